@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from make_live import write_live
 
 import polars_prcurve
-from polars_prcurve import charts, engines, metrics
+from polars_prcurve import Decision, Verdict, charts, engines, metrics
 from polars_prcurve.binding.rules import RULES
 from polars_prcurve.binding.words import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
@@ -41,9 +41,9 @@ WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 GROUPS = {
     "Measure": ("counts", "sweep", "curve", "summary", "binormal"),
-    "Decide": ("operating_points", "decision_curve", "report"),
+    "Decide": ("decide", "report", "operating_points", "decision_curve"),
     "Compare models": ("compare", "ranking", "crossings", "leaders", "dominance"),
-    "Plan a test": ("sample_size", "resolution", "sampling_plan", "subsample_negatives"),
+    "Plan a test": ("sample_size", "resolution", "sampling_plan", "weigh_sample", "subsample_negatives"),
     "Meet another prevalence": ("estimate_prevalence", "reweight"),
     "Bring a wide table": ("unpivot_scores", "one_vs_rest"),
 }
@@ -87,6 +87,10 @@ page with its parameters, its columns and an example. Charts are [methods of `df
 TABLE_HEADING = "## What the table holds"
 BINDING = "## Said once: `df.prc(...)`"
 EXPRESSIONS = 'Methods of `.prc` on a score column: `pl.col("score").prc.recall("label")`.'
+DECISIONS = """
+What [`decide`](frames/decide.md) returns. A [page](../decide.md) shows what each document looks like.
+"""
+
 PLOTS = """
 Methods of `df.prc.plot`, which make a table and draw it. [Charts](../charts.md) shows them.
 """
@@ -130,8 +134,8 @@ equations.
 COMBINATIONS = """
 A call that says all of a row raises before any row of the table is read, with the sentence on the right.
 The first rule that a call breaks is the one that it tells. `weights` are those of `weight=`, or of
-`counts=` with four columns. A bound `id`, `cluster` or `score` that the call has no use for is passed
-over. What words mean that do go together is in
+`counts=` with four columns. A bound `id`, `cluster`, `stratum` or `score` that the call has no use for
+is passed over. What words mean that do go together is in
 [contracts](../contracts.md#words-that-are-bound-and-words-of-a-call).
 """
 
@@ -170,6 +174,7 @@ def make_relative(text: str, folder: Path) -> str:
 def pages() -> dict[str, Iterable[str]]:
     names = [name for name in polars_prcurve.__all__ if not name.endswith("Prc")]
     functions = [name for name in names if not isinstance(getattr(polars_prcurve, name), ModuleType)]
+    functions = [name for name in functions if name not in ("Decision", "Verdict")]
     drawn = [name for name in charts.__all__ if name != "Chart"]
     with_parameter = [name for name in metrics.__all__ if inspect.isfunction(getattr(metrics, name))]
     of_points = [m for m in with_parameter if getattr(metrics, m).__module__.endswith("point_metrics")]
@@ -180,6 +185,11 @@ def pages() -> dict[str, Iterable[str]]:
             *[BINDING, setup(), markdown(inspect.getdoc(FramePrc.__call__) or "")],
         ],
         **{f"frames/{name}": method_page(name) for names in GROUPS.values() for name in names},
+        "decisions": [
+            *["# Decisions", DECISIONS, overview(Decision, list_methods(Decision))],
+            *[*described(Decision), *entries(Decision, list_methods(Decision))],
+            *entry("Verdict", Verdict, "##"),
+        ],
         "combinations": [
             *["# What does not go together", COMBINATIONS, setup(), COMBINATIONS_EXAMPLE, rule_grid()],
         ],

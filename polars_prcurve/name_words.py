@@ -8,6 +8,7 @@ from typing import Any
 
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
 
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _PARAMETER = re.compile(r"\(([\d.e-]+)\)$")
 _ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|f1|lr|mcc|npv|pr|roc)\b")
 
@@ -22,8 +23,16 @@ def name_value(value: Any) -> str:
 
 
 def name_group(column: str, value: Any) -> str:
-    """Return a group by its value, and what is no text by its column, too: `digit 6`."""
-    return name_value(value) if isinstance(value, str) else f"{name_value(column)} {name_value(value)}"
+    """Return a group by its value, and what is no name of its own by its column, too: `digit 6`."""
+    is_name = isinstance(value, str) and not is_bare_number(value)
+    return name_value(value) if is_name else f"{name_value(column)} {name_value(value)}"
+
+
+def is_bare_number(value: Any) -> bool:
+    """Return whether a value is a number, or a text of one, which tells nothing without its column."""
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def name_metric(name: str) -> str:

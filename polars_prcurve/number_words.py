@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -12,7 +12,7 @@ NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
 MILLION = 1_000_000.0
 _ONE_IN_BELOW = 0.001
-"""Shares below this are said as `1 in 2 580`."""
+"""Shares below this are said as `1 in 2 600`."""
 _TWO_DIGITS = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
 _MOST_DECIMALS = 12
@@ -37,18 +37,37 @@ def round_down(number: float, digits: int) -> Decimal:
     return Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(number)))
 
 
-def say_count(number: float) -> str:
-    """Return an expected number in at most four digits: `13 360` for 13361.8."""
+def say_count(number: float, digits: int = 4) -> str:
+    """Return an expected number in at most so many digits: `13 360` for 13361.8."""
     if number < 100:
-        return f"{number:.3g}"
-    scale = 10 ** max(math.floor(math.log10(number)) - 3, 0)
+        return f"{number:.{min(digits, 3)}g}"
+    scale = 10 ** max(math.floor(math.log10(number)) + 1 - digits, 0)
     return glue_numbers(format_count(round(number / scale) * scale))
 
 
+def say_threshold(threshold: Any, others: Iterable[Any] | None = None) -> str:
+    """Return a threshold in as few digits, two or more, as tell it from others and from 0 and 1.
+
+    It is rounded down, so that the cases that it flags stay flagged, and no others if the next lower
+    score is among `others`. If these are not known, it has six digits. Empty for None.
+    """
+    if not isinstance(threshold, float) or not math.isfinite(threshold):
+        words = "" if threshold is None else str(threshold)
+        return words.lower() if isinstance(threshold, bool) else words
+    near = [float(other) for other in (*(others or ()), 0, 1) if other is not None]
+    below, rounded = [other for other in near if other < threshold], threshold
+    for digits in range(6 if others is None else 2, 18):
+        rounded = float(round_down(threshold, digits))
+        if all(other < rounded for other in below) and (rounded == threshold or rounded not in near):
+            break
+    words = repr(rounded).removesuffix(".0")
+    return f"{Decimal(words):f}" if 1e-9 < abs(rounded) < 1 else words
+
+
 def say_share(share: float) -> str:
-    """Return a share in percent, as `3.7 %`, and below a tenth of a percent as `1 in 2 580`."""
+    """Return a share in percent, as `3.7 %`, and below a tenth of a percent as `1 in 2 600`."""
     if 0 < share < _ONE_IN_BELOW:
-        return glue_numbers(f"1 in {format_count(round(float(f'{1 / share:.3g}')))}")
+        return glue_numbers(f"1 in {format_count(count_one_in(share))}")
     if 0.95 <= share < 1:  # 99.96 % is not 100 %
         zeros = -math.floor(math.log10(100 * (1 - share)))
         text = f"{100 * share:.{min(zeros if zeros > 1 else zeros + 1, 8)}f}"
@@ -64,7 +83,7 @@ def say_part(share: float) -> str:
 def say_shares(shares: Sequence[float]) -> list[str]:
     """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
 
-    All are said as `1 in 2 580` if all are below a tenth of a percent, and otherwise in percent. From
+    All are said as `1 in 2 600` if all are below a tenth of a percent, and otherwise in percent. From
     10 % up all have equal decimals, the fewest in which those that differ in `say_share` still differ
     and none reads as 100 %. Smaller ones have the fewest in which none moves by a twentieth, but no more
     than two digits each.
@@ -114,11 +133,16 @@ def say_estimate(share: float, low: float | None, high: float | None) -> tuple[s
 
 
 def say_eta(eta: float) -> str:
-    """Return a prevalence as `1 in 1 000`, or in percent if it is 0 or above a half."""
+    """Return a prevalence as `1 in 80`, or in percent if it is 0 or above a half.
+
+    It has two digits, or three if there are no more: 1 in 125 is exact, and 1 in 79.9 is 1 in 80.
+    """
     if not 0 < eta <= 0.5:
         return say_share(eta)
-    # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider says 1 in 13.
-    n = math.floor(float(f"{1 / eta:.3g}") + 0.5) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
+    whole = round(1 / eta)
+    if abs(whole * eta - 1) < 1e-9 and whole == float(f"{whole:.3g}"):
+        return glue_numbers(f"1 in {format_count(whole)}")
+    n = count_one_in(eta) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
     return glue_numbers(f"1 in {format_count(n)}")
 
 
@@ -126,6 +150,19 @@ def say_where(eta: float) -> str:
     """Return where a prevalence holds: `where 1 in 1 000 is positive`, `where 80 % are positive`."""
     verb = "is" if 0 < eta <= 0.5 else "are"
     return f"where {say_eta(eta)} {verb} positive"
+
+
+def count_of_100(share: float) -> int:
+    """Return a share as a whole number of 100, which is 100 only if all are meant."""
+    return min(math.floor(100 * share + 0.5), 99 if share < 1 else 100)
+
+
+def count_one_in(share: float) -> int:
+    """Return n of `1 in n` as a whole number in two digits."""
+    # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider says 1 in 13.
+    n = 1 / share
+    scale = 10.0 ** max(math.floor(math.log10(n)) - 1, 0)
+    return round(math.floor(n / scale + 0.5) * scale)
 
 
 def say_sizes(n_pos: str, n_neg: str) -> str:

@@ -49,6 +49,7 @@ ARGUMENTS = {
     ("parts",): "part within country countries",
     ("weight",): "weights sample_weight sample_weights",
     ("cluster",): "clusters patient",
+    ("stratum",): "stratify",
     ("id",): "row row_id index on example",
     ("metrics", "metric"): "scoring measure measures",
     ("confidence",): "alpha level conf ci conf_level",

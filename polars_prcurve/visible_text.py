@@ -22,8 +22,12 @@ SYMBOLS = {
     **{chr(code): chr(0x2400 + code) for code in range(0x20)},
     "\x7f": "\u2421",
     **{chr(code): _REPLACEMENT for code in (*range(0x80, 0xA0), 0xFFFE, 0xFFFF)},
+    # Those that turn the direction of a text would reach beyond a name: U+202E mirrors what follows.
+    **{chr(code): _REPLACEMENT for code in (*range(0x202A, 0x202F), 0x2066, 0x2067)},
 }
 """The symbols of characters that are seen nowhere: of ESC it is the symbol for escape, U+241B."""
+ISOLATES = "\u2068\u2069"
+"""What stands around a name that is written from right to left, so that it turns nothing beside it."""
 # Halves of surrogate pairs, which Python's text can have and Polars' cannot.
 _TABLE = str.maketrans(SYMBOLS | dict.fromkeys(map(chr, range(0xD800, 0xE000)), _REPLACEMENT))
 _TABLE_WITHOUT_BLANKS = {code: symbol for code, symbol in _TABLE.items() if chr(code) not in _BLANKS}
@@ -40,6 +44,13 @@ def make_visible(text: str, *, keep_blanks: bool = False) -> str:
 def show_on_one_line(text: str) -> str:
     """Return the text with each stretch of white space as one space, and the rest made visible."""
     return make_visible(" ".join(text.split()))
+
+
+def isolate_name(name: str) -> str:
+    """Return a name with isolates around it if part of it is written from right to left."""
+    name = name.translate(dict.fromkeys(map(ord, ISOLATES)))
+    is_turned = any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in name)
+    return f"{ISOLATES[0]}{name}{ISOLATES[1]}" if is_turned else name
 
 
 def shorten_name(name: str, letters: int = _MAX_NAME_LETTERS) -> str:

@@ -28,12 +28,31 @@ from polars_prcurve.charts.parts.points_to_draw import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share, say_shares
+from tests.support.chart_specs import (
+    PNG,
+    UNSEEN,
+    all_records,
+    channels,
+    check_data,
+    check_fields,
+    heading,
+    inner,
+    labels,
+    layer,
+    names,
+    plain,
+    png,
+    points,
+    read_spec,
+    records,
+    subtitle,
+    walk_texts,
+)
 from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores, make_posteriors
 
 pytestmark = pytest.mark.extras
 vl_convert = pytest.importorskip("vl_convert")
 
-PNG = b"\x89PNG\r\n\x1a\n"
 HOSTILE = [
     "a:b",
     "x.y",
@@ -56,7 +75,6 @@ HOSTILE = [
 ]
 COLUMNS = [*HOSTILE[:5], "".join(HOSTILE[5:8] + HOSTILE[11:])]
 PATTERNS = ["^regex$", "*"]  # which no method takes as the name of a column
-UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def crossed(models, sites) -> pl.DataFrame:
@@ -77,78 +95,6 @@ def without_schema(request, monkeypatch):
 @pytest.fixture
 def with_schema():
     """Ask for the checks that `without_schema` skips."""
-
-
-_READ: list = []
-
-
-def read_spec(chart) -> dict:
-    """The dict of a chart, which takes its time, so the last one is kept."""
-    if not (_READ and _READ[0] is chart):
-        _READ[:] = [chart, chart.to_dict()]
-    return _READ[1]
-
-
-def records(chart, part="curve") -> list[dict]:
-    """The records of one part, without those that only join dotted and solid stretches of a line."""
-    return [row for row in all_records(chart) if row.get("part") == part and "copy" not in row]
-
-
-def points(chart, x, y, curve=0) -> list[tuple[float, float]]:
-    return [(row[x], row[y]) for row in records(chart) if row["curve"] == curve]
-
-
-def inner(chart) -> dict:
-    """The layered part of the spec, with or without panels around it; of several the first."""
-    spec = read_spec(chart)
-    spec = spec.get("vconcat", [spec])[0]
-    return spec.get("spec", spec)
-
-
-def layer(chart, mark, part="curve", number=-1) -> dict:
-    """The layer of a mark that draws the records of a part; of several the last."""
-    wanted = {"filter": f"datum.part === '{part}'"}
-    found = [
-        one
-        for one in inner(chart)["layer"]
-        if one["mark"]["type"] == mark and wanted in one.get("transform", [])
-    ]
-    return found[number]
-
-
-def plain(text) -> str:
-    return text.replace("\xa0", " ")
-
-
-def heading(chart) -> str:
-    return plain(" ".join(read_spec(chart)["title"]["text"]))
-
-
-def subtitle(chart) -> str:
-    """All words around a chart: those of its description, which screen readers say."""
-    return plain(read_spec(chart)["description"])
-
-
-def names(chart) -> list[str]:
-    """The names that stand at lines."""
-    return [row["text"] for row in records(chart, "name")]
-
-
-def labels(chart, channel) -> list[str]:
-    return list(dict.fromkeys(plain(row[channel]) for row in records(chart) if channel in row))
-
-
-def channels(chart) -> tuple[str | None, str | None]:
-    """Titles of colour and of panels."""
-    color = layer(chart, "line")["encoding"].get("color", {})
-    is_split = bool(labels(chart, "facet"))
-    said = re.search(r"Panels: ([^.]*)", subtitle(chart))
-    facet = (said[1] if said else "share of positives") if is_split else None
-    return color.get("title") if labels(chart, "color") else None, facet
-
-
-def png(chart) -> bytes:
-    return vl_convert.vegalite_to_png(read_spec(chart))
 
 
 # The curve that is drawn ----------------------------------------------------------------------
@@ -337,7 +283,7 @@ def test_log_roc_has_fpr_0_at_the_left_edge_and_says_so():
     x = layer(chart, "line")["encoding"]["x"]
     low, high = x["scale"]["domain"]
     assert (low, high) == (1 / 160 / 2, 1)
-    assert x["axis"]["values"] == [0.01, 0.1, 1.0]
+    assert x["axis"]["values"] == [0.01, 0.03, 0.1, 0.3, 1.0]
     assert min(row["x"] for row in records(chart)) == low
     assert "0 is drawn at its edge" in subtitle(chart)
     chance = records(chart, "reference")
@@ -451,7 +397,7 @@ def test_color_and_facet_are_as_asked():
     colors = layer(chart, "line")["encoding"]["color"]["scale"]["range"]
     assert colors.count(OTHERS) == 9
     assert len(names(chart)) == len(set(colors)) - 1 == 3
-    assert "Coloured: first, middle and last; grey: the other 9" in subtitle(chart)
+    assert "Coloured: highest, middle and lowest; grey: the other 9" in subtitle(chart)
 
 
 def test_a_column_that_the_eta_frame_carries_can_be_colour():
@@ -474,7 +420,7 @@ def test_200_classes_are_panels_with_their_sizes():
     frame = pl.concat(draw_scores(seed=i, pos=2 + i % 3, neg=5, digits=1, c=i) for i in range(200))
     chart = charts.pr_curve(frame.prc.curve(eta=0.1, by="c"))
     assert channels(chart) == (None, "c")
-    assert labels(chart, "facet")[:2] == ["0", "1"]
+    assert labels(chart, "facet")[:2] == ["c 0", "c 1"]
     assert "Test sets: 2 to 4 positives, 5 negatives" in subtitle(chart)
     assert len(labels(chart, "facet")) == 200
     assert png(chart).startswith(PNG)
@@ -657,7 +603,7 @@ def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ((1 / 1037, 1 / 2000, 1 / 1500), ("1 in 1 040", "1 in 2 000 to 1 in 1 500")),
+        ((1 / 1037, 1 / 2000, 1 / 1500), ("1 in 1 000", "1 in 2 000 to 1 in 1 500")),
         ((1 / 1037, 1 / 2000, 0.001), ("0.096 %", "0.050 % to 0.10 %")),
         ((0.03, 2e-7, 0.9), ("3.0 %", "0.00002 % to 90 %")),
         ((1e-5, 0.0, 1e-4), ("1 in 100 000", "0 to 1 in 10 000")),
@@ -860,8 +806,8 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
     frame = draw_groups("ab", neg=900)
     long = frame.with_columns(model=pl.format("model {} with splines and an elastic net", "model"))
     for table, end in (
-        (frame, r"1 in [\d.]+ \([ab]\) or 1 in [\d.]+ \([ab]\)"),
-        (long, "1 in .* at best, .* at worst"),
+        (frame, r"1 in [\d.]+ \(a\) or 1 in [\d.]+ \(b\)"),
+        (long, r"1 in [\d.]+ to 1 in [\d.]+"),
     ):
         chart = plot(table).p3_curve(eta=GRID, recall=0.5, by="model")
         assert re.fullmatch(f"Half of the alerts are right down to {end}", heading(chart))
@@ -905,15 +851,12 @@ def test_crossings_are_circles_with_words(groups):
     if groups:
         assert "Circles: two models trade places" in subtitle(chart)
     else:
-        finding = f"In the test late leads where more than {where} are positive, sure where fewer are"
-        assert heading(chart) == plain(finding)
-        few = table.with_columns(n_pos=pl.lit(5))
-        named = charts.metric_by_eta(few, crossings=found)
-        assert heading(named) == "Average precision by prevalence", "five positives say nothing"
+        assert heading(chart) == "Average precision by prevalence", "no test is behind these lines"
         assert f"equal at {where}" in [row.get("text") for row in all_records(chart)]
     by_model = charts.metric_by_eta(table, crossings=found, facet="model")
     assert {row["facet"].split(" · ")[0] for row in records(by_model, "ring")} == {"late", "sure"}
-    assert plot(frame).metric_by_eta(model="model", by=groups).to_dict() == chart.to_dict()
+    asked = plot(frame).metric_by_eta(eta_grid(), model="model", by=groups)
+    assert asked.to_dict() == chart.to_dict()
     assert not records(charts.metric_by_eta(table.filter(pl.col("eta") > 0.2), crossings=found), "ring")
     assert png(by_model).startswith(PNG)
 
@@ -960,12 +903,15 @@ def test_ranking_draws_the_ranks_best_on_top():
     assert line["encoding"]["y"]["scale"]["domain"] == [2.5, 0.5]
     assert table["resolved"].n_unique() == 2
     assert any("doubt" in row for row in records(chart))
-    assert "Dotted: not certain to be behind the first, or ahead of all (95 %)" in subtitle(chart)
+    assert "Grey: places that a test does not settle (95 %)" in subtitle(chart)
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
-    assert sorted(said) == ["1  late", "2  sure", "late  2", "sure  1"]
-    said = "late ranks first where 1 in 2 is positive; where 1 in 1 000 is, the test cannot tell"
-    assert heading(chart) == said
+    assert sorted(said) == ["1  late", "2  sure", "late  1–2", "sure  1–2"]
+    assert heading(chart) == "late is first from 1 in 2 up; elsewhere that is not settled"
+    [zone] = records(chart, "zone")
+    assert zone["eta"] == 0.001
+    assert zone["to"] == pytest.approx(math.sqrt(0.04 * 0.5), rel=1e-5)
+    assert (round(zone["rank"] + 0.34, 6), round(zone["foot"] - 0.34, 6)) == (1, 2)
     grid = plot(frame).ranking(confidence=0.95, id="row")
     assert len(records(grid)) == 2 * len(eta_grid())
     assert png(chart).startswith(PNG)
@@ -994,7 +940,7 @@ def test_of_many_models_the_highest_are_coloured():
     assert "Coloured: the 8 that come highest; grey: the other 192" in subtitle(chart)
     by_site = charts.ranking(frame.prc.ranking(GRID, by="site"))
     assert channels(by_site) == ("model", "site")
-    assert labels(by_site, "facet") == ["0", "1"]
+    assert labels(by_site, "facet") == ["site 0", "site 1"]
     assert channels(charts.ranking(frame.filter(model=0).prc.ranking(GRID), facet="model")) == (
         None,
         "model",
@@ -1194,36 +1140,6 @@ def test_roc_curve_shows_where_precision_is_equal(log_x):
 # Every chart ----------------------------------------------------------------------------------
 
 every_chart = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
-FIELDS = {
-    "rank",
-    *("part", "curve", "order", "run", "doubt", "copy", "grey", "facet", "color", "recall", "x", "y"),
-    *("precision", "eta", "value", "low", "high", "q1", "q3", "alerts", "alerted", "difference", "side"),
-    *("threshold_probability", "net_benefit", "net_benefit_low", "net_benefit_high"),
-    *("recall_gain", "precision_gain", "ref", "ref_order", "place", "below", "above", "said", "to"),
-    *("text", "note", *(f"s{slot}" for slot in range(8))),
-    *(f"{name}_label" for name in ("precision", "recall", "alerts")),
-}
-
-
-def check_fields(chart):
-    """Raise unless records have only fields of ours, so that no column of a user's can become one."""
-    others = {name for row in all_records(chart) for name in row} - FIELDS
-    assert not others, f"records have the fields {others}: add them to FIELDS in tests/test_charts.py"
-
-
-def all_records(chart) -> list[dict]:
-    return [row for data in read_spec(chart)["datasets"].values() for row in data]
-
-
-def check_data(chart) -> None:
-    text = json.dumps(read_spec(chart))
-    json.loads(text, parse_constant=pytest.fail)
-    assert chart.config is alt.Undefined
-    check_fields(chart)
-    for row in all_records(chart):
-        assert all(value is not None for value in row.values())
-    if len(labels(chart, "facet")) < 100:
-        assert vl_convert.vegalite_to_svg(text).startswith("<svg")
 
 
 def draw_without_words(draw, frame):
@@ -1290,19 +1206,6 @@ def test_control_characters_are_shown_as_symbols(name):
     said = " ".join(walk_texts(chart.to_dict()))
     assert all(shown in said for shown in CONTROLS.values())
     assert png(chart).startswith(PNG)
-
-
-def walk_texts(part):
-    """Yield all texts of a specification, names of fields among them."""
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, dict):
-        for key, value in part.items():
-            yield key
-            yield from walk_texts(value)
-    elif isinstance(part, list):
-        for value in part:
-            yield from walk_texts(value)
 
 
 def test_a_title_of_control_characters():
@@ -1526,14 +1429,21 @@ def test_live_computes_the_precision_of_the_curve():
     ]
 
 
-@pytest.mark.parametrize(("eta", "kind"), [(2e-5, "log"), (0.01, "linear")])
-def test_live_that_starts_where_positives_are_rare_has_a_log_axis(eta, kind):
-    chart = charts.live(draw_scores(neg=2_000).prc.sweep(), eta=eta)
+@pytest.mark.parametrize(("eta", "floor"), [(2e-5, 1e-5), (0.002, 1e-3), (0.009, 1e-3), (0.2, 0)])
+def test_the_axis_of_live_follows_its_slider(eta, floor):
+    table = draw_scores(neg=2_000).prc.sweep()
+    chart = charts.live(table, eta=eta)
     scales = [one["encoding"]["y"]["scale"] for one in chart.to_dict()["layer"]
               if "scale" in one["encoding"].get("y", {})]  # fmt: skip
-    assert {scale.get("type", "linear") for scale in scales} == {kind}
+    assert all(scale["domain"] == [0, 1] and "type" not in scale for scale in scales)
+    texts = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_dict()))
+    least = {1e-5: "1\xa0in\xa0100\xa0000", 1e-3: "0.1\xa0%", 0: "0\xa0%"}[floor]
+    assert least in texts, "the lowest label is the power of ten below the prevalence, or 0"
     heights = [float(y) for y in re.findall(r"[ML ][\d.]+,([\d.]+)", line_of(chart))]
     assert max(heights) - min(heights) > 60, "the line is no flat floor"
+    other = charts.live(table, eta=0.5).to_dict()
+    moved = [layer for layer in other["layer"] if "decades" in json.dumps(layer)]
+    assert len(moved) > 4, "grid, labels, chance, lines and dots move together"
 
 
 def line_of(chart) -> str:
@@ -1647,8 +1557,8 @@ def test_one_point_is_the_finding():
     chart = plot(frame).roc_curve(points=point)
     found = (say_share(point[name].item()) for name in ("precision", "recall"))
     right, recall = map(plain, found)
-    start = f"At {point['threshold'].item():.6g}, {right} of the alerts are right, and {recall}"
-    assert heading(chart).startswith(start)
+    assert heading(chart) == f"{right} of the alerts are right, and {recall} of the positives are found"
+    assert "threshold 1.37" in records(chart, "mark")[0]["said"]
 
 
 def test_one_point_of_each_model_stands_on_its_roc_curve():
@@ -1735,7 +1645,7 @@ def test_difference_draws_the_interval_and_says_where_it_is_settled():
     expected = table.sort("eta").select("eta", "difference", "low", "high").rows()
     assert drawn == [tuple(pytest.approx(v, rel=1e-5) for v in row) for row in expected]
     said = {row["text"] for row in all_records(chart) if "text" in row}
-    assert {"late better", "sure better"} <= said
+    assert {"Above 0: late better", "Below 0: sure better"} <= said
     sides = {(row["side"], row["low"] > 0, row["high"] < 0) for row in records(chart)}
     assert sides <= {(0, True, False), (1, False, True), *((2, *ends) for _, *ends in sides)}
     assert {side for side, *_ in sides} == {0, 1, 2}, "a colour where it is above 0, below, and grey"
@@ -1746,10 +1656,58 @@ def test_difference_draws_the_interval_and_says_where_it_is_settled():
     assert labels(panels, "facet") == ["Average precision", "ROC AUC"]
     for one in (panels, charts.difference(table.clear()), charts.difference(table, title=False)):
         check_data(one)
-    third = pl.concat([frame, frame.filter(model="late").with_columns(model=pl.lit("a · b"))])
-    pairs = charts.difference(third.prc.compare(model="model", id="row", eta=GRID, metrics="pr_auc"))
-    assert labels(pairs, "facet") == ["a · b minus late", "a · b minus sure", "late minus sure"]
-    assert "Panels: two models." in subtitle(pairs)
+    by_site = pl.concat(frame.with_columns(site=pl.lit(site)) for site in "xy")
+    groups = charts.difference(by_site.prc.compare(model="model", id="row", by="site", eta=GRID))
+    assert labels(groups, "facet")[0] == "x · Average precision"
+
+
+def make_six(n: int = 6) -> pl.DataFrame:
+    """Models of one test set, from chance to nearly perfect, of which the last two are alike."""
+    random = np.random.default_rng(3)
+    label = np.arange(1_500) < 300
+    shared = random.normal(size=1_500)
+    steps = {f"model {k}": min(k, n - 2) * 0.8 for k in range(n)}
+    wide = {
+        name: step * label + 0.6 * shared + 0.8 * random.normal(size=1_500)
+        for name, step in steps.items()
+    }
+    return pl.DataFrame({"label": label, **wide})
+
+
+@pytest.mark.parametrize(("n", "settled"), [(3, None), (6, None), (9, None)])
+def test_many_pairs_are_a_table_of_intervals(n, settled):
+    frame = make_six(n)
+    names_ = [name for name in frame.columns if name != "label"]
+    chart = plot(frame).difference(score=names_)
+    pairs = frame.prc.compare(score=names_, metrics="average_precision", adjust="holm")
+    assert chart.to_dict() == charts.difference(pairs, confidence=0.95).to_dict()
+    n_settled = pairs["resolved"].sum()
+    assert 0 < n_settled < len(pairs)
+    drawn = records(chart, "interval")
+    assert len(drawn) == min(len(pairs), 12)
+    order = pairs.with_columns(size=pl.col("difference").abs()).sort("resolved", "size", descending=True)
+    assert [row["difference"] for row in drawn] == pytest.approx(order["size"].to_list()[:12], rel=1e-5)
+    ends = [
+        (a, b) if d >= 0 else (-b, -a) for d, a, b in order.select("difference", "low", "high").rows()
+    ]
+    found = [(row["low"], row["high"]) for row in drawn]
+    assert np.allclose(found, ends[:12], rtol=1e-5)
+    assert [row.get("settled", 0) for row in drawn] == order["resolved"].cast(int).to_list()[:12]
+    texts = [plain(str(row.get("text"))) for row in all_records(chart)]
+    first = order.row(0, named=True)
+    better = ("model_a", "model_b") if first["difference"] > 0 else ("model_b", "model_a")
+    assert f"{first[better[0]]} over {first[better[1]]}" in texts
+    rest = order["resolved"][12:]
+    if len(rest):
+        told = f"{rest.sum()} of them settled and smaller than these" if rest.any() else "none settled"
+        assert f"and {len(rest)} more, {told}" in texts
+    assert heading(chart).startswith(f"{n_settled} of {len(pairs)} pairs are settled")
+    assert "corrected for all pairs (Holm)" in subtitle(chart)
+    assert "where 1 in 5 is positive" in subtitle(chart), "of many pairs one prevalence"
+    alone = frame.prc.compare(score=names_, metrics="average_precision")
+    assert "Settled: each pair alone" in subtitle(charts.difference(alone))
+    check_data(chart)
+    assert png(chart).startswith(PNG)
 
 
 @pytest.mark.parametrize("chart", ["pr_curve", "roc_curve", "prg_curve", "gain_curve", "live"])
@@ -1763,16 +1721,17 @@ def test_published_points_are_dots_and_scored_examples_are_lines_alone(chart):
     assert not records(getattr(plot(draw_groups("ab")), chart)(0.1, by="model"), "dot")
 
 
-def test_names_of_lines_too_steep_for_them_stand_at_their_last_dots():
+def test_names_of_lines_too_steep_for_them_stand_together_off_the_lines():
     paper = pl.DataFrame(
         {"model": ["a", "b"], "tp": [9, 7], "fn": [1, 3], "fp": [6, 12], "tn": [994, 988]}
     )
     chart = plot(paper).gain_curve(0.01, by="model", cells=("tp", "fp", "fn", "tn"))
-    named = {row["text"]: row for row in records(chart, "name")}
-    for dot in records(chart, "dot"):
-        name = named[dot["color"]]
-        assert name["recall"] == pytest.approx(dot["recall"], abs=0.01)
-        assert 0 < name["alerted"] - dot["alerted"] < 0.04
+    at = {row["text"]: (row["alerted"], row["recall"]) for row in records(chart, "name")}
+    assert at["a"][1] > at["b"][1], "in the order of their lines"
+    dots = [(row["alerted"], row["recall"]) for row in records(chart, "dot")]
+    for x, y in at.values():
+        assert all(abs(x - a) > 0.02 or abs(y - b) > 0.03 for a, b in dots)
+    assert '"legend": {' not in json.dumps(chart.to_dict())
 
 
 def test_a_roc_curve_says_what_half_of_the_positives_cost():
@@ -1845,15 +1804,21 @@ def test_decision_curve_says_where_acting_is_surely_better():
     said = f"Acting on the model is better than treating all or none at risks from {say_share(low)} to"
     assert heading(charts.decision_curve(table)) == plain(f"{said} {say_share(high)}")
     without = charts.decision_curve(table.drop("net_benefit_low", "net_benefit_high"))
-    assert re.match(r"At a risk of \d+ %, acting on the model nets \d+ true cases", heading(without))
+    at_eta = table.filter(pl.col("threshold_probability") == 0.2)["net_benefit"].item()
+    said = f"At a risk of 20 %, acting nets {say_count(1_000 * at_eta, 2)} true cases per 1 000"
+    assert heading(without) == plain(said)
+    [mark] = records(without, "mark")
+    assert (mark["threshold_probability"], mark["net_benefit"]) == (0.2, pytest.approx(at_eta, rel=1e-5))
+    assert "risk 20 %" in [plain(str(row.get("text"))) for row in all_records(without)]
+    rules = [row for row in records(without, "reference") if row["ref"] == "risk"]
+    assert [row["threshold_probability"] for row in rules] == [0.2, 0.2], "the title's risk is marked"
     twins = pl.concat(one.with_columns(model=pl.lit(name)) for name in "ab")
-    said = r"At a risk of \d+ %, both net \d+ true cases per 1 000"
-    assert re.fullmatch(said, heading(plot(twins).decision_curve(by="model")))
+    assert heading(plot(twins).decision_curve(by="model")) == plain(said)
     few = pl.concat([one.filter(label=1).head(5), one.filter(label=0)])
     assert heading(plot(few).decision_curve()) == "What acting on the model is worth, by risk"
     useless = one.with_columns(score=pl.lit(0.2))
-    said = "At no risk shown is acting on the model better than treating all or none"
-    assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3])) == said
+    said = "At no risk shown is acting surely better than treating all or none"
+    assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3], confidence=0.95)) == said
 
 
 def test_rare_prevalences_of_groups_have_a_log_axis_and_panels_in_order_of_name():
@@ -1879,7 +1844,7 @@ def test_threshold_curve_counts_alerts_as_its_points_do():
     said = json.dumps(read_spec(chart), ensure_ascii=False)
     assert "Alerts per 2 000 000" in said.replace("\xa0", " ")
     assert points["alerts"].n_unique() == 1  # so the two points, which are neighbours, share a label
-    label = say_count(points["alerts"][0]).replace("\xa0", "")
+    label = say_count(points["alerts"][0], 2).replace("\xa0", "")
     texts = [row for row in all_records(chart) if str(row.get("part")).startswith("word")]
     texts = [str(row.get("text")).replace("\xa0", "") for row in texts]
     assert texts.count(label) == 1, (label, texts)
@@ -1888,23 +1853,8 @@ def test_threshold_curve_counts_alerts_as_its_points_do():
 def test_prevalences_that_read_alike_are_said_once():
     from polars_prcurve.charts.parts.number_formats import say_eta_range
 
-    assert say_eta_range([1 / 273.2, 1 / 272.9]) == say_eta_range([1 / 273]) == "1\xa0in\xa0273"
+    assert say_eta_range([1 / 273.2, 1 / 272.9]) == "1\xa0in\xa0270"
     assert say_eta_range([0.1, 0.2]) == "1\xa0in\xa010 to 1\xa0in\xa05"
-
-
-def test_panels_of_decision_curves_tell_where_acting_is_worth_it_in_all():
-    frame = make_posteriors(draw_groups("abc", neg=300))
-    table = frame.prc.decision_curve(by="model")
-    chart = charts.decision_curve(table, facet="model")
-    better = pl.max_horizontal(pl.lit(0.0), "treat_all")
-    leads = table.group_by("threshold_probability").agg(
-        ((pl.col("net_benefit") > better) & (pl.col("fp") >= 5)).all().alias("all")
-    )
-    sure = leads.sort("threshold_probability").with_columns(run=pl.col("all").rle_id()).filter("all")
-    longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())["threshold_probability"]
-    low, high = (plain(say_share(share)) for share in (longest.min(), longest.max()))
-    said = "In the test acting beats treating all or none in all 3 panels at risks from"
-    assert heading(chart) == f"{said} {low} to {high}"
 
 
 def test_decision_curve_begins_where_people_act_on_rare_cases():
@@ -2114,11 +2064,13 @@ def test_names_stand_at_lines_up_to_six_and_apart():
 
 
 def test_labels_at_ends_keep_their_gap():
-    placed = spread_at_ends([50.0, 52.0, 51.0, 300.0], 16, 320)
+    placed = spread_at_ends([50.0, 52.0, 51.0, 300.0], [16] * 4, 320)
     assert np.diff(sorted(placed)).min() >= 16 - 1e-9
     assert [int(k) for k in np.argsort(placed)] == [0, 2, 1, 3]
     assert placed[3] == 300
-    assert max(spread_at_ends([319.0] * 3, 16, 320)) <= 320
+    assert max(spread_at_ends([319.0] * 3, [16] * 3, 320)) <= 320
+    tall = spread_at_ends([50.0, 51.0, 52.0], [10, 40, 20], 320)
+    assert np.diff(tall).tolist() == pytest.approx([25, 30]), "names of several rows take more room"
 
 
 def make_extremes() -> pl.DataFrame:
@@ -2312,7 +2264,7 @@ def test_a_ribbon_says_what_samples_make_of_half_recall():
 
 def test_titles_of_several_lines_tell_what_each_has():
     three = draw_groups("abc", neg=4_000).with_columns(model=pl.format("model {}", "model"))
-    found = three.prc.operating_points(0.05, recall=0.5, by="model").sort("precision", descending=True)
+    found = three.prc.operating_points(0.05, recall=0.5, by="model")  # in order of name
     start = "To find half of the positives,"
     said = [f"{say_share(row['precision'])} ({row['model']})" for row in found.to_dicts()]
     assert heading(plot(three).pr_curve(0.05, by="model")) == plain(
@@ -2325,7 +2277,7 @@ def test_titles_of_several_lines_tell_what_each_has():
     assert heading(panels) == plain(f"{start} {where}")
     long = three.with_columns(model=pl.format("{}, retrained in spring", "model"))
     shown = heading(plot(long).gain_curve(0.05, by="model"))
-    assert shown.count(" (model ") == 2, "the first and the last"
+    assert "model" not in shown, "long names give way to a range, which names no best one"
     novel = three.with_columns(model=pl.format("{} {}", "model", pl.lit("x" * 50)))
     assert re.fullmatch(
         r"A tenth of the cases holds [\d.]+ % to [\d.]+ % of the positives",
@@ -2338,29 +2290,16 @@ def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
     frame = pl.concat(parts)
     areas = frame.prc.summary(0.5, metrics="roc_auc", by="model").filter(pl.col("model") != "m0")
     low, high = (areas.sort("value").row(k, named=True) for k in (0, -1))
-    span = f"from {low['value']:.2f} ({low['model']}) to {high['value']:.2f} ({high['model']})"
+    span = f"from {low['value']:.2g} to {high['value']:.2g}"
     said = f"Where 20 positives or more were tested, the area runs {span}"
     assert heading(plot(frame).roc_curve(by="model")) == said
     known = frame.filter(pl.col("model") != "m0")
-    assert heading(plot(known).roc_curve(by="model")) == f"In the test the area runs {span}"
+    assert heading(plot(known).roc_curve(by="model")) == f"The area runs {span}"
     own = heading(plot(known.filter(pl.int_range(pl.len()) != 3)).pr_curve(by="model"))
     assert re.fullmatch(
-        r"To find half of the positives, [\d.]+ % \(m\d, 1 in [\d.]+\) to [\d.]+ % \(m\d, 1 in [\d.]+\) "
-        "of the alerts are right",
+        r"To find half of the positives, [\d.]+ % to [\d.]+ % of the alerts are right",
         own,
     ), "the area is decided by the share of positives, which is told"
-
-
-def test_leaders_of_three_models_are_told_at_both_ends():
-    two = trading().select("score", "label", "model")
-    third = draw_scores(pos=30).with_columns(model=pl.lit("third"), score=0 * pl.col("score"))
-    frame = pl.concat([two, third.select(two.columns)], how="vertical_relaxed")
-    first = []
-    for eta in (1e-6, 0.5):
-        values = two.prc.summary(eta, metrics="average_precision", by="model")
-        first.append(values.sort("value")["model"][-1])
-    said = f"In the test {first[0]} leads where 1 in 1 000 000 is positive, {first[1]} where 1 in 2 is"
-    assert heading(plot(frame).metric_by_eta(model="model")) == said
 
 
 PAPERS = pl.DataFrame(
@@ -2370,17 +2309,6 @@ PAPERS = pl.DataFrame(
         "fpr": [0.0005, 0.01, 0.06, 0.2, 0.002, 0.012, 0.05, 0.15, 0.01],
     }
 )
-
-
-def test_a_leader_in_between_is_told():
-    """Paper B leads from 1 in 77 to 1 in 43, between A and C."""
-    how = {"model": "paper", "rates": ("tpr", "fpr")}
-    assert PAPERS.prc.leaders(**how)["model"].to_list() == ["A", "B", "C"]
-    found = heading(plot(PAPERS).metric_by_eta(eta_grid(1e-4, 0.5), **how))
-    said = "A leads where 1 in 10 000 is positive, B in between, C where 1 in 2 is"
-    assert found == f"In the test {said}"
-    ends = plot(PAPERS).metric_by_eta([1e-4, 1e-3], **how)
-    assert "B" not in heading(ends)
 
 
 def test_published_points_are_dots():
@@ -2422,47 +2350,60 @@ def test_thresholds_say_what_half_recall_takes():
     parts = [draw_scores(seed=k, pos=200, neg=2_000, digits=8, g=g) for k, g in enumerate("ab")]
     groups = pl.concat([parts[0], parts[1].with_columns(pl.col("score") - 3)])
     said = heading(charts.threshold_curve(groups.prc.curve(0.1, by="g")))
-    found = re.fullmatch(r"Half of the positives are found at ([\d.]+) \(a\) or (−[\d.]+) \(b\)", said)
+    found = re.fullmatch(r"Half of the positives are found at ([\d.]+) \(a\) or (-[\d.]+) \(b\)", said)
     assert found is not None
     for name, words in zip("ab", found.groups(), strict=True):
         scores = groups.filter(pl.col("g") == name, pl.col("label") == 1)["score"]
-        assert (scores >= float(words.replace("−", "-"))).mean() >= 0.5, "rounded down"
+        assert (scores >= float(words)).mean() >= 0.5, "rounded down"
     few = charts.threshold_curve(draw_scores(pos=10).prc.curve(0.1))
     assert heading(few) == "Precision, recall and alerts by threshold"
-
-
-def test_a_model_that_leads_everywhere_is_named():
-    worse, better = (draw_scores(pos=60, model=model) for model in "ba")
-    frame = pl.concat([worse, better.with_columns(pl.col("score") + pl.col("label"))])
-    said = "In the test a leads at every share of positives shown"
-    assert heading(plot(frame).metric_by_eta(by="model")) == said
-    assert heading(plot(frame).metric_by_eta(model="model")) == said
-    limits = plot(frame).metric_by_eta(by="model", coarse=True)
-    assert heading(limits) == "Average precision by prevalence", "limits leave it open"
 
 
 def test_a_ranking_that_settles_nothing_says_so():
     ranks = trading().prc.ranking([0.001, 0.5], model="model").with_columns(resolved=False)
     names_ = ranks["model"].unique(maintain_order=True).sort().to_list()
-    assert heading(charts.ranking(ranks)) == f"The test cannot tell {' and '.join(names_)} apart"
+    assert heading(charts.ranking(ranks)) == f"{' and '.join(names_)} are not told apart"
 
 
-def test_a_ranking_claims_an_order_only_if_it_is_resolved():
+def test_a_ranking_claims_an_order_only_where_it_is_settled():
     ranks = trading().prc.ranking([0.001, 0.5], model="model")
-    title = heading(charts.ranking(ranks))
-    assert title.startswith("In the test ")
-    sure = ranks.with_columns(resolved=True)
-    assert heading(charts.ranking(sure)) == title.removeprefix("In the test ")
-
-
-def test_a_ranking_that_is_certain_at_one_end_says_so():
-    ranks = trading().prc.ranking([0.001, 0.5], model="model")
-    rare = ranks.with_columns(resolved=pl.col("eta") < 0.01)
-    said = "sure ranks first where 1 in 1 000 is positive; where 1 in 2 is, the test cannot tell"
+    assert heading(charts.ranking(ranks)) == "Ranking by prevalence", "nothing is tested"
+    is_first = pl.col("rank") == 1
+    sure = ranks.with_columns(resolved=~is_first)
+    assert heading(charts.ranking(sure)) == "sure is first up to 1 in 1 000, late from 1 in 2 up"
+    rare = ranks.with_columns(resolved=(pl.col("eta") < 0.01) & ~is_first)
+    said = "sure is first up to 1 in 1 000; elsewhere that is not settled"
     assert heading(charts.ranking(rare)) == said
-    common = ranks.with_columns(resolved=pl.col("eta") > 0.01)
-    said = "late ranks first where 1 in 2 is positive; where 1 in 1 000 is, the test cannot tell"
+    common = ranks.with_columns(resolved=(pl.col("eta") > 0.01) & ~is_first)
+    said = "late is first from 1 in 2 up; elsewhere that is not settled"
     assert heading(charts.ranking(common)) == said
+
+
+def test_zones_hold_the_places_that_are_not_settled():
+    frame = make_six()
+    names_ = [name for name in frame.columns if name != "label"]
+    chart = plot(frame).ranking([0.01, 0.1, 0.5], score=names_, confidence=0.95)
+    ranks = frame.prc.ranking([0.01, 0.1, 0.5], score=names_, confidence=0.95)
+    asked = {"score": names_, "metrics": "average_precision", "adjust": "holm"}
+    pairs = frame.prc.compare([0.01, 0.1, 0.5], **asked)
+    assert chart.to_dict() == charts.ranking(ranks, pairs=pairs, confidence=0.95).to_dict()
+    settled = {
+        (eta, frozenset((a, b))): known
+        for eta, a, b, known in pairs.select("eta", "model_a", "model_b", "resolved").rows()
+    }
+    zones = [(row["eta"], row["to"], row["rank"], row["foot"]) for row in records(chart, "zone")]
+    for eta, each in ranks.partition_by("eta", as_dict=True).items():
+        order = each.sort("rank")["model"].to_list()
+        last = max(k for k, known in enumerate(each.sort("rank")["may_be_best"]) if known)
+        for k, two in enumerate(pairwise(order)):
+            inside = any(a <= eta[0] <= b and top < k + 1 and foot > k + 2 for a, b, top, foot in zones)
+            is_open = k < last or (k > 0 and not settled[eta[0], frozenset(two)])
+            assert inside == is_open, (eta, two)
+    assert any(zones)
+    without = charts.ranking(ranks, confidence=0.95)
+    assert "Below the first, nothing is tested" in subtitle(without)
+    check_data(chart)
+    check_data(plot(frame).ranking([0.1], score=names_, metric="roc_auc", confidence=0.95))
 
 
 def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open():
@@ -2475,8 +2416,8 @@ def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open
     chart = plot(paper).ranking([0.1, 0.5], coarse=True, **options)
     assert chart.to_dict() == charts.ranking(limits).to_dict()
     dotted = {row["color"] for row in records(chart) if "doubt" in row}
-    assert dotted == set(limits.filter("may_be_best")["model"]) == {"a", "b"}
-    assert "Dotted: any of these may be the best, since the table does not tell" in subtitle(chart)
+    assert dotted >= set(limits.filter("may_be_best")["model"]) == {"a", "b"}
+    assert "Grey: places that are open, since the table does not tell" in subtitle(chart)
 
 
 def test_a_parameter_of_a_metric_follows_its_name():
@@ -2502,12 +2443,14 @@ def test_narrow_panels_have_long_names_in_rows_and_no_legend():
     chart = charts.pr_curve(frame.prc.curve([0.1, 0.01], by="model"))
     found = {row["color"] for row in records(chart, "name")}
     assert found == set(names_), "a click on any row brings out the line"
-    assert all("\n" in row["text"] for row in records(chart, "name"))
+    assert all("\n" in name for name in names(chart))
     assert '"legend": {' not in json.dumps(chart.to_dict())
-    first, second = sorted(records(chart, "name"), key=lambda row: -row["precision"])
+    at = {row["color"]: row["precision"] for row in records(chart, "name")}
+    rows = {name.replace("\n", " "): name.count("\n") + 1 for name in names(chart)}
+    (high, _), (low, _) = sorted(((y, name) for name, y in at.items()), reverse=True)
     height = layer(chart, "line")["encoding"]["y"]["scale"]["domain"]
-    pixels = (first["precision"] - second["precision"]) / (height[1] - height[0]) * 200
-    assert pixels >= 14.5 * (1 + first["text"].count("\n")), "rows of two names stay apart"
+    pixels = (high - low) / (height[1] - height[0]) * 200
+    assert pixels >= 14.5 * sum(rows.values()) / 2, "rows of two names stay apart"
 
 
 def test_quantiles_on_scales_of_their_own_have_names_and_no_legend():
@@ -2585,16 +2528,6 @@ def test_gains_where_positives_are_rare_begin_near_a_recall_of_10_percent():
     rare = charts.prg_curve(frame.prc.curve(1e-15))
     assert "A PR curve tells such lines apart" in subtitle(rare)
     assert png(rare).startswith(PNG)
-
-
-def test_a_ranking_names_who_moves_most_if_the_first_stays_first():
-    rows = [("a", [1, 2, 1]), ("b", [2, 1, 3]), ("c", [3, 3, 4]), ("d", [4, 4, 2])]
-    table = pl.concat(
-        pl.DataFrame({"eta": [0.001, 0.01, 0.5], "model": name, "value": 0.5, "rank": ranks})
-        for name, ranks in rows
-    )
-    said = heading(charts.ranking(table)).replace("\xa0", " ")
-    assert said == "In the test d ranks 4 where 1 in 1 000 is positive, 2 where 1 in 2 is"
 
 
 def test_a_difference_says_that_intervals_of_few_examples_are_too_narrow():
@@ -2724,12 +2657,10 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
         **{k: v if isinstance(v, pl.Expr) else pl.lit(v) for k, v in models.items()}
     )
     table = table.select("eta", "metric", "model_a", "model_b", "difference", "low", "high", "resolved")
-    said = "a is better where more than 1 in 20 are positive, b at some shares "
-    said += "between 1 in 1 000 and 1 in 100"
+    said = "Who is better is settled at 4 of the 7 shares of positives shown"
     assert heading(charts.difference(table)) == said
-    mirrored = table.with_columns(-pl.col("difference"))
-    assert heading(charts.difference(mirrored)).startswith("b is better where more than 1 in 20")
-    turned = table.with_columns(resolved=pl.col("resolved") | (pl.col("eta") > 0.01))
-    assert heading(charts.difference(turned)) == "Differences of models by prevalence"
-    open_end = table.with_columns(resolved=pl.col("resolved") & (pl.col("eta") < 0.5))
-    assert heading(charts.difference(open_end)) == "Differences of models by prevalence"
+    ends = table.with_columns(resolved=pl.col("eta").is_in([1e-4, 1e-3, 0.1, 0.5]))
+    said = "b is better up to 1 in 1 000, a from 1 in 10 up; elsewhere that is not settled"
+    assert heading(charts.difference(ends)) == said
+    mirrored = ends.with_columns(-pl.col("difference"))
+    assert heading(charts.difference(mirrored)).startswith("a is better up to 1 in 1 000, b from")

@@ -336,6 +336,10 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         lambda p: p.sampling_plan(0.5, budget=3, strata=4),
     ),
     (
+        "curve --confidence 0.9 --weight patient --stratum patient",
+        lambda p: p.curve(confidence=0.9, weight="patient", stratum="patient"),
+    ),
+    (
         "reweight --parts patient --eta parts.csv --missing drop --name w",
         lambda p: p.reweight(field(PARTS, "patient"), missing="drop", name="w"),
     ),
@@ -372,6 +376,34 @@ def test_every_option_reaches_the_library(
     name, _, options = command.partition(" ")
     written = table(f"{name} scores.csv {options}")
     assert_frame_equal(written, expected(prc(DF)), rel_tol=1e-12)  # errors are sums in any order
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64])
+@pytest.mark.parametrize("extension", [".csv", ".parquet", ".ndjson"])
+def test_labels_are_weighed_by_the_file_of_a_plan(here: Path, extension: str, dtype: Any) -> None:
+    score = (pl.col("score") * 10).round() if dtype == pl.Int64 else pl.col("score") / 3
+    labels = pl.when(pl.col("patient") != 2).then("label")
+    df = DF.select("model", score.cast(dtype).alias("s"), labels.alias("label"))
+    df.write_parquet("some.parquet")
+    threshold = 5 if dtype == pl.Int64 else 0.17
+    plan = table(
+        f"sampling-plan some.parquet --score s --threshold {threshold} --budget 2 --strata 4",
+        f"p{extension}",
+    )
+    expected = prc(df, score="s").sampling_plan(threshold, budget=2, strata=4)
+    assert_frame_equal(plan.select("n_next", "n"), expected.select("n_next", "n"))
+    found = table(f"weigh-sample some.parquet --score s --plan p{extension}")
+    assert_frame_equal(found, prc(df, score="s").weigh_sample(expected), check_exact=True)
+
+
+def test_a_plan_is_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    DF.drop("weight").write_csv("some.csv")
+    for plan, words in (
+        ("3", "expected the name of a file to end in"),
+        ("some.csv", "--plan takes the table of"),
+    ):
+        assert words in refusal(f"weigh-sample some.csv --plan {plan}", capsys)
+    assert "is also an input" in refusal("weigh-sample scores.csv --plan some.csv -o some.csv", capsys)
 
 
 @pytest.mark.filterwarnings("default:a metric is undefined")
@@ -1415,7 +1447,8 @@ def test_the_page_shows_what_really_comes_out(tmp_path: Path, monkeypatch: pytes
 
 def test_every_command_is_run() -> None:
     [commands] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
-    run = {command.partition(" ")[0] for command, _ in OPTIONS} | {"decide", "report", "demo"}
+    of_their_own = {"decide", "report", "demo", "weigh-sample"}  # each has tests of its own
+    run = {command.partition(" ")[0] for command, _ in OPTIONS} | of_their_own
     missing = set(commands.choices) - run
     assert not missing, f"{missing} are never run: add a line for each to OPTIONS in tests/test_cli.py"
 

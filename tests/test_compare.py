@@ -386,11 +386,11 @@ LONG = LONG.with_columns(w=1.0)
         (lambda df: pl.concat([df[:1], df[:1], df[2:]]), "1 examples have missing or repeated rows"),
         (
             lambda df: df.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 5)),
-            "1 examples, by id=, differ in label, weight or cluster between models",
+            "1 examples, by id=, differ in label, weight, stratum or cluster between models",
         ),
         (
             lambda df: df.with_columns(w=pl.when(pl.int_range(pl.len()) == 5).then(2.0).otherwise("w")),
-            "1 examples, by id=, differ in label, weight or cluster",
+            "1 examples, by id=, differ in label, weight, stratum or cluster",
         ),
         (
             lambda df: df.with_columns(id=pl.when(pl.int_range(pl.len()) > 5).then("id")),

@@ -32,6 +32,7 @@ NOT_SIMULATED = {
     "within 0.5 % of alpha at a `guarantee` of 0.95 or less, 2 % at 0.99 and 9 % at 0.999": "computed",
     "in 93 to 97 %": "the head of a column",
     "of which 1 % are positive": "says what is drawn",
+    "scores of which 20 or 30 % of the positives cannot be told": "says what is drawn",
     "is beyond that end with 1 %, so the tests may err with 4 %": "how 5 % are shared",
 }
 """Other shares on these pages, with what they are."""
@@ -106,7 +107,9 @@ AGAIN = {
     "field_bands": (0, 30),
     "field_promises": (0, 30),
     "field_targets": (0, 60),
-    "labels": (0, 3),
+    "label_designs": (0, 60),
+    "label_pairs": (0, 20),
+    "labels": (0, 30),
     "maxima": (0, 10),
     "missed_positives": (0, 1),
     "sampled_eta_areas": (2, 60),

@@ -26,6 +26,7 @@ from polars_prcurve import (
 )
 from polars_prcurve.decision.verdict import STATUSES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
+from tests.support.tiers import slow_unless
 
 GOALS: dict[str, dict[str, Any]] = {
     "recall": {"recall": 0.5},
@@ -40,6 +41,7 @@ GOALS: dict[str, dict[str, Any]] = {
     "several": {"alerts": 200, "per": 10_000, "precision": 0.2},
     "curve": {},
 }
+TIERED_GOALS = slow_unless(lambda goal: goal in ("recall", "precision", "several", "curve"), GOALS)
 BETTER = re.compile(r"\b(better|leads?|first|best|use)\b")
 
 
@@ -59,7 +61,7 @@ def decide_known(status: str, goal: str) -> Decision:
 # Statuses -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("goal", TIERED_GOALS)
 @pytest.mark.parametrize("status", STATUSES_OF)
 def test_each_table_has_its_status_at_any_goal(status: str, goal: str) -> None:
     if (status, goal) == ("too little data", "lift"):
@@ -95,11 +97,11 @@ def test_a_class_of_fewer_than_ten_is_too_little_in_any_case() -> None:
         (slice(-1, None), "the test has no positives"),
     ],
 )
-def test_tables_without_a_class(rows: slice, says: str) -> None:
-    for goal in GOALS.values():
-        verdict = decide(SETTLED[rows], **goal).verdict
-        assert (verdict.status, verdict.models) == ("too little data", ())
-        assert says in verdict.sentence
+@pytest.mark.parametrize("goal", TIERED_GOALS)
+def test_tables_without_a_class(goal: str, rows: slice, says: str) -> None:
+    verdict = decide(SETTLED[rows], **GOALS[goal]).verdict
+    assert (verdict.status, verdict.models) == ("too little data", ())
+    assert says in verdict.sentence
 
 
 def test_what_no_threshold_keeps_is_not_met() -> None:
@@ -132,19 +134,21 @@ def test_a_perfect_model_beside_a_coin_is_settled() -> None:
     assert decision.table.filter(model="perfect")["reliable"].item() is False
 
 
-def test_equal_columns_are_not_told_apart() -> None:
+@pytest.mark.parametrize("goal", TIERED_GOALS)
+def test_equal_columns_are_not_told_apart(goal: str) -> None:
     same = SETTLED.select("label", "new", again=pl.col("new"))
-    for goal in GOALS.values():
-        assert set(decide(same, **goal).verdict.models) == {"again", "new"}
+    assert set(decide(same, **GOALS[goal]).verdict.models) == {"again", "new"}
 
 
-def test_a_model_alone_is_settled_where_it_is_above_chance() -> None:
-    for goal in GOALS.values():
-        settled = SETTLED.prc(score="new").decide(0.02, **goal).verdict
-        assert (settled.status, settled.models) == ("settled", ())
-        assert not BETTER.search(
-            settled.sentence.replace("better than chance", "").replace("best F1", "")
-        )
+@pytest.mark.parametrize("goal", TIERED_GOALS)
+def test_a_model_alone_is_settled_where_it_is_above_chance(goal: str) -> None:
+    settled = SETTLED.prc(score="new").decide(0.02, **GOALS[goal]).verdict
+    assert (settled.status, settled.models) == ("settled", ())
+    said = settled.sentence.replace("better than chance", "").replace("best F1", "")
+    assert not BETTER.search(said)
+
+
+def test_a_coin_alone_and_a_threshold() -> None:
     assert COINS.prc(score="heads").decide(0.02, recall=0.5).verdict.status == "no better than chance"
     at = SETTLED.prc(score="new").decide(0.02, threshold=2.0)
     assert at.table["threshold"].item() == 2.0
@@ -368,7 +372,7 @@ def test_equal_groups_are_not_told_apart() -> None:
 # What it says ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("goal", TIERED_GOALS)
 @pytest.mark.parametrize("status", STATUSES_OF)
 def test_only_what_is_settled_names_a_better_model(status: str, goal: str) -> None:
     decision = decide_known(status, goal)
@@ -401,7 +405,7 @@ def test_texts_quote_the_sentence() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("goal", TIERED_GOALS)
 def test_no_line_is_wider_than_it_may_be_and_the_interval_stays(goal: str, width: int) -> None:
     decision = decide_known("settled", goal)
     lines = decision.say(width).splitlines()
@@ -554,3 +558,35 @@ def test_little_is_never_called_chance_nor_the_reverse() -> None:
     assert "cannot say" in decide(LITTLE, recall=0.5).verdict.sentence
     many = draw_models({"heads": 0.0, "tails": 0.0}, 3_000, 3_000, seed=8)
     assert decide(many, 0.1, recall=0.5).verdict.status == "no better than chance"
+
+
+# Charts of a decision -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chart", ["pr_curve", "roc_curve", "threshold_curve"])
+@pytest.mark.parametrize("status", STATUSES_OF)
+def test_a_chart_of_a_decision_marks_its_points_and_says_its_sentence(status: str, chart: str) -> None:
+    decision = decide_known(status, "recall")
+    plot = bind(STATUSES_OF[status]).plot
+    drawn = getattr(plot, chart)(points=decision).to_dict()
+    said = " ".join(drawn["title"]["text"]).replace("\u00a0", " ")
+    assert said == decision.verdict.sentence.replace("\u00a0", " ")
+    own = getattr(plot, chart)(*([] if chart == "roc_curve" else [0.02]), points=decision.table)
+    dots = [
+        [
+            row
+            for rows in each.to_dict()["datasets"].values()
+            for row in rows
+            if row.get("part") == "mark"
+        ]
+        for each in (getattr(plot, chart)(points=decision), own)
+    ]
+    assert dots[0] == dots[1]
+    titled = getattr(plot, chart)(points=decision, title="Mine").to_dict()
+    assert titled["title"]["text"] == ["Mine"]
+
+
+def test_a_decision_on_whole_curves_has_no_points() -> None:
+    decision = decide_known("settled", "curve")
+    title = bind(SETTLED).plot.pr_curve(points=decision).to_dict()["title"]["text"]
+    assert " ".join(title) == decision.verdict.sentence

@@ -93,16 +93,20 @@ def plain(text: str) -> str:
 def test_every_document_says_the_sentence_and_names_no_other_winner(case: str, tmp_path: Path) -> None:
     decision = decide(case)
     verdict = decision.verdict
-    texts = {"report": read_report(decision, tmp_path).read(), "card": decision.model_card()}
+    texts = {"report": read_report(decision, tmp_path).read(), "model card": decision.model_card()}
+    texts["card"] = PageReader(decision.card(tmp_path / "card.svg").read_text("utf-8")).read("svg")
+    texts["notebook"] = PageReader(decision._repr_html_()).read("svg")
+    texts["terminal"] = str(decision)
     if case != "no rows":
         texts["page"] = PageReader(decision.page(tmp_path / "page.html").read_text("utf-8")).read()
     for name, text in texts.items():
         said = re.sub(r" (?=[;:,’])", "", plain(text.replace("\\", "")))
         sentence = plain(verdict.sentence)
-        assert sentence in said, name
+        assert sentence.lower() in said.lower(), name
         rest = HARMLESS.sub("", said.replace(sentence, "").replace(sentence.split(": ")[0], ""))
         if verdict.status != "settled":
-            for each in decision.verdicts["sentence"]:
+            settled = decision.verdicts.filter(status="settled").explode("models")["models"].drop_nulls()
+            for each in (*decision.verdicts["sentence"], *(f"{model} is better" for model in settled)):
                 rest = rest.replace(plain(each), "")
             assert not LEADS.search(rest), (name, LEADS.findall(rest), rest)
 

@@ -49,6 +49,7 @@ SAID: dict[str, dict[str, Any]] = {
     "rates=": {"rates": ("rate", "rate")},
     "cells=": {"cells": ("n", "n", "n", "n")},
     "cluster=": {"cluster": "part"},
+    "stratum=": {"stratum": "part"},
     "id=": {"id": "row"},
     "smooth=": {"smooth": "binormal"},
     "coarse=": {"coarse": True},
@@ -104,7 +105,7 @@ def can_say(method: str, rule: Rule) -> bool:
     """Return whether a call of a method can say all that a rule is about."""
     if rule.methods and method not in rule.methods:
         return False
-    if rule.facts == ("cluster=",) and has_intervals(method):
+    if rule.unless[:1] == ("confidence=",) and has_intervals(method):
         return False
     kinds = {fact.split('"')[1] for fact in rule.facts if fact.startswith("method=")}
     kinds |= {"rectangle"} if "simultaneous=True" in rule.facts else set()

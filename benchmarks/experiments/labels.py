@@ -1,120 +1,276 @@
-"""How many labels `sampling_plan` saves, beside labels drawn at random or half of them among alerts.
+"""Labels that are drawn by strata of the score: intervals of points, areas and differences.
 
-Of 100 000 rows 1 % are positive; scores of negatives are normal, and positives score 2.5 higher. 2 000
-labels are bought, to know precision at threshold 2. The plan has 350 of them as a pilot, half from
-either side of the threshold. The spread of `ln(recall / fpr)` alone decides how well precision is known
-at any prevalence; the interval is of precision at a prevalence of 1 %.
+A set is all rows of a table, of which 2 000 get a label: by two plans, the first of 350 labels in equal
+parts, and, beside it, at random. `scores` tells which populations no formula was tuned on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import special, stats
 
-from .experiment import CONFIDENCE, Row, experiment
+from .areas import Cohort, draw_cohort
+from .experiment import CONFIDENCE, Row, experiment, measure_coverage
+from .populations import (
+    AREAS,
+    CALIBRATED,
+    CAUCHY,
+    FIVE,
+    GUMBEL,
+    HARD,
+    Floats,
+    Levels,
+    Mixture,
+    Model,
+    TwoNoises,
+    normal,
+    precision,
+    student,
+)
 
-ROWS, ETA, DISTANCE, THRESHOLD = 100_000, 0.01, 2.5, 2.0
 LABELS, PILOT = 2_000, 350
-Measured = tuple[float, float, float]
+ETAS: tuple[float | None, ...] = (None, 0.001, 0.1)
 
 
-def draw_population(rng: np.random.Generator) -> pl.DataFrame:
-    truth = rng.random(ROWS) < ETA
-    return pl.DataFrame({"score": rng.normal(size=ROWS) + DISTANCE * truth, "truth": truth})
+def cut_scores(name: str, edges: Floats, positive: Any, negative: Any) -> Levels:
+    """Return scores that are rounded to the ranges between falling edges."""
+    shares = (np.diff(of.sf(edges), prepend=0, append=1) for of in (positive, negative))
+    return Levels(name, *(tuple(of.tolist()) for of in shares))
 
 
-def draw_rows(
-    rows: pl.DataFrame, stratum: pl.Expr, n: pl.Expr, rng: np.random.Generator
+HARD_NORMAL = TwoNoises("hard20, normal", Mixture((0.8, 3), (0.2, 0)), stats.norm())
+GUMBEL_TENTHS = cut_scores(
+    "Gumbel, in tenths", np.arange(12.05, -4, -0.1), GUMBEL.positive, GUMBEL.negative
+)
+HARD30 = cut_scores(
+    "hard30, in thousandths",
+    special.logit(np.arange(999.5, 0, -1) / 1_000) + 3,
+    Mixture((0.7, 3.2), (0.3, 0)),
+    stats.norm(),
+)
+LOGNORMAL = TwoNoises("lognormal", stats.lognorm(1, 0, 6), stats.lognorm(1))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """All rows of a table, and the threshold at which precision is asked for."""
+
+    model: Model
+    eta: float
+    fpr: float
+    scores: str = "tried"
+    """Whether formulas were tried on it, or are new to it."""
+    n: int = 30_000
+
+    @property
+    def threshold(self) -> float:
+        """Minus the fpr, or the number of the level that is nearest to it."""
+        if self.model.levels is None:
+            return -self.fpr
+        return -float(np.abs(np.cumsum(self.model.levels[1]) - self.fpr).argmin())
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Recall and fpr at the threshold."""
+        if self.model.levels is None:
+            return float(np.asarray(self.model.recall_at(self.fpr))), self.fpr
+        recall, fpr = (np.cumsum(of)[int(-self.threshold)] for of in self.model.levels)
+        return float(recall), float(fpr)
+
+    @property
+    def row(self) -> Row:
+        where = {"scores": self.scores, "model": self.model.name, "prevalence": self.eta}
+        return where | {"fpr_of_threshold": self.fpr, "rows": self.n}
+
+    def find_truth(self, quantity: str, eta: float | None) -> float:
+        recall, fpr = self.rates
+        at = self.eta if eta is None else eta
+        if quantity == "average_precision":
+            return float(AREAS[quantity](self.model, at))
+        return recall if quantity == "recall" else float(precision(recall, fpr, at))
+
+
+SCORES = [
+    Scores(HARD_NORMAL, 0.02, 0.02),
+    Scores(HARD_NORMAL, 0.005, 0.02),
+    Scores(HARD_NORMAL, 0.005, 0.005),
+    Scores(HARD, 0.01, 0.02),
+    Scores(GUMBEL, 0.02, 0.02),
+    Scores(GUMBEL, 0.02, 0.005),
+    Scores(CAUCHY, 0.02, 0.02),
+    Scores(GUMBEL_TENTHS, 0.02, 0.02),
+    Scores(HARD30, 0.0019, 0.01),
+    Scores(HARD30, 0.0019, 0.003, n=1_000_000),
+    Scores(CALIBRATED, 0.02, 0.05, "new"),
+    Scores(CALIBRATED, 0.1, 0.05, "new"),
+    Scores(student(2), 0.02, 0.02, "new"),
+    Scores(student(3), 0.005, 0.01, "new"),
+    Scores(FIVE, 0.02, 0.05, "new"),
+    Scores(FIVE, 0.05, 0.01, "new"),
+    Scores(LOGNORMAL, 0.01, 0.02, "new"),
+    Scores(normal(2.5), 0.01, 0.02, "new"),
+]
+
+
+def draw_rows(rows: pl.DataFrame, plan: pl.DataFrame, rng: np.random.Generator) -> pl.Series:
+    """Return the numbers of rows that a plan asks for, of those without a label."""
+    edges = plan.sort("score_low").select("score_low", "stratum", "n_next")
+    placed = rows.filter(pl.col("label").is_null()).sort("score")
+    placed = placed.join_asof(edges, left_on="score", right_on="score_low")
+    shuffled = placed.sample(fraction=1, shuffle=True, seed=int(rng.integers(2**32)))
+    return shuffled.filter(pl.int_range(pl.len()).over("stratum") < pl.col("n_next"))["index"]
+
+
+def label_by_plan(
+    rows: pl.DataFrame, threshold: float, rng: np.random.Generator, labels: int = LABELS
 ) -> pl.DataFrame:
-    """Return n rows of each stratum."""
-    shuffled = rows.sample(fraction=1, shuffle=True, seed=int(rng.integers(2**32)))
-    return shuffled.filter(pl.int_range(pl.len()).over(stratum) < n)
+    """Return the rows with a label, weighed: those of a first plan, and of a second one."""
+    rows = rows.with_row_index().rename({"label": "truth"})
+    chosen = pl.Series([], dtype=pl.UInt32)
+    for budget in (PILOT, labels - PILOT):
+        known = pl.when(pl.col("index").is_in(chosen.implode())).then("truth")
+        rows = rows.with_columns(label=known)
+        plan = rows.prc.sampling_plan(threshold, budget=budget)
+        chosen = pl.concat([chosen, draw_rows(rows, plan, rng)])
+    known = pl.when(pl.col("index").is_in(chosen.implode())).then("truth")
+    return rows.with_columns(label=known).prc.weigh_sample(plan).drop("index", "truth")
 
 
-def label_at_random(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-    return draw_rows(rows, pl.lit(0), pl.lit(LABELS), rng).with_columns(weight=pl.lit(ROWS / LABELS))
+def hold_points(cell: Scores, table: Any) -> Iterator[tuple[str, float | None, Row]]:
+    """Yield the coverage of each quantity at each prevalence."""
+    asked: dict[str, Any] = {"metrics": "precision", "confidence": CONFIDENCE}
+    points = table.operating_points(list(ETAS), threshold=cell.threshold, **asked)
+    areas = table.summary(list(ETAS), metrics="average_precision", confidence=CONFIDENCE)
+    said = [eta for eta in ETAS if eta is not None]
+    for eta in ETAS:
+        is_here = ~pl.col("eta").is_in(said) if eta is None else pl.col("eta") == eta
+        for name in ("precision", "recall", "average_precision"):
+            if name == "recall" and eta is not None:
+                continue
+            found = areas if name == "average_precision" else points
+            ends = ("low", "high") if name == "average_precision" else (f"{name}_low", f"{name}_high")
+            shown = found.filter(is_here).select(low=ends[0], high=ends[1], reliable="reliable")
+            yield name, eta, measure_coverage(shown, cell.find_truth(name, eta))
 
 
-def label_both_sides(rows: pl.DataFrame, labels: int, rng: np.random.Generator) -> pl.DataFrame:
-    """Return half of the labels among alerts, and half among the other rows."""
-    is_alert = pl.col("score") >= THRESHOLD
-    drawn = draw_rows(rows.with_columns(n=pl.len().over(is_alert)), is_alert, pl.lit(labels // 2), rng)
-    return drawn.with_columns(weight=pl.col("n") / pl.len().over(is_alert))
+@experiment(SCORES, lambda cell: 500 if cell.n < 1_000_000 else 60)
+def measure_labels(cell: Scores, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals from 2 000 labels: by plan, with strata, and at random."""
+    by_plan, at_random = [], []
+    for number in range(n_sets):
+        rows = draw_cohort(Cohort(cell.model, cell.n, cell.eta), 1, rng).drop("set")
+        drawn = label_by_plan(rows, cell.threshold, rng)
+        by_plan.append(drawn.with_columns(set=pl.lit(number)))
+        picked = rows.sample(LABELS, seed=int(rng.integers(2**32)))
+        at_random.append(picked.with_columns(set=pl.lit(number)))
+    tables = {
+        "by plan": pl.concat(by_plan).prc(by="set", weight="weight", stratum="stratum"),
+        "at random": pl.concat(at_random).prc(by="set"),
+    }
+    for labels, table in tables.items():
+        for name, eta, shares in hold_points(cell, table):
+            where = {"labels": labels, "quantity": name, "eta": "own" if eta is None else f"{eta:g}"}
+            yield cell.row | where | shares
 
 
-def label_by_plan(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-    """Return all rows, with `label` of the pilot and of the rows that the plan asks for."""
-    rows = rows.with_row_index()
-    pilot = label_both_sides(rows, PILOT, rng)["index"]
-    rows = rows.with_columns(label=pl.when(pl.col("index").is_in(pilot.implode())).then("truth"))
-    plan = rows.prc.sampling_plan(THRESHOLD, budget=LABELS - PILOT)
-    edges = plan.select("score_low", "stratum", "n_next", "weight").sort("score_low")
-    strata = rows.sort("score").join_asof(edges, left_on="score", right_on="score_low")
-    drawn = draw_rows(strata.filter(pl.col("label").is_null()), pl.col("stratum"), pl.col("n_next"), rng)
-    labelled = pl.concat([strata.filter(pl.col("label").is_not_null()), drawn])
-    known = pl.col("index").is_in(labelled["index"].implode())
-    return strata.with_columns(label=pl.when(known).then("truth"))
+# Differences of models -------------------------------------------------------------------------
 
 
-def find_point(drawn: pl.DataFrame) -> dict[str, float]:
-    """Return rates at the threshold, and precision with its interval."""
-    found = drawn.prc.operating_points(
-        ETA,
-        threshold=THRESHOLD,
-        metrics="precision",
-        confidence=CONFIDENCE,
-        label="truth",
-        weight="weight",
+PAIRS = [
+    Scores(HARD_NORMAL, 0.02, 0.02),
+    Scores(HARD_NORMAL, 0.005, 0.02),
+    Scores(HARD, 0.01, 0.02),
+    Scores(GUMBEL, 0.02, 0.02),
+    Scores(CAUCHY, 0.02, 0.02),
+    Scores(CALIBRATED, 0.05, 0.05, "new"),
+    Scores(student(3), 0.01, 0.02, "new"),
+    Scores(normal(2.5), 0.01, 0.02, "new"),
+]
+
+
+def draw_models(cell: Scores, rng: np.random.Generator) -> pl.DataFrame:
+    """Return two equal models of rows that share half of what chance does to a score."""
+    shared = rng.normal(size=cell.n)
+    label = rng.random(cell.n) < cell.eta
+    columns = {}
+    for name in "ab":
+        drawn = stats.norm.cdf((shared + rng.normal(size=cell.n)) / 2**0.5)
+        columns[name] = -np.where(label, cell.model.fpr_at(drawn), drawn)
+    return pl.DataFrame({**columns, "label": label})
+
+
+@experiment(PAIRS, 300)
+def measure_label_pairs(cell: Scores, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Differences of equal models, of which one chose which rows have a label."""
+    parts = []
+    for number in range(n_sets):
+        rows = draw_models(cell, rng).rename({"a": "score"})
+        parts.append(label_by_plan(rows, cell.threshold, rng).with_columns(set=pl.lit(number)))
+    models = pl.concat(parts).rename({"score": "a"})
+    table = models.prc(score=["a", "b"], by="set", weight="weight", stratum="stratum")
+    at: dict[str, dict[str, Any]] = {
+        "": {"metrics": "average_precision"},
+        "the threshold": {"metrics": ["precision", "recall", "fpr"], "threshold": cell.threshold},
+        "recall 0.5": {"metrics": "precision", "recall": 0.5},
+    }
+    said = [eta for eta in ETAS if eta is not None]
+    for where, asked in at.items():
+        found = table.compare(list(ETAS), confidence=CONFIDENCE, **asked)
+        own = pl.when(~pl.col("eta").is_in(said)).then(pl.lit("own")).otherwise(pl.format("{}", "eta"))
+        found = found.with_columns(eta=own)
+        for (metric, eta), part in found.group_by("metric", "eta", maintain_order=True):
+            if metric in ("recall", "fpr") and eta != "own":
+                continue
+            row = cell.row | {"at": where, "metric": metric, "eta": eta}
+            yield row | measure_coverage(part, 0.0) | {"resolved": part["resolved"].mean()}
+
+
+# Other designs ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """Rows of which some are kept, one in `k`: those below a score, or the negatives."""
+
+    scores: Scores
+    design: str
+    k: int
+
+    def draw(self, rng: np.random.Generator) -> pl.DataFrame:
+        cell = self.scores
+        rows = draw_cohort(Cohort(cell.model, cell.n, cell.eta), 1, rng).drop("set")
+        thinned = ~pl.col("label") if self.design == "negatives" else pl.col("score") < cell.threshold
+        rows = rows.sample(fraction=1, shuffle=True, seed=int(rng.integers(2**32)))
+        rows = rows.with_columns(stratum=thinned.cast(pl.Int8), n=pl.len().over(thinned))
+        kept = pl.when(pl.col("stratum") == 1).then(pl.col("n") // self.k).otherwise(pl.col("n"))
+        rows = rows.with_columns(kept=kept).filter(
+            pl.int_range(pl.len()).over("stratum") < pl.col("kept")
+        )
+        return rows.with_columns(weight=pl.col("n") / pl.col("kept")).drop("n", "kept")
+
+
+THINNED = [
+    Thinned(scores, design, k)
+    for scores in (
+        Scores(normal(2), 0.05, 0.05),
+        Scores(HARD, 0.02, 0.02),
+        Scores(CALIBRATED, 0.1, 0.05, "new"),
+        Scores(FIVE, 0.05, 0.05, "new"),
     )
-    return found.row(0, named=True)
+    for design, k in (("negatives", 20), ("below the threshold", 20), ("below the threshold", 5))
+]
 
 
-def find_by_weight(drawn: pl.DataFrame) -> Measured:
-    """Return `ln(recall / fpr)`, and the interval of precision."""
-    found = find_point(drawn)
-    ratio = np.log(found["recall"] / found["fpr"]) if found["recall"] and found["fpr"] else np.nan
-    return ratio, found["precision_low"], found["precision_high"]
-
-
-def find_by_strata(rows: pl.DataFrame) -> Measured:
-    """Return `ln(recall / fpr)`, and the interval of the strata as docs/what-to-label-next.md has it."""
-    labelled = rows.filter(pl.col("label").is_not_null())
-    point = find_point(labelled)
-    recall, fpr = point["recall"], point["fpr"]
-    found = labelled.group_by("stratum").agg(found=pl.col("truth").mean())
-    strata = rows.prc.sampling_plan(THRESHOLD, budget=0).join(found, on="stratum")
-    n_pos, n_neg = (labelled.filter(truth=t)["weight"].sum() for t in (True, False))
-    p, above = pl.max_horizontal("positive_share", "found"), pl.col("score_low") >= THRESHOLD
-    flagged = (1 - recall) / (recall * n_pos) + (1 - fpr) / (fpr * n_neg)
-    step = pl.when(above).then(flagged).otherwise(1 / n_pos + 1 / n_neg)
-    variance = (pl.col("n") ** 2 * p * (1 - p) * step**2 / pl.col("n_labelled")).sum()
-    error = strata.select(variance.sqrt()).item()
-    ratio = np.log(recall / fpr)
-    low, high = (1 / (1 + np.exp(-ratio - z * error) * (1 - ETA) / ETA) for z in (-1.96, 1.96))
-    return ratio, low, high
-
-
-@experiment([LABELS], 400)
-def measure_labels(_cell: int, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Intervals of precision from 2 000 labels, and how many labels would do as well as the plan."""
-    found: dict[str, list[Any]] = {"at random": [], "half on alerts": [], "plan": [], "plan, strata": []}
-    for _ in range(n_sets):
-        rows = draw_population(rng)
-        found["at random"].append(find_by_weight(label_at_random(rows, rng)))
-        found["half on alerts"].append(find_by_weight(label_both_sides(rows, LABELS, rng)))
-        labelled = label_by_plan(rows, rng)
-        found["plan"].append(find_by_weight(labelled.filter(pl.col("label").is_not_null())))
-        found["plan, strata"].append(find_by_strata(labelled))
-    recall, fpr = stats.norm.sf(THRESHOLD - DISTANCE), stats.norm.sf(THRESHOLD)
-    truth = recall * ETA / (recall * ETA + fpr * (1 - ETA))
-    spread_of_plan = np.nanstd(np.array(found["plan"])[:, 0])
-    for name, triples in found.items():
-        ratio, low, high = np.array(triples).T
-        spread = float(np.nanstd(ratio))
-        held = float(np.mean((low <= truth) & (truth <= high)))
-        row = {"labels": name, "spread": spread, "coverage": held, "width": float(np.mean(high - low))}
-        yield row | {"labels_for_equal_spread": LABELS * (spread / spread_of_plan) ** 2}
+@experiment(THINNED, 500)
+def measure_label_designs(cell: Thinned, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals from rows of which some were thinned out, with `stratum=`."""
+    drawn = (cell.draw(rng).with_columns(set=pl.lit(number)) for number in range(n_sets))
+    table = pl.concat(drawn).prc(by="set", weight="weight", stratum="stratum")
+    for name, eta, shares in hold_points(cell.scores, table):
+        where = {"design": cell.design, "one_in": cell.k, "quantity": name}
+        yield cell.scores.row | where | {"eta": "own" if eta is None else f"{eta:g}"} | shares

@@ -126,6 +126,14 @@ RULES = (
     # How sure.
     Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it",
          unless=("confidence=", "guarantee="), passes_over=True),
+    Rule(("stratum=",), "stratum= is for intervals; pass confidence= with it", unless=("confidence=",),
+         passes_over=True),
+    Rule(("stratum=",), "stratum= tells how rows were drawn that stand for others; pass weight=, too, "
+         "the rows of the stratum over those that were drawn", unless=("weight=",)),
+    Rule(("stratum=", "cluster="), "stratum= is for rows that were drawn one by one; leave out cluster= "
+         "or, for intervals that take clusters as drawn independently, stratum="),
+    *_pair("stratum=", ('method="bootstrap"', "maximize="), "{fact} draws rows whatever their stratum; "
+           "leave out stratum= for such an interval, which is wider"),
     *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
       for points in ("counts=", "rates=", "cells=")),
     Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "

@@ -27,6 +27,7 @@ class TableWords(TypedDict, total=False):
     model: Column | None
     id: Columns
     weight: Column | None
+    stratum: Column | None
     cluster: Column | None
     counts: Counts | Column | None
     rates: tuple[Column, Column] | None
@@ -92,6 +93,10 @@ class ChartOfTable(ChartWords, TableWords, total=False):
     """What a chart distinguishes, and what the table holds."""
 
 
+class ChartOfPoints(Targets, ChartOfTable, total=False):
+    """Targets, what a chart distinguishes, and what the table holds."""
+
+
 class ChartOfTargets(RateTargets, ChartOfTable, total=False):
     """A target, what a chart distinguishes, and what the table holds."""
 
@@ -103,36 +108,38 @@ CHART_WORDS = tuple(ChartWords.__annotations__)
 DEFAULTS: dict[str, Any] = {"score": "score", "label": "label", "missing": "raise"}
 """What a word of the table stands for where nobody says it; None for all others."""
 
-RIVALS = (("label", "pos_label", "weight"), ("counts",), ("rates", "sizes"), ("cells",))
+RIVALS = (("label", "pos_label", "weight", "stratum"), ("counts",), ("rates", "sizes"), ("cells",))
 """Words that tell in different ways which examples there are: those of one row hold, not of two."""
 
-PASSED_OVER = ("id", "cluster")
+PASSED_OVER = ("id", "cluster", "stratum")
 """Bound words that cannot change an answer for which a method has no use for them."""
 
 _ROWS = {"score", "label", "pos_label", "by", "model", "missing"}
 _COUNTED = _ROWS | {"weight", "counts"}
 _POINTS = _COUNTED | {"rates", "sizes", "cells"}
+_DESIGN = {"stratum", "cluster"}
 USES: dict[str, set[str]] = {
     "counts": _COUNTED,
     "sweep": _POINTS,
-    "curve": _POINTS | {"cluster"},
-    "operating_points": _POINTS | {"cluster"},
+    "curve": _POINTS | _DESIGN,
+    "operating_points": _POINTS | _DESIGN,
     "decision_curve": _COUNTED,
-    "summary": _POINTS | {"cluster"},
+    "summary": _POINTS | _DESIGN,
     "binormal": _COUNTED,
-    "compare": _POINTS | {"cluster", "id"},
-    "ranking": _POINTS | {"cluster", "id"},
+    "compare": _POINTS | _DESIGN | {"id"},
+    "ranking": _POINTS | _DESIGN | {"id"},
     "crossings": _POINTS,
     "leaders": _POINTS,
     "dominance": _POINTS,
     "sample_size": _POINTS,
     "resolution": _POINTS,
     "subsample_negatives": _ROWS | {"counts"},
-    "decide": _POINTS | {"cluster", "id"},
-    "report": _POINTS | {"cluster", "id"},
+    "decide": _POINTS | _DESIGN | {"id"},
+    "report": _POINTS | _DESIGN | {"id"},
     "estimate_prevalence": _ROWS | {"counts"},
     "reweight": _ROWS | {"weight"},
     "sampling_plan": _ROWS - {"by", "model"},
+    "weigh_sample": _ROWS - {"by", "model", "pos_label"},
 }
 """The words of the table that each method reads."""
 

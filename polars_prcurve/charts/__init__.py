@@ -3,8 +3,9 @@
     table -> chart_curves        checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
           -> points_to_draw      fewer points for the same picture
-          -> canvas              lines, dots and what the pointer reads, as records
-          -> grey_lines, marked_points, findings   lines to compare with, points, and the title
+          -> canvas              lines, dots, lines to compare with, and what the pointer reads
+          -> marked_points, icons, score_ranges, interval_table   what some charts draw on it
+          -> findings            titles
           -> chart_words         names at lines, and labels at points
           -> chart_assembly      layers, panels, title and note
 
@@ -18,17 +19,20 @@ from polars_prcurve.charts.by_quantile import normal_quantiles
 from polars_prcurve.charts.by_threshold import threshold_curve
 from polars_prcurve.charts.decision import decision_curve
 from polars_prcurve.charts.gain import gain_curve
+from polars_prcurve.charts.icon_grids import alerts
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.pr import pr_curve
 from polars_prcurve.charts.prg import prg_curve
 from polars_prcurve.charts.rank_lines import ranking
+from polars_prcurve.charts.reliability_diagram import reliability
 from polars_prcurve.charts.roc import roc_curve
 from polars_prcurve.charts.subsample_ribbon import ribbon
 
 __all__ = [
     "Chart",
+    "alerts",
     "decision_curve",
     "difference",
     "gain_curve",
@@ -39,6 +43,7 @@ __all__ = [
     "pr_curve",
     "prg_curve",
     "ranking",
+    "reliability",
     "ribbon",
     "roc_curve",
     "threshold_curve",

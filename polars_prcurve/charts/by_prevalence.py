@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_own_etas
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
 from polars_prcurve.charts.parts.chart_curves import (
@@ -19,13 +19,13 @@ from polars_prcurve.charts.parts.chart_curves import (
     read_lines,
 )
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.findings import is_higher_better, name_curves, say_reach
-from polars_prcurve.charts.parts.grey_lines import draw_own_etas
+from polars_prcurve.charts.parts.findings import name_curves, say_each
 from polars_prcurve.charts.parts.number_formats import (
     add_threshold,
     describe_level,
     format_metric,
     format_value,
+    name_with_column,
     round_digits,
     say_eta_range,
 )
@@ -55,8 +55,8 @@ def metric_by_eta(
     There is a line per group, metric and target, straight between the prevalences of the table, on a
     log axis. If these are few, each is a dot, too. A null value is a gap. The shade is the table's
     intervals, or the limits of `summary(coarse=True)`. A line is dotted where its interval is not
-    `reliable`. The grey rule is the test set's own prevalence, if the table tells it. If two models
-    trade places once, the title says where.
+    `reliable`. The grey rule is the test set's own prevalence, if the table tells it. The title names no
+    model, since no test of these lines is in the table: see `difference` and `ranking`.
 
     Parameters
     ----------
@@ -146,8 +146,6 @@ def p3_curve(
     return lines.draw(title, "Share of alerts that are right", [], describe_eta_zero(table))
 
 
-_MOST_BETWEEN = 2
-"""Models, at most, that a title names beside those at both ends."""
 _MOST_RULES = 3
 """Prevalences of test sets, at most, that have a rule each."""
 
@@ -220,7 +218,7 @@ class _LineChart:
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
         if not subtitle:
             subtitle = f"Where {say_eta_range([x.low, x.high])} are positive"
-        finding = self._find_title(trades) or f"{self.name} by prevalence"
+        finding = self._find_half() or f"{self.name} by prevalence"
         note = [*self._write_note(has_own, len(trades)), *describe_sizes(self.curves), *not_drawn]
         return canvas.finish(title, finding, subtitle, note)
 
@@ -244,58 +242,14 @@ class _LineChart:
             value, span = say_estimate(number, low, high)
         within = f" ({span})" if span else ""
         doubt = ", not reliable" if row.get("reliable") is False else ""
-        return say_eta(row["eta"]), f"{value}{within}{doubt}{add_threshold(row.get('threshold'))}"
-
-    def _find_title(self, trades: list[dict[str, Any]]) -> str:
-        """Return the finding of two lines that cross once, and otherwise an empty text.
-
-        Which line is above is seen in the test; whether that is more than chance takes `difference`.
-        """
-        if has_few_positives(self.curves):
-            return ""
-        if self.channels.facet is not None:
-            is_alone = len(self.channels.facet.labels) == len(self.curves.per_curve)
-            return self._find_half() if is_alone else ""
-        if len(self.curves.per_curve) == 2 and len(trades) == 1:
-            [trade] = trades
-            where = f"leads where more than {trade['place']} are positive"
-            return f"In the test {trade['above']} {where}, {trade['below']} where fewer are"
-        return self._find_half() or self._find_leaders()
-
-    def _find_leaders(self) -> str:
-        """Return which of several models is first at both ends of the axis, and in between.
-
-        Empty for ties at an end, and where a model has no value there, or limits that leave it open.
-        """
-        if self.is_limited or len(self.metrics) != 1 or not is_higher_better(self.metrics[0]):
-            return ""
-        names = name_curves(self.curves, self.channels)
-        rows = self.rows.drop_nulls("value")
-        tops = rows.filter(pl.col("value") == pl.col("value").max().over("eta"))
-        leaders: dict[float, list[int]] = {}
-        for eta, curve in tops.select("eta", "curve").sort("eta", "curve").rows():
-            leaders.setdefault(eta, []).append(curve)
-        ends = min(leaders, default=0.0), max(leaders, default=0.0)
-        n_known = rows.filter(pl.col("eta").is_in(ends)).height
-        if not names or any(len(leaders[eta]) > 1 for eta in ends) or n_known < 2 * len(names):
-            return ""
-        first, last = (names[leaders[eta][0]] for eta in ends)
-        alone = dict.fromkeys(names[curves[0]] for curves in leaders.values() if len(curves) == 1)
-        between = [name for name in alone if name not in (first, last)]
-        low, high = map(say_eta, ends)
-        if len(alone) == 1 and all(len(curves) == 1 for curves in leaders.values()):
-            return f"In the test {first} leads at every share of positives shown"
-        start = f"In the test {first} leads where {low} is positive"
-        if len(between) > _MOST_BETWEEN:
-            between = [f"{len(between)} others"]
-        middle = f", {' and '.join(between)} in between" if between else ""
-        if first == last:
-            return f"{start}, and where {high} is{middle}"
-        return f"{start}{middle}, {last} where {high} is"
+        return say_eta(row["eta"]), f"{value}{within}{doubt}{add_threshold(row)}"
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
-        rows = self.rows
+        rows, facet = self.rows, self.channels.facet
+        is_alone = facet is None or len(facet.labels) == len(self.curves.per_curve)
+        if has_few_positives(self.curves) or not is_alone:
+            return ""
         if self.metrics != ["precision"] or "fpr" not in rows.columns:
             return ""
         recall, fpr = pl.col("recall"), pl.col("fpr")
@@ -312,8 +266,9 @@ class _LineChart:
             return ""
         if len(halves) < len(self.curves.per_curve) or not halves:
             return ""
-        return say_reach(
-            "Half of the alerts are right down to", halves, name_curves(self.curves, self.channels)
+        names = name_curves(self.curves, self.channels)
+        return say_each(
+            "Half of the alerts are right down to", "", halves, names, lambda etas: [*map(say_eta, etas)]
         )
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
@@ -377,7 +332,7 @@ def _place_trades(canvas: Canvas, trades: pl.DataFrame, model: str) -> list[dict
             f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
             "make both from one table"
         )
-    facet = canvas.channels.facet
+    facet, column = canvas.channels.facet, canvas.curves.field_names[model]
     # Both models of a trade may share a panel, which then shows one circle.
     records: dict[tuple[int, str | None], dict[str, Any]] = {}
     for side in ("model_a", "model_b"):
@@ -390,8 +345,8 @@ def _place_trades(canvas: Canvas, trades: pl.DataFrame, model: str) -> list[dict
                 "eta": round_digits(row["eta"]),
                 "value": round_digits(row["value"]),
                 "place": say_eta(row["eta"]),
-                "below": format_value("", row["model_a"]),
-                "above": format_value("", row["model_b"]),
+                "below": name_with_column(model, column, row["model_a"]),
+                "above": name_with_column(model, column, row["model_b"]),
                 **({} if panel is None else {"facet": panel}),
             }
     return [records[key] for key in sorted(records, key=lambda key: (key[0], key[1] or ""))]

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from statistics import NormalDist
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, mark_ends
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, mark_ends
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
-from polars_prcurve.charts.parts.number_formats import format_threshold
-from polars_prcurve.charts.parts.points_to_draw import describe_thinning
+from polars_prcurve.charts.parts.findings import say_bent_classes
+from polars_prcurve.charts.parts.number_formats import LOWER
+from polars_prcurve.charts.parts.points_to_draw import (
+    describe_thinning,
+    has_counts,
+    measure_areas,
+    start_at_origin,
+)
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_threshold
 
+_AREAS = "Area: under the ROC curve, and under that of the fit"
+_LEVEL = 0.05
+_FEWEST = 8
+"""Scores of a class without which the test says nothing."""
+_TAILS = (
+    (0.6, (1.2937, -5.709, 0.0186), False),
+    (0.34, (0.9177, -4.279, -1.38), False),
+    (0.2, (-8.318, 42.796, -59.938), True),
+    (-math.inf, (-13.436, 101.14, -223.73), True),
+)
+"""From which value on the logarithm of the p-value, or of 1 less it, is this polynomial."""
 _MOST_POINTS = 200
 """Points of a class, about, that are drawn."""
 
@@ -28,8 +50,12 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
 
     If both classes are straight, you may trust a binormal model; see `binormal`. A point is a score, and
     its place across is where a normal distribution with mean 0 and deviation 1 has the same share above
-    it; ties count half. The lines are the fit, mu + sigma x. Groups are panels, in order of name, on one
-    scale of scores; each has its own if one takes less than half of it.
+    it; ties count half. The lines are the fit, mu + sigma x. Scores between 0 and 1 are on an axis of
+    log odds, and so is their fit. The title says which classes are not normal: those that the test of
+    Anderson and Darling rejects at 5 %, corrected for all classes of the chart (Stephens 1974,
+    D'Agostino and Stephens 1986). It sees small bends in many scores, so each panel tells what the fit
+    makes of the area, too. Groups are panels, in order of name, on one scale of scores; each has its own
+    if one takes less than half of it.
 
     Parameters
     ----------
@@ -54,24 +80,32 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     if curves.rows["threshold"].null_count():
         raise PrcError("rates= holds no scores; use plot.roc_curve")
     classes = _split_by_class(curves)
-    points = _build_quantile_points(classes.rows)
-    channels = _build_class_channels(classes)
+    scores = curves.rows["threshold"].cast(pl.Float64)
+    scale = build_score_axis("y", "Score", scores, is_odds=bool(scores.is_between(0, 1, "none").all()))
+    points = _build_quantile_points(classes.rows, scale)
     drawn = _thin_by_quantile(points)
     fits = _build_fit_lines(points, drawn)
+    channels = _build_class_channels(classes, measure_areas(start_at_origin(curves.rows)), fits)
     x = ChartAxis("x", "Normal quantile", *_find_ends(drawn, fits, "x"), "plain")
-    y = ChartAxis("y", "Score", *_find_ends(drawn, fits, "y"), "plain")
+    low, high = _find_ends(drawn, fits, "y")
+    y = replace(scale, low=low, high=high)
     if _is_uneven(curves, points):
         y = _free_panels(y, classes, channels, (drawn, fits))
     canvas = Canvas(classes, channels, ChartSpec(x, y, "linear", height=0.75))
     canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn)]
     canvas.draw_lines(fits)
     canvas.data += mark_ends(x, y)
-    canvas.follow_pointer(
-        drawn, "nearest", lambda row: (f"{row['at']:.2f}", f"score {format_threshold(row['threshold'])}")
-    )
+    canvas.follow_pointer(drawn, "nearest", _say_row)
+    bent = find_bent_classes(points) if has_counts(curves.rows) else None
+    finding = say_bent_classes(bent, classes, channels) or "Scores by normal quantile"
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
-    thinned = describe_thinning(points, drawn)
-    return canvas.finish(title, "Scores by normal quantile", subtitle, describe_sizes(curves), thinned)
+    note = [_AREAS if channels.facet else "", scale.describe(), *describe_sizes(curves)]
+    return canvas.finish(title, finding, subtitle, note, describe_thinning(points, drawn))
+
+
+def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: the score at a normal quantile."""
+    return f"{row['at']:.2f}", f"score {say_threshold(row['threshold'], [row[LOWER]])}"
 
 
 def _is_uneven(curves: ChartCurves, points: pl.DataFrame) -> bool:
@@ -113,34 +147,48 @@ def _free_panels(
 
 def _split_by_class(curves: ChartCurves) -> ChartCurves:
     """Return two curves for each curve, its positives and its negatives; `share` is recall or fpr."""
-    rates = {"positives": "recall", "negatives": "fpr"}
+    kinds = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
     rows, per_curve = [], []
-    for number, (name, rate) in enumerate(rates.items()):
-        own = pl.col("curve") * 2 + number
-        rows.append(curves.rows.with_columns(own.alias("curve"), pl.col(rate).alias("share")))
+    for number, (name, (rate, *cells)) in enumerate(kinds.items()):
+        own, n = pl.col("curve") * 2 + number, pl.sum_horizontal(*cells)
+        rows.append(curves.rows.with_columns(own.alias("curve"), share=pl.col(rate), n=n))
         per_curve.append(curves.per_curve.with_columns(own.alias("curve"), pl.lit(name).alias("class")))
     return ChartCurves(
         pl.concat(rows), pl.concat(per_curve).sort("curve"), curves.field_names, curves.left_out
     )
 
 
-def _build_class_channels(curves: ChartCurves) -> Channels:
-    """Return the channels: classes are colours, and groups are panels."""
+def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl.DataFrame) -> Channels:
+    """Return the channels: classes are colours, and groups are panels, with the area of the fit."""
     if curves.per_curve.is_empty():
         return Channels(None, None)
     label_by_curve = curves.per_curve["class"].to_list()
     color = Channel(["class"], "class", ["positives", "negatives"], label_by_curve, 2)
     groups = curves.group_fields
-    facet = build_channel(curves, groups, with_eta=False) if groups else None
-    return Channels(color, facet)
+    if not groups:
+        return Channels(color, None)
+    facet = build_channel(curves, groups, with_eta=False)
+    normal = {
+        curve: (mean, deviation)
+        for curve, mean, deviation in fits.select("curve", "mean", "deviation").unique().rows()
+    }
+    captions = {}
+    for label, curve in zip(facet.label_by_curve, curves.per_curve["curve"].to_list(), strict=True):
+        first = curve // 2 * 2
+        if {first, first + 1} <= normal.keys() and curve // 2 in areas:
+            (a, s), (b, t) = normal[first], normal[first + 1]
+            spread = math.hypot(s, t)
+            fitted = NormalDist().cdf((a - b) / spread) if spread else 0.5
+            captions[label] = f"area {areas[curve // 2]:.2f}, of the fit {fitted:.2f}"
+    return Channels(color, replace(facet, captions=captions))
 
 
-def _build_quantile_points(rows: pl.DataFrame) -> pl.DataFrame:
+def _build_quantile_points(rows: pl.DataFrame, scale: ChartAxis) -> pl.DataFrame:
     """Return the finite scores `y` of each class, with its share `rise` at a score and `above` it."""
     before = pl.col("share").shift(1, fill_value=0.0).over("curve")
     above = ((before + pl.col("share")) / 2).clip(1e-16, 1 - 2.0**-53)  # a quantile excludes 0 and 1
     points = rows.sort("curve", maintain_order=True).with_columns(
-        pl.col("threshold").cast(pl.Float64).alias("y"),
+        scale.measure(pl.col("threshold").cast(pl.Float64)).alias("y"),
         (pl.col("share") - before).alias("rise"),
         above.alias("above"),
         made=False,
@@ -180,3 +228,42 @@ def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
     return line.with_columns(
         pl.when(is_sloped, pl.col("y") != fit).then(across).otherwise("x").alias("x")
     )
+
+
+# The test of Anderson and Darling 1952, with p-values of D'Agostino and Stephens 1986, table 4.9 ------
+
+
+def find_bent_classes(points: pl.DataFrame) -> dict[int, bool]:
+    """Return whether the scores `y` of each curve are shown not to be normal; without those of few.
+
+    `rise` is the share of the class at a score, and `n` the number of its scores.
+    """
+    p_values: dict[int, float] = {}
+    for (curve,), own in points.group_by("curve", maintain_order=True):
+        n = float(own["n"][0])
+        if n >= _FEWEST and own["y"].n_unique() > 1:
+            y, share = own["y"].to_numpy()[::-1], own["rise"].to_numpy()[::-1]
+            p_values[curve] = compute_normal_p_value(y, share, n)
+    return {curve: p < _LEVEL / len(p_values) for curve, p in p_values.items()}
+
+
+def compute_normal_p_value(y: NDArray[np.float64], share: NDArray[np.float64], n: float) -> float:
+    """Return the p-value of n scores, of which these shares are at the rising values y."""
+    share = share / share.sum()
+    mean = share @ y
+    deviation = math.sqrt(share @ (y - mean) ** 2 * n / (n - 1))
+    quantiles = (y - mean) / (deviation * math.sqrt(2))
+    u = np.clip([math.erfc(-z) / 2 for z in quantiles.tolist()], 1e-300, 1 - 1e-16)
+    # The squared distance of both distributions, over u (1 - u), in closed form between two scores: ties
+    # are one step, as they are in the data.
+    a, b, c = np.append(0, u), np.append(u, 1), np.append(0, np.cumsum(share))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.where(c > 0, c * c * np.log(b / a), 0.0)
+        right = np.where(c < 1 - 1e-12, (1 - c) ** 2 * (np.log1p(-b) - np.log1p(-a)), 0.0)
+    statistic = n * float(np.sum(left - right - (b - a)))
+    statistic *= 1 + 0.75 / n + 2.25 / (n * n)
+    if statistic > 10:
+        return 0.0
+    _, (one, two, three), is_rest = next(row for row in _TAILS if statistic >= row[0])
+    tail = math.exp(one + two * statistic + three * statistic**2)
+    return 1 - tail if is_rest else tail

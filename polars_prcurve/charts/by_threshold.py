@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import (
     BARE_VIEW,
+    PAGE_ROOM,
     Chart,
     ChartText,
     attach_data,
     build_note,
     build_panel,
     build_title,
+    join_panels,
+    keep_part,
     make_key,
     name_panel,
+    set_properties,
     write_head,
 )
 from polars_prcurve.charts.parts.chart_axes import (
@@ -31,15 +35,29 @@ from polars_prcurve.charts.parts.chart_axes import (
     ChartSpec,
     PanelSize,
     build_precision_axis,
+    build_score_axis,
     choose_events,
+    fix_y,
     needs_log_axis,
 )
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
-from polars_prcurve.charts.parts.chart_words import place_labels, place_names
-from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
-from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_by_eta, say_each
-from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_points, read_points, say_point
-from polars_prcurve.charts.parts.number_formats import format_threshold
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import (
+    Channels,
+    pick_out,
+    pick_panel,
+    read_channels,
+    read_etas_apart,
+)
+from polars_prcurve.charts.parts.findings import say_thresholds
+from polars_prcurve.charts.parts.marked_points import (
+    MarkedPoints,
+    add_lower,
+    mark_half,
+    mark_points,
+    read_points,
+)
+from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
     describe_doubt,
     describe_thinning,
@@ -49,9 +67,14 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import format_count, round_down, say_count, say_share
+from polars_prcurve.number_words import format_count, say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4
+_WIDTHS = {1: 540, 2: 300}
+_MOST_RULES = 8
+"""Marked thresholds, at most, that have a rule: more would hide the lines."""
+_GAP, _RISE = 16, 36
+"""Pixels between the charts of a column, and those that rules at thresholds rise to cross them."""
 
 
 @hint_at_arguments
@@ -66,11 +89,12 @@ def threshold_curve(
     """Precision, recall and alerts by threshold, from the table of `curve`, in any row order.
 
     Three charts above each other share the axis of thresholds, so that you can read a threshold straight
-    down. Alerts are among 1 000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a
-    log axis, or among 1 000 000 events where 1 in 1 000 or fewer are positive. Precision has a log axis
-    where it has one in `pr_curve`. Lines are steps: a
-    threshold between two scores flags what the higher score flags. Recall is the same at every
-    prevalence, and is drawn once.
+    down: a rule runs through all of them at each marked threshold, which stands above it. Alerts are
+    among 1 000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a log axis, or
+    among 1 000 000 where 1 in 1 000 or fewer are positive. Precision has a log axis where it has one
+    in `pr_curve`; prevalences of which only some need one have a column each. Scores between 0 and 1
+    that mostly lie near an end have an axis of log odds. Lines are steps: a threshold between two scores
+    flags what the higher score flags. Recall is the same at every prevalence, and is drawn once.
 
     Parameters
     ----------
@@ -78,7 +102,8 @@ def threshold_curve(
         What `curve` returns. A table made with `thresholds="corners"` or `thresholds=` lacks
         thresholds, and some of its steps are too long.
     points
-        Rows to mark, as in `pr_curve`, in all three charts.
+        Rows to mark, as in `pr_curve`, in all three charts. By default the highest threshold that finds
+        half of the positives, of up to three lines of which that is known well.
     color, facet
         As in `pr_curve`, but more than 8 groups share one column of charts: the first, the middle and
         the last by mean precision have colours, and the others are grey.
@@ -97,284 +122,261 @@ def threshold_curve(
     ['Precision', 'Recall', 'Alerts per 1 000']
     """
     check_words(title, color=color, facet=facet)
-    curves = read_sweep("threshold_curve", table, ["precision"])
-    marked = read_points("threshold_curve", points, curves, ["threshold", "recall", "precision"])
+    curves = _read_scores(table)
+    needed = ["threshold", "recall", "precision"]
+    marked = read_points("threshold_curve", points, curves, needed)
+    marked = mark_half(curves) if points is None else add_lower(marked, curves)
     channels = _read_channels(curves, color, facet)
-    events = _find_events(curves, points)
-    rows = _add_x_and_alerts(find_few_false_alerts(curves.rows), curves, events)
-    finite = rows.filter(pl.col("x").is_finite())
-    x = pl.col("x")
-    drawn = thin_points(finite, (x - x.min()) / (x.max() - x.min()), pl.col("precision"))
-    specs = _build_specs(finite, curves.per_curve["eta"], events)
-    raised = raise_to_axis(drawn, specs[0].y, ["precision"])
-    lines = split_by_doubt(raised, "step-after")
-    canvas = Canvas(curves, channels, specs[0])
-    marks = _mark_thresholds(marked, canvas, events)
-    _draw_all(canvas, lines, marks)
-    alerts = specs[2].y.title.lower()
-    heights = raise_to_axis(finite, specs[0].y, ["precision"])
-    canvas.follow_pointer(heights, "forward", partial(_say_row, alerts), finite["x"])
+    labels = [None] if channels.facet is None else channels.facet.labels
+    x = build_score_axis("x", "Threshold: alert if the score is at least this", curves.rows["score"])
+    curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))
+    n = min(len(labels), _MOST_COLUMNS)
+    columns = [
+        _Column(
+            *pick_panel(curves, channels, label), x, marked, points=points, width=_WIDTHS.get(n, 210)
+        )
+        for label in labels
+    ]
+    lines = pl.concat(column.lines for column in columns)
+    lost = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
     note = (
-        *(channels.picked, *marked.describe(), *describe_doubt(lines)),
-        "Not drawn: infinite thresholds" if finite.height < rows.height else "",
-        *describe_sizes(curves),
+        *(channels.picked, *marked.describe(), *describe_doubt(lines), x.describe()),
+        *("Not drawn: infinite thresholds" if lost else "", *describe_sizes(curves)),
     )
     subtitle = f"{join_etas('What each threshold does', curves)}, read straight down"
-    finding = marked.find_title(curves, channels) or _find_title(curves, channels)
-    finding = finding or "Precision, recall and alerts by threshold"
-    text = ChartText(title, subtitle, note, finding, describe_thinning(finite, drawn))
-    return _Stack(channels, specs, canvas.data).draw(text)
+    is_one = points is not None or len(marked.rows) == 1
+    finding = marked.find_title(curves, channels) if is_one else ""
+    finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
+    text = ChartText(title, subtitle, note, finding, describe_thinning(curves.rows, lines))
+    heads = [name_panel(channels.facet, label) if channels.facet and label else "" for label in labels]
+    is_alone = len(columns) == 1 and PAGE_ROOM.get() is None
+    drawn = [c.draw(heads[k], is_first=k == 0, is_alone=is_alone) for k, c in enumerate(columns)]
+    return _join_columns(drawn, text, columns[0], n)
 
 
-def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
-    """Return the channels; many groups are colours, since panels would be three times as many."""
-    only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
-    is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
-    if color is None and facet is None and len(curves.group_fields) == 1 and (only_groups or is_own):
-        color = curves.field_names[curves.group_fields[0]]
-    means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
-    return pick_out(read_channels(curves, color, facet), dict(means.rows()), curves)
-
-
-def _find_title(curves: ChartCurves, channels: Channels) -> str:
-    """Return what half recall takes: the threshold of each group, and precision if there is one group.
-
-    Empty where that is not known well.
-    """
-    thresholds = read_at_half(curves, "threshold")
-    precisions, recalls = (read_at_half(curves, name) for name in ("precision", "recall"))
-    etas = curves.per_curve["eta"]
-    if not thresholds or not etas.is_between(0, 1).all():
-        return ""
-    if len(thresholds) == 1:
-        [curve] = thresholds
-        return say_point(format_threshold(thresholds[curve]), precisions[curve], recalls[curve])
-    if etas.n_unique() == len(etas) and len(set(thresholds.values())) == 1:  # one group
-        each = [*zip(etas.to_list(), precisions.values(), strict=True)]
-        start = f"At {_say_low([*thresholds.values()])[0]}, which finds half of the positives,"
-        return say_by_eta(start, "of the alerts are right", each)
-    names = name_curves(curves, channels)
-    is_by_group = etas.n_unique() == 1 or len(etas) == curves.count_distinct(curves.group_fields)
-    if not names or not is_by_group:
-        return ""
-    return say_each("Half of the positives are found at", "", thresholds, names, _say_low)
-
-
-def _say_low(thresholds: list[Any]) -> list[str]:
-    """Return thresholds in equal decimals, rounded down: they find no less.
-
-    The greatest has three digits. Where the least would have fewer than two, each has three of its own.
-    """
-    sizes = [
-        abs(value) for value in thresholds if isinstance(value, float) and 0 < abs(value) < math.inf
-    ]
-    if len(sizes) < len(thresholds):
-        return [format_threshold(value) or "" for value in thresholds]
-    step = 10.0 ** (math.floor(math.log10(max(sizes))) - 2)
-    is_far = min(sizes) < 10 * step
-    digits = [3 if is_far else max(math.floor(math.log10(size / step)) + 1, 1) for size in sizes]
-    said = [f"{round_down(value, n):f}" for value, n in zip(thresholds, digits, strict=True)]
-    return [words.replace("-", "\u2212") for words in said]
-
-
-def _find_events(curves: ChartCurves, points: pl.DataFrame | None) -> float:
-    """Return among how many events alerts are counted: as in the points, if these all say one number."""
-    chosen = choose_events(curves.per_curve["eta"])
-    if points is None or not {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
-        return chosen
-    rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-    per = points.filter(rate > 0).select((pl.col("alerts") / rate).round_sig_figs(9)).to_series()
-    known = per.drop_nulls().unique()
-    return float(known[0]) if len(known) == 1 and known[0] > 1 else chosen
-
-
-def _add_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves, events: float) -> pl.DataFrame:
-    """Add `x`, the threshold as a float, and `alerts`, null in place of 0, which no log axis shows."""
-    if len(rows) and rows["threshold"].null_count():
+def _read_scores(table: pl.DataFrame) -> ChartCurves:
+    """Return the curves, with finite thresholds as floats, `score`, and doubt."""
+    curves = read_sweep("threshold_curve", table, ["precision"])
+    if len(curves.rows) and curves.rows["threshold"].null_count():
         raise PrcError(
             "threshold_curve needs thresholds, and some are null; a table made with rates= has none: "
             "draw pr_curve or roc_curve from it"
         )
-    rows = rows.join(curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left")
-    rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-    alerts = pl.when(rate > 0).then(events * rate)
-    return rows.with_columns(x=pl.col("threshold").cast(pl.Float64), alerts=alerts, made=False)
+    score = pl.col("threshold").cast(pl.Float64)
+    rows = find_few_false_alerts(curves.rows).with_columns(score=score, made=False)
+    etas = curves.per_curve.select("curve", "eta")
+    rows = rows.filter(score.is_finite()).join(etas, on="curve", maintain_order="left")
+    return replace(curves, rows=rows)
 
 
-def _build_specs(finite: pl.DataFrame, etas: pl.Series, events: float) -> list[ChartSpec]:
-    """Return the three charts from top to bottom; only the last one says what is across."""
-    low, high, least = finite.select(
-        pl.col("x").min().alias("low"), pl.col("x").max().alias("high"), pl.col("alerts").min()
-    ).row(0)
-    low, high = (low, high) if low is not None and low < high else ((low or 0) - 0.5, (low or 0) + 0.5)
-    said = "million" if events == 1_000_000 else format_count(events)
-    bottom = 10.0 ** math.floor(math.log10(min(least or 1.0, events / 10)))
-    is_log = needs_log_axis(etas)
-    axes = (
-        build_precision_axis("precision", "Precision", etas, finite["precision"], is_log=is_log),
-        ChartAxis("recall", "Recall", 0, 1),
-        ChartAxis("alerts", f"Alerts per {said}", bottom, float(events), "count", is_log=True),
-    )
-    titles = ("", "", "Threshold: alert if the score is at least this")
-    return [
-        ChartSpec(ChartAxis("x", title, low, high, "plain"), y, "step-after", height=0.3)
-        for title, y in zip(titles, axes, strict=True)
-    ]
+def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
+    """Return the channels; many groups are colours, since panels would be three times as many.
+
+    Prevalences of which only some are rare have columns of their own: no axis would show all of them.
+    """
+    etas = curves.per_curve["eta"].unique().sort()
+    if color is None and facet is None and needs_log_axis(etas) and not needs_log_axis(etas.tail(1)):
+        channels = read_etas_apart(curves)
+    else:
+        only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
+        is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
+        is_free = color is None and facet is None and len(curves.group_fields) == 1
+        if is_free and (only_groups or is_own):
+            color = curves.field_names[curves.group_fields[0]]
+        channels = read_channels(curves, color, facet)
+    means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
+    return pick_out(channels, dict(means.rows()), curves)
 
 
-def _mark_thresholds(marked: MarkedPoints, canvas: Canvas, events: float) -> list[dict[str, Any]]:
-    """Return the records of marked points at their threshold, with their height in each chart."""
-    etas = dict(canvas.curves.per_curve.select("curve", "eta").rows())
-    least = canvas.spec.y.low  # the lowest precision that is drawn
+class _Column:
+    """Three charts above each other, of the curves of one panel, from one list of records."""
 
-    def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
-        eta = etas[row["curve"]]
-        heights = {"precision": max(row["precision"], least), "recall": row["recall"]}
-        rate = None if row["fpr"] is None else eta * row["recall"] + (1 - eta) * row["fpr"]
-        return heights | ({"alerts": events * rate} if rate else {})
-
-    return mark_points(
-        marked,
-        canvas,
-        x_of=lambda row: float(row["threshold"]),
-        y_of=measure_heights,
-        span_of=lambda row: (float(row["holds_from"]), float(row["holds_to"])),
-    )
-
-
-def _draw_all(canvas: Canvas, lines: pl.DataFrame, marks: list[dict[str, Any]]) -> None:
-    """Draw the lines and marks of all charts; lines of equal recall, at several prevalences, once."""
-    records = canvas.draw_lines(lines, ["recall", "alerts"])
-    canvas.data += marks
-    if not _has_equal_recalls(canvas.channels):
-        return
-    first: dict[str | None, int] = {}
-    for row in records:
-        if row["curve"] != first.setdefault(row.get("facet"), row["curve"]):
-            row.pop("recall", None)
-    seen: set[tuple[Any, ...]] = set()
-    for mark in marks:
-        here = (mark["part"], mark.get("facet"), mark["x"], mark.get("recall"))
-        if here in seen:
-            mark.pop("recall", None)
-        seen.add(here)
-
-
-def _has_equal_recalls(channels: Channels) -> bool:
-    """Return whether colours are prevalences alone, so that their lines of recall are one."""
-    return channels.color is not None and channels.color.fields == ["eta"]
-
-
-def _say_row(alerts: str, row: dict[str, Any]) -> tuple[str, str]:
-    """Return what the pointer reads: at each threshold the least score that reaches it."""
-    number = "" if row["alerts"] is None else f", {alerts}: {say_count(row['alerts'])}"
-    shares = f"precision {say_share(row['precision'])}, recall {say_share(row['recall'])}"
-    return f"{format_threshold(row['threshold'])}", f"{shares}{number}"
-
-
-@dataclass(frozen=True)
-class _Stack:
-    """Three charts above each other, once per panel."""
-
-    channels: Channels
-    specs: list[ChartSpec]
-    data: list[dict[str, Any]]
-
-    def draw(self, text: ChartText) -> Chart:
-        """Return the charts in one column, or a column per panel."""
-        facet = self.channels.facet
-        labels: list[str | None] = [None] if facet is None else [*facet.labels]
-        n = min(len(labels), _MOST_COLUMNS)
-        width = 540 if n == 1 else 300 if n == 2 else 210
-        own = {label: self._pick_panel(label) for label in labels}
-        found = self._find_room_for_names(own, width)
-        stacks = []
-        for label, data in own.items():
-            named = self.specs[0] if found is None else found[1] if label == found[0] else None
-            stacks.append(self._draw_column(data, label, width, text, named))
-        if facet is None:
-            whole: Any = stacks[0]
-        else:
-            whole = alt.concat(*stacks, columns=n, spacing=34)
-            room = max(spec.y.measure_labels() for spec in self.specs)
-            note = build_note(text, n * (width + 60), 0, -room)
-            if note is not None:
-                note = note.properties(width=n * width, height=1, view=BARE_VIEW)
-                whole = alt.vconcat(whole, note, spacing=16)
-        finished: Chart = whole.properties(**build_title(text, n * (width + 60)))
-        return finished
-
-    def _pick_panel(self, label: str | None) -> list[dict[str, Any]]:
-        """Return the records of one panel, without its name."""
-        own = (row for row in self.data if row.get("facet") == label)
-        return [{name: value for name, value in row.items() if name != "facet"} for row in own]
-
-    def _is_neutral(self, spec: ChartSpec) -> bool:
-        """Return whether a chart shows one line for all colours."""
-        return spec.y.field == "recall" and _has_equal_recalls(self.channels)
-
-    def _find_room_for_names(
-        self, own: dict[str | None, list[dict[str, Any]]], width: int
-    ) -> tuple[str | None, ChartSpec] | None:
-        """Return the first panel, and the first chart of three, with room for all names."""
-        channels = replace(self.channels, facet=None)
-        for spec in self.specs:
-            size = _measure_panel(spec, width)
-            for label, data in own.items():
-                if self._is_neutral(spec):
-                    continue
-                labels = place_labels(spec, data, channels, size, [])
-                if place_names(replace(spec, names="beside"), data, channels, size, labels):
-                    return label, spec
-        return None
-
-    def _draw_column(
+    def __init__(
         self,
-        data: list[dict[str, Any]],
-        label: str | None,
+        curves: ChartCurves,
+        channels: Channels,
+        x: ChartAxis,
+        marked: MarkedPoints,
+        *,
+        points: pl.DataFrame | None,
         width: int,
-        text: ChartText,
-        named: ChartSpec | None,
-    ) -> alt.VConcatChart:
-        """Return three charts above each other, with a heading if there are panels.
+    ) -> None:
+        self.channels, self.width = channels, width
+        etas = curves.per_curve["eta"]
+        self.events = _find_events(etas, points)
+        rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+        # No log axis shows 0.
+        rows = curves.rows.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
+        curves = replace(curves, rows=rows)
+        self.specs = self._build_specs(x, rows, etas)
+        self.canvas = Canvas(curves, channels, self.specs[0])
+        place = (pl.col("x") - x.low) / (x.high - x.low)
+        heights = raise_to_axis(rows, self.specs[0].y, ["precision"])
+        drawn = thin_points(heights, place, pl.col("precision"))
+        self.lines = split_by_doubt(drawn, "step-after")
+        self.rules: list[dict[str, Any]] = []
+        own = [row for row in marked.rows if row["curve"] in set(curves.per_curve["curve"])]
+        self._draw_lines(replace(marked, rows=own))
+        self.canvas.follow_pointer(heights, "forward", self._say_row)
 
-        Names of lines stand in the chart `named`.
-        """
-        head = name_panel(self.channels.facet, label) if self.channels.facet and label else ""
+    def _build_specs(self, x: ChartAxis, rows: pl.DataFrame, etas: pl.Series) -> list[ChartSpec]:
+        """Return the three charts from top to bottom; only the last one says what is across."""
+        said = "million" if self.events == 1_000_000 else format_count(self.events)
+        least = rows["alerts"].min()
+        bottom = min(least if isinstance(least, float) else 1.0, self.events / 10)
+        bottom = 10.0 ** math.floor(math.log10(bottom))
+        is_log = needs_log_axis(etas)
+        ys = (
+            build_precision_axis("precision", "Precision", etas, rows["precision"], is_log=is_log),
+            ChartAxis("recall", "Recall", 0, 1),
+            ChartAxis("alerts", f"Alerts per {said}", bottom, float(self.events), "count", is_log=True),
+        )
+        # Lines of recall at several prevalences are one, which has no colour.
+        is_neutral = self.channels.color is not None and self.channels.color.fields == ["eta"]
+        return [
+            ChartSpec(
+                x if y is ys[-1] else replace(x, title="", words="none"),
+                y,
+                "step-after",
+                height=0.3,
+                names="none",
+                is_neutral=is_neutral and y is ys[1],
+            )
+            for y in ys
+        ]
+
+    def _draw_lines(self, marked: MarkedPoints) -> None:
+        """Draw lines and points of all three charts, and a rule per threshold; equal recalls once."""
+        canvas, least, x = self.canvas, self.specs[0].y.low, self.specs[-1].x
+
+        def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
+            rate = None if row["fpr"] is None else etas[row["curve"]] * row["recall"]
+            rate = None if rate is None else rate + (1 - etas[row["curve"]]) * row["fpr"]
+            heights = {"precision": max(row["precision"], least), "recall": row["recall"]}
+            return heights | ({"alerts": self.events * rate} if rate else {})
+
+        etas = dict(canvas.curves.per_curve.select("curve", "eta").rows())
+        records = canvas.draw_lines(self.lines, ["recall", "alerts"])
+        marks = mark_points(
+            marked,
+            canvas,
+            x_of=lambda row: x.measure(float(row["threshold"])),
+            y_of=measure_heights,
+            span_of=lambda row: (x.measure(float(row["holds_from"])), x.measure(float(row["holds_to"]))),
+        )
+        canvas.data += marks
+        self._draw_rules(marked)
+        if self.specs[1].is_neutral:
+            first = {row["curve"] for row in records[:1]}
+            spoilt = [row for row in records if row["curve"] not in first]
+            seen: set[float] = set()
+            for row in marks:
+                spoilt += [row] if row["x"] in seen else []
+                seen.add(row["x"])
+            for row in spoilt:
+                row.pop("recall", None)
+
+    def _draw_rules(self, marked: MarkedPoints) -> None:
+        """Add a rule per threshold of lines with colours; one of several lines has no colour."""
+        x, color = self.specs[-1].x, self.channels.color
+        labels = color.label_by_curve if color else [""] * len(self.canvas.curves.per_curve)
+        name_of = dict(zip(self.canvas.curves.per_curve["curve"], labels, strict=True))
+        names: dict[str, set[str]] = {}
+        places: dict[str, float] = {}
+        for row in marked.rows:
+            if color is None or name_of[row["curve"]] in color.shown_labels:
+                said = say_threshold(row["threshold"], [row[LOWER]])
+                names.setdefault(said, set()).add(name_of[row["curve"]])
+                places[said] = round_digits(x.measure(float(row["threshold"])))
+        if len(places) <= _MOST_RULES:
+            self.rules = [
+                {"part": "threshold", "said": said, "x": place}
+                | ({"color": min(names[said])} if color and len(names[said]) == 1 else {})
+                for said, place in sorted(places.items(), key=lambda rule: rule[1])
+            ]
+        self.canvas.data += self.rules
+
+    def draw(self, head: str, *, is_first: bool, is_alone: bool) -> alt.VConcatChart:
+        """Return three charts above each other; in the first of all are the names of lines."""
         panels: list[alt.LayerChart] = []
         shared: list[dict[str, Any]] = []
         all_words: list[dict[str, Any]] = []
-        channels = replace(self.channels, facet=None)
-        key = None if named is None else make_key(data, f"x {named.y.field}")
+        key = make_key(self.canvas.data, f"x {self.specs[0].y.field}")
         for number, spec in enumerate(self.specs):
-            size = _measure_panel(spec, width)
-            heads = write_head(head, width) if head and not panels else []
-            chooser = None if spec is named else key
-            names: Literal["beside", "none"] = "beside" if spec is named else "none"
-            shown = replace(spec, is_neutral=self._is_neutral(spec), names=names)
-            panel, records = build_panel(shown, data, channels, size, heads, chooser=chooser)
-            if label is None and spec is self.specs[-1]:
-                note = build_note(text, width + 60, size.height + 50, -spec.y.measure_labels())
-                panel.layer = [*panel.layer, *([] if note is None else [note])]
+            size = PanelSize(1, self.width, round(max(self.width, 300) * spec.height))
+            is_named = is_first and number == 0
+            words = [*self._label_rules(spec.x), *self._write_head(head)] if number == 0 else []
+            panel, records = build_panel(
+                replace(spec, names="beside", has_margin=is_alone) if is_named else spec,
+                self.canvas.data,
+                self.channels,
+                size,
+                words,
+                own_layers=((), self._build_rules(spec, size, number)),
+                chooser=key if is_first and number else None,
+            )
             # All three charts are drawn from one list of records, in which each has words of its own.
-            words = [row for row in records if row["part"].startswith(("word", "name"))]
-            shared = shared or [row for row in records if row not in words]
-            for row in words:
+            words_here = [row for row in records if row["part"].startswith(("word", "name"))]
+            shared = shared or [row for row in records if row not in words_here]
+            for row in words_here:
                 row["part"] = f"{row['part']} of {number}"
-            all_words += words
+            all_words += words_here
             _rename_words(panel, number)
             panels.append(panel)
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-            whole: alt.VConcatChart = alt.vconcat(*panels, spacing=22)
-            whole = whole.resolve_scale(x="shared")
+            whole: alt.VConcatChart = join_panels(alt.vconcat, panels, spacing=_GAP)
+        whole = set_properties(whole, resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="shared")))
         return attach_data(whole, [*shared, *all_words])
 
+    def _write_head(self, head: str) -> list[Word]:
+        """Return the heading of the column, above the thresholds over its rules."""
+        return write_head(head, self.width, lift=2 if self.rules else 0) if head else []
 
-def _measure_panel(spec: ChartSpec, width: int) -> PanelSize:
-    """Return the size of one of three charts of this width."""
-    return PanelSize(1, width, round(max(width, 300) * spec.height))
+    def _label_rules(self, x: ChartAxis) -> list[Word]:
+        """Return the threshold over each rule, in two rows, without those that have no room."""
+        colors = self.channels.color.colors if self.channels.color else {}
+        words: list[Word] = []
+        ends = [-math.inf, -math.inf]
+        for rule in self.rules:
+            pixel, half = x.place(rule["x"]) * self.width, style.measure_text(rule["said"]) / 2
+            row = next((row for row in (0, 1) if pixel - half >= ends[row] + 8), None)
+            if row is not None:
+                ends[row] = pixel + half
+                look: dict[str, Any] = {"align": "center", "baseline": "bottom", "weight": "bold"}
+                look |= {"color": colors.get(rule.get("color", ""), style.INK)}
+                words.append(Word(text=rule["said"], px=pixel, py=-9 - 15 * row, **look))
+        return words
+
+    def _build_rules(self, spec: ChartSpec, size: PanelSize, number: int) -> list[alt.Chart]:
+        """Return the layer of rules at marked thresholds, from the chart above to the foot of one."""
+        color, layers = self.channels.color, []
+        for test in ("!isValid(datum.color)", *(["isValid(datum.color)"] if color else [])):
+            look: dict[str, Any] = {"color": style.INK} if test[0] == "!" else {}
+            own = [color.encode()] if color and not look else []
+            rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
+            ends: dict[str, Any] = {"y": fix_y(-_RISE if number else -6), "y2": alt.value(size.height)}
+            rule = rule.encode(spec.x.build_x(size.width), *own, **ends)
+            layers.append(keep_part(rule, "threshold").transform_filter(test))
+        return layers
+
+    def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
+        """Return what the pointer reads: at each threshold the least score that reaches it."""
+        said = f"{self.specs[2].y.title.lower()}: {say_count(row['alerts'])}" if row["alerts"] else ""
+        shares = [f"{name} {say_share(row[name])}" for name in ("precision", "recall")]
+        threshold = say_threshold(row["threshold"], [row[LOWER]])
+        return threshold, ", ".join([*shares, *([said] if said else [])])
+
+
+def _find_events(etas: pl.Series, points: pl.DataFrame | None) -> float:
+    """Return among how many events alerts are counted: as in the points, if these all say one number."""
+    if points is None or not {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
+        return choose_events(etas)
+    rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+    per = points.filter(rate > 0).select((pl.col("alerts") / rate).round_sig_figs(9)).to_series()
+    known = per.drop_nulls().unique()
+    return float(known[0]) if len(known) == 1 and known[0] > 1 else choose_events(etas)
 
 
 def _rename_words(panel: alt.LayerChart, number: int) -> None:
@@ -383,3 +385,21 @@ def _rename_words(panel: alt.LayerChart, number: int) -> None:
         for step in [] if layer.transform is alt.Undefined else layer.transform:
             if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
                 step.filter = f"{str(step.filter)[:-1]} of {number}'"
+
+
+def _join_columns(stacks: list[alt.VConcatChart], text: ChartText, first: _Column, n: int) -> Chart:
+    """Return the columns beside each other, n in a row, with title and note."""
+    spec, width = first.specs[-1], n * (first.width + 60)
+    whole: Any = stacks[0]
+    if len(stacks) == 1:
+        height = round(max(first.width, 300) * spec.height)
+        note = build_note(text, width, height + 50, -spec.y.measure_labels())
+        whole.vconcat[-1].layer += [] if note is None else [note]
+    else:
+        whole = alt.concat(*stacks, columns=n, spacing=34)
+        note = build_note(text, width, 0, -max(spec.y.measure_labels() for spec in first.specs))
+        if note is not None:
+            note = note.properties(width=n * first.width, height=1, view=BARE_VIEW)
+            whole = alt.vconcat(whole, note, spacing=16)
+    finished: Chart = set_properties(whole, **build_title(text, width))
+    return finished

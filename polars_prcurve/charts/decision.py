@@ -11,7 +11,14 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import (
+    Canvas,
+    check_words,
+    choose_channels,
+    draw_line,
+    list_middles,
+    name_line,
+)
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import (
     AxisWords,
@@ -30,9 +37,10 @@ from polars_prcurve.charts.parts.chart_curves import (
     number_curves,
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart
-from polars_prcurve.charts.parts.grey_lines import draw_line, list_middles, name_line
-from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
+from polars_prcurve.charts.parts.findings import say_net_benefit
+from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
+    FEW_POSITIVES,
     describe_doubt,
     find_few_false_alerts,
     has_few_positives,
@@ -40,19 +48,19 @@ from polars_prcurve.charts.parts.points_to_draw import (
 )
 from polars_prcurve.confidence.estimates import name_estimate
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_count, say_estimate, say_share, say_shares
+from polars_prcurve.number_words import say_count, say_share
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)
 _NEEDED = ("eta", _RISK, *c.SWEEP_COLUMNS, _VALUE, "treat_all")
-_BETTER = pl.max_horizontal(pl.lit(0.0), "treat_all")
-"""The net benefit of the better of treating none and treating all."""
 _BELOW_ZERO = 0.07
 """Room below 0, as a share of the height above it, where no line of a model goes below 0."""
 _MOST_BELOW_ZERO = 0.4
 """Room below 0, at most: a model of risks far too high would press all others flat."""
-_MOST_SAID = 8
-"""Lines, at most, of which a title tells; more are grey but for a few."""
+_MOST_SAID = 4
+"""Lines, at most, whose net benefit at one risk is marked."""
+_FAR = 0.2
+"""How far from the prevalence the marked risk may be, as a share of it."""
 
 
 @hint_at_arguments
@@ -96,7 +104,7 @@ def decision_curve(
     >>> df = pl.concat([df] * 10)
     >>> chart = decision_curve(df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4]))
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    At a risk of 20 %, acting on the model nets 440 true cases per 1 000
+    At a risk of 40 %, acting nets 83 true cases per 1 000
     """
     check_words(title, color=color, facet=facet)
     curves = _read_decisions(table)
@@ -108,7 +116,8 @@ def decision_curve(
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
     points = split_by_doubt(_cut_below(canvas, find_few_false_alerts(curves.rows), band), "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
-    points = points.with_columns(pl.when(~pl.col("doubt")).then(name).alias(name) for name in band)
+    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
+    points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
     _draw_alternatives(canvas)
     canvas.draw_lines(points, ghosts=not y.is_free)
     canvas.data += mark_ends(x, y) if y.is_free else []
@@ -128,7 +137,9 @@ def decision_curve(
     ]
     cases = f"Net benefit: true cases per {_say_events(curves)} cases, after false alerts are paid for"
     subtitle = f"{cases}, {describe_etas(curves)}".rstrip(" ,")
-    finding = _find_title(canvas) or "What acting on the model is worth, by risk"
+    marks = _mark_risk(canvas)
+    finding = say_net_benefit(canvas.curves, channels, marks, f"true cases per {_say_events(curves)}")
+    finding = finding or "What acting on the model is worth, by risk"
     return canvas.finish(title, finding, subtitle, note)
 
 
@@ -205,6 +216,39 @@ def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
     top = top if top > 0 else 0.1
     least = min(within[_VALUE].drop_nulls().to_list(), default=0.0)
     return max(min(1.1 * least, -_BELOW_ZERO * top), -_MOST_BELOW_ZERO * top), top
+
+
+def _mark_risk(canvas: Canvas) -> list[dict[str, Any]]:
+    """Draw a rule at the risk that is the prevalence, and return a marked point of each line there.
+
+    There treating all is worth as much as treating none. None for many lines and for few positives.
+    """
+    curves, (x, y), channels = canvas.curves, canvas.axes, canvas.channels
+    etas, rows = curves.per_curve["eta"].unique(), curves.rows.drop_nulls(_VALUE)
+    rows = rows.filter((pl.col(_VALUE) >= y.low) & (pl.col(_RISK) >= x.low))
+    is_crowd = channels.facet is not None or len(curves.per_curve) > _MOST_SAID
+    if is_crowd or len(etas) != 1 or has_few_positives(curves) or rows.is_empty():
+        return []
+    risk = rows.sort((pl.col(_RISK) - etas[0]).abs(), _RISK)[_RISK][0]
+    here = rows.filter(pl.col(_RISK) == risk)
+    if len(here) < len(curves.per_curve) or abs(risk / etas[0] - 1) > _FAR:
+        return []
+    events, marks = choose_events(curves.per_curve["eta"]), []
+    for position, row in enumerate(here.sort("curve").to_dicts()):
+        label, *ends = (
+            _say_value(row[name], events) for name in (_VALUE, *_BAND) if row.get(name) is not None
+        )
+        place = {_RISK: round_digits(risk), _VALUE: round_digits(row[_VALUE])}
+        span = f"{ends[0]} to {ends[1]}" if len(ends) == 2 else ""
+        said = f"at a risk of {say_share(risk)} {label}{f' ({span})' if span else ''}"
+        mark = {"part": "mark", "said": said, f"{_VALUE}_label": label, **place}
+        marks.append(mark | channels.curve_fields(position))
+    draw_line(canvas, [(risk, y.low), (risk, y.high)], "risk", {"part": "reference"})
+    side: list[dict[str, Any]] = [{"dx": 6}, {"dx": -6, "align": "right"}]
+    heights: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (9, 8, 7, 6, 5, 4)]
+    name_line(canvas, f"risk {say_share(risk)}", heights, [{"x": risk, **way} for way in side])
+    canvas.data += marks
+    return marks
 
 
 def _add_bottoms(canvas: Canvas, rows: pl.DataFrame) -> pl.DataFrame:
@@ -300,94 +344,6 @@ def _say_events(curves: ChartCurves) -> str:
     return "1 000" if choose_events(curves.per_curve["eta"]) == 1_000 else "million"
 
 
-def _find_title(canvas: Canvas) -> str:
-    """Return the finding of few lines: where acting is surely worth it, or what they net."""
-    curves, channels = canvas.curves, canvas.channels
-    n_curves = len(curves.per_curve)
-    if has_few_positives(curves) or (channels.color and channels.color.fields == ["eta"]):
-        return ""
-    if channels.facet is not None:
-        is_alone = len(channels.facet.labels) == n_curves
-        return _find_common_range(curves.rows, n_curves) if is_alone else ""
-    if not 1 <= n_curves <= _MOST_SAID:
-        return ""
-    rows = curves.rows.with_columns(lead=pl.col(_VALUE) - _BETTER)
-    if not (rows["lead"] > 0).any():
-        return "At no risk shown is acting on the model better than treating all or none"
-    sure = _find_sure_range(rows) if n_curves == 1 else ""
-    return sure or _say_values(rows, curves, channels)
-
-
-def _find_common_range(rows: pl.DataFrame, n_curves: int) -> str:
-    """Return between which risks all lines are above treating all and none; empty without two risks.
-
-    Risks at which few false alerts are behind a line are passed over.
-    """
-    leads = (pl.col(_VALUE) > _BETTER).fill_null(False) & ~pl.col("doubt").fill_null(False)
-    at_risk = find_few_false_alerts(rows).group_by(_RISK).agg(n=leads.sum()).sort(_RISK)
-    marked = at_risk.with_columns(run=(pl.col("n") == n_curves).rle_id())
-    common = marked.filter(pl.col("n") == n_curves)
-    runs = common.group_by("run").agg(pl.len(), low=pl.col(_RISK).min(), high=pl.col(_RISK).max())
-    longest = runs.filter(pl.col("len") > 1).sort("len", "run", descending=[True, False]).head(1)
-    if longest.is_empty():
-        return ""
-    _, ends = say_estimate(longest["high"][0], longest["low"][0], longest["high"][0])
-    return f"In the test acting beats treating all or none in all {n_curves} panels at risks from {ends}"
-
-
-def _find_sure_range(rows: pl.DataFrame) -> str:
-    """Return between which risks the interval of one line is above treating all and none.
-
-    Of several stretches the longest is told, unless the others make up more.
-    """
-    if _BAND[0] not in rows.columns:
-        return ""
-    is_sure = (pl.col(_BAND[0]) > _BETTER).fill_null(False)
-    marked = rows.sort(_RISK).select(_RISK, sure=is_sure, run=is_sure.rle_id())
-    sure = marked.filter("sure")
-    if sure.is_empty():
-        return "At no risk shown is acting surely better than treating all or none"
-    longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
-    if longest["run"].n_unique() > 1 or len(longest) == 1 or 2 * len(longest) < len(sure):
-        return ""
-    low, high = say_shares([longest[_RISK][k] for k in (0, -1)])
-    return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
-
-
-def _say_values(rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
-    """Return what each line nets at the risk where one of them leads treating all and none by most.
-
-    Risks at which few false alerts are behind a line are passed over, if there are others.
-    """
-    known = find_few_false_alerts(rows).filter(~pl.col("doubt").fill_null(False), pl.col("lead") > 0)
-    rows = rows if known.is_empty() else known
-    risk = rows.sort("lead", _RISK, descending=[True, False])[_RISK][0]
-    at_risk = curves.rows.filter(pl.col(_RISK) == risk)
-    here = dict(at_risk.select("curve", _VALUE).rows())
-    events = choose_events(curves.per_curve["eta"])
-    place, said = f"At a risk of {say_share(risk)}", _say_events(curves)
-    values = {
-        curve: _say_value(here[curve], events) for curve in curves.per_curve["curve"] if curve in here
-    }
-    if len(values) < len(curves.per_curve):
-        return ""
-    if channels.color is None:
-        ends = at_risk.select(_BAND).row(0) if _BAND[0] in at_risk.columns else ()
-        said_ends = [_say_value(end, events) for end in ends if end is not None]
-        within = f" ({' to '.join(said_ends)})" if len(said_ends) == 2 else ""
-        value = next(iter(values.values()))
-        return f"{place}, acting on the model nets {value}{within} true cases per {said}"
-    names = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
-    first, *others = sorted(values, key=lambda curve: -here[curve])
-    if others and len(set(values.values())) == 1:
-        who = "both" if len(others) == 1 else "all"
-        return f"{place}, {who} net {values[first]} true cases per {said}"
-    if len(others) > 2:
-        return f"{place}, {names[first]} nets most, {values[first]} true cases per {said}"
-    text = f"{place}, {names[first]} nets {values[first]} true cases per {said}"
-    return text + "".join(f", {names[curve]} {values[curve]}" for curve in others)
-
-
 def _say_row(curves: ChartCurves, row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table."""
     value, *ends = (
@@ -395,4 +351,4 @@ def _say_row(curves: ChartCurves, row: dict[str, Any]) -> tuple[str, str]:
         for name in (_VALUE, *_BAND)
     )
     within = "" if None in ends else f" ({ends[0]} to {ends[1]})"
-    return say_share(row[_RISK]), f"{value}{within}{add_threshold(row['threshold'])}"
+    return say_share(row[_RISK]), f"{value}{within}{add_threshold(row)}"

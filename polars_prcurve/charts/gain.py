@@ -8,12 +8,11 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_diagonal
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.findings import say_values
-from polars_prcurve.charts.parts.grey_lines import draw_diagonal
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_SLOPES,
@@ -27,6 +26,8 @@ from polars_prcurve.number_words import say_share, say_shares
 _X = ChartAxis("alerted", "Cases looked at, highest scores first", 0.0, 1.0)
 _Y = ChartAxis("recall", "Recall", 0.0, 1.0)
 _TENTH = 0.1
+_MOST_LABELS = 4
+"""Lines of a panel, at most, that have a number each: those of more would lie on lines."""
 
 
 @hint_at_arguments
@@ -44,10 +45,8 @@ def gain_curve(
     ----------
     table
         What `curve` returns, with any metrics.
-    color, facet
+    color, facet, title
         As in `pr_curve`.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
@@ -106,9 +105,9 @@ def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
 
 
 def _mark_tenths(tenths: dict[int, float], canvas: Canvas) -> list[dict[str, Any]]:
-    """Return a marked point per curve at a tenth of the cases; none for many curves."""
+    """Return a marked point per curve at a tenth of the cases; none for many curves, nor of a crowd."""
     color = canvas.channels.color
-    if len(tenths) > 12 or (color and color.colored_labels is not None):
+    if len(tenths) > 12 or (color and len(color.labels) > _MOST_LABELS):
         return []
     records, labels = [], dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
     for number, curve in enumerate(canvas.curves.per_curve["curve"].to_list()):
@@ -133,5 +132,5 @@ def _find_title(canvas: Canvas, tenths: dict[int, float]) -> str:
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each share of cases the lowest threshold that fits into it."""
     lift = f", lift {row['recall'] / row['alerted']:.3g}" if row["alerted"] else ""
-    at = add_threshold(row["threshold"])
+    at = add_threshold(row)
     return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{lift}{at}"

@@ -18,15 +18,17 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import (
     ChartText,
+    Painter,
     attach_data,
     build_note,
     build_title,
     keep_part,
     make_key,
     mark_grey,
+    set_properties,
     stack_layers,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_y, needs_log_axis
+from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
@@ -56,8 +58,15 @@ _NARROW, _NARROW_ROOM = 480, 270
 """Pixels across below which a chart is that of a phone, and those of its note."""
 _RULER = -46  # of the ruler, in pixels above the curves
 _ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+_LABEL_ROOM = 92
+"""Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then."""
+_LOG_BELOW = 0.01
+"""Below this prevalence the axis of precision is logarithmic, down to the power of ten below it."""
 # Vega expressions: eta comes from the slider, and the odds of a point are fpr / recall.
 _PRECISION = "eta / (eta + datum.odds * (1 - eta))"
+_DECADES = f"eta < {_LOG_BELOW} ? ceil(-log(eta) / LN10 - 1e-9) : 0"
+_PLACE = "decades === 0 ? {0} : max(0, 1 + log({0}) / LN10 / decades)"
+_TICK = "decades === 0 ? datum.k / 5 : pow(10, -datum.k)"
 _ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _CUT = "pow(10, max(floor(log({0}) / LN10) - {1}, 0))"
@@ -74,11 +83,18 @@ _PERCENT = (
 )
 _SHARE = (
     "({0} > 0 && {0} < 0.001 ? '1\u00a0in\u00a0' + "
-    + _CUT_COUNT.format("(1 / {0})", 2)
+    + _CUT_COUNT.format("(1 / {0})", 1)
     + f" : {_PERCENT})"
 )
 """Shares as `number_words.say_share` has them: 99.97 % is not 100 %, and nothing has an exponent."""
-_ONE_IN = f"eta > 0.1 ? format(1 / eta, '.2~g') : {_GROUPED.format('1 / eta')}"
+_IS_WHOLE = (
+    f"abs(round(1 / eta) * eta - 1) < 1e-9 && round(1 / eta) % {_CUT.format('(1.001 / eta)', 2)} === 0"
+)
+_FEW_DIGITS = _CUT_COUNT.format("(1 / eta)", 1)
+_ONE_IN = (
+    f"eta > 0.1 ? format(1 / eta, '.2~g') : {_IS_WHOLE} ? {_GROUPED.format('1 / eta')} : {_FEW_DIGITS}"
+)
+"""A prevalence as `number_words.say_eta` has it: whole numbers of up to three digits are exact."""
 _ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
 
 
@@ -97,8 +113,9 @@ def live(
     Drag along the ruler, or choose from the list below with the keyboard, which is read as "1 in 1 000".
     The numbers under the curves are those of the highest threshold that reaches the recall under the
     pointer: precision, recall, and alerts per million events at that prevalence. A line is dotted where
-    fewer than five false positives are behind it. Precision has a log axis if the slider starts below
-    0.01. With more than 8 groups, the first, the middle and the last by average precision have colours.
+    fewer than five false positives are behind it. The axis of precision follows the slider: it is
+    logarithmic below 0.01, down to the power of ten below the prevalence. With more than 8 groups, the
+    first, the middle and the last by average precision have colours.
 
     Parameters
     ----------
@@ -142,9 +159,8 @@ def live(
     data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
     narrow = f"width < {_NARROW}" if width == "container" else json.dumps(pixels < _NARROW)
-    has_dots = any(row["part"] == "dot" for row in data)
     key = make_key(data, "live")
-    painter = _LivePainter(channels, pixels, start, own, key, narrow=narrow, has_dots=has_dots)
+    painter = _LivePainter(channels, pixels, start, own, key, narrow=narrow)
     note = (channels.picked, *said, *describe_sizes(curves))
     text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
     return painter.draw(data, text, width)
@@ -243,16 +259,11 @@ class _LivePainter:
         key: str,
         *,
         narrow: str,
-        has_dots: bool,
     ) -> None:
         self.channels, self.pixels, self.start, self.own, self.key = channels, pixels, start, own, key
-        self.narrow, self.has_dots = narrow, has_dots
+        self.narrow = narrow
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
-        self.precision = (
-            ChartAxis("precision", "", _MIN_ETA, 1.0, "share", is_log=True)
-            if needs_log_axis(pl.Series([start]))
-            else ChartAxis("precision", "", 0.0, 1.0)
-        )
+        self.precision = ChartAxis("place", "", 0.0, 1.0, "none", room=_LABEL_ROOM)
         self.x, self.y = self.recall.build_x(pixels), self.precision.build_y(HEIGHT)
         self.color = [channels.color.encode()] if channels.color else []
         self.look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
@@ -261,7 +272,9 @@ class _LivePainter:
         self, data: list[dict[str, Any]], text: ChartText, width: int | Literal["container"]
     ) -> alt.LayerChart:
         """Return the whole chart."""
-        layers = [*self._build_curves(), *self._build_ruler(), *self._build_numbers()]
+        data = mark_grey(data, self.channels)
+        layers = [*self._build_curves(data), *self._build_ruler(), *self._build_numbers()]
+        layers[1:1] = self._build_axis()
         labels = self.channels.color.shown_labels if self.channels.color else [""]
         foot = HEIGHT + 72 + 22 * len(labels)
         room = _NARROW_ROOM if self.narrow != "false" else self.pixels
@@ -270,14 +283,15 @@ class _LivePainter:
         layers[0] = layers[0].add_params(
             alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
             alt.param(name="at", expr=at),
+            alt.param(name="decades", expr=_DECADES),
         )
         whole = stack_layers(layers, data=alt.InlineData(values=[]))
-        whole = whole.properties(width=width, height=HEIGHT, **build_title(text, room + 20))
+        whole = set_properties(whole, width=width, height=HEIGHT, **build_title(text, room + 20))
         if width == "container":
-            whole = whole.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+            whole.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
         if text.title is None:
             whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
-        return attach_data(whole, mark_grey(data, self.channels))
+        return attach_data(whole, data)
 
     def _pick(self, narrow: Any, wide: Any) -> str:
         """Return the Vega expression of what is in a narrow chart, and in a wide one."""
@@ -292,36 +306,31 @@ class _LivePainter:
         }
         return [note.transform_filter(test) for test, note in notes.items() if note and test != "false"]
 
-    def _build_curves(self) -> list[alt.Chart]:
+    def _build_curves(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return alerts at random, the lines, and what follows the pointer."""
-        moved = {"precision": f"max({self.precision.low}, {_PRECISION})"}
-        detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
+        moved = {"place": _PLACE.format(f"({_PRECISION})")}
         one = alt.Chart(alt.InlineData(values=[{}]))
-        chance = one.mark_rule(**style.REFERENCE).transform_calculate(precision="eta").encode(self.y)
-        thin = {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
-        dotted = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT, **self.look}
-        kinds: list[tuple[str, list[Any], dict[str, Any]]] = [
-            ("datum.doubt === 1 && datum.grey !== 1", self.color, dotted),
-            (
-                "datum.doubt !== 1 && datum.grey !== 1",
-                self.color,
-                {"strokeWidth": style.LINE} | self.look,
-            ),
-        ]
-        if self.channels.color and self.channels.color.colored_labels is not None:
-            kinds.insert(0, ("datum.grey === 1", [], thin))
-        lines = []
-        for test, color, look in kinds:
-            line = alt.Chart().mark_line(interpolate="step-before", strokeJoin="round", **look)
-            line = line.encode(self.x, self.y, detail, order, *color)
-            line = keep_part(line, "curve").transform_filter(test)
-            lines.append(line.transform_calculate(**moved))
-        if self.has_dots:
-            point = alt.Chart().mark_point(filled=True, size=28, opacity=1, aria=False, **self.look)
-            point = keep_part(point.encode(self.x, self.y, *self.color), "dot")
-            lines.append(point.transform_calculate(**moved))
+        chance = one.mark_rule(**style.REFERENCE).transform_calculate(place=_PLACE.format("eta"))
+        chance = chance.encode(self.y)
+        spec = ChartSpec(self.recall, self.precision, "step-before")
+        painter = Painter(spec, self.x, self.y, self.channels, self.key, can_choose=False)
+        parts = {row["part"] for row in data} & {"dot"}
+        lines = [*painter.build_lines(data), *painter.build_marks(parts)]
+        lines = [line.transform_calculate(**moved) for line in lines]
         places, *followers = self._build_pointer(one)
         return [places, chance, *lines, *followers]
+
+    def _build_axis(self) -> list[alt.Chart]:
+        """Return the grid and the labels of precision, which follow the slider."""
+        ticks = alt.Chart(alt.InlineData(values=[{"k": k, "recall": 0.0, "to": 1.0} for k in range(7)]))
+        ticks = ticks.transform_filter("datum.k <= (decades === 0 ? 5 : decades)")
+        ticks = ticks.transform_calculate(value=_TICK).transform_calculate(
+            place=_PLACE.format("datum.value")
+        )
+        grid = ticks.mark_rule(color=style.ZONE, aria=False).encode(self.x, self.y, alt.X2("to"))
+        look: dict[str, Any] = {"fontSize": style.TICK_SIZE, "align": "right", "opacity": 0.8}
+        word = ticks.transform_calculate(text=LABELS["share"]).mark_text(dx=-6, aria=False, **look)
+        return [grid, word.encode(x=fix_x(0), y=self.y, text="text:N")]
 
     def _build_pointer(self, one: alt.Chart) -> list[alt.Chart]:
         """Return the places to point at, and what follows the pointer."""
@@ -351,7 +360,8 @@ class _LivePainter:
             exact = exact.transform_filter(
                 alt.FieldOneOfPredicate(field="color", oneOf=self.channels.color.shown_labels)
             )
-        return exact.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
+        exact = exact.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
+        return exact.transform_calculate(place=_PLACE.format("datum.precision"))
 
     def _build_ruler(self) -> list[alt.Chart]:
         """Return the ruler above the curves: its line, ticks, words, handle, and places to drag to."""

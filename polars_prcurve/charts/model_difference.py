@@ -11,7 +11,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, draw_level
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.chart_curves import (
@@ -23,21 +23,26 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
-from polars_prcurve.charts.parts.findings import is_higher_better
-from polars_prcurve.charts.parts.grey_lines import draw_level
+from polars_prcurve.charts.parts.findings import is_higher_better, say_better, say_settled_pairs
+from polars_prcurve.charts.parts.interval_table import IntervalRow, build_points_axis, draw_intervals
 from polars_prcurve.charts.parts.number_formats import (
     format_level,
     format_metric,
-    format_value,
-    say_eta_range,
+    name_with_column,
+    say_etas,
 )
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import say_eta
+from polars_prcurve.visible_text import shorten_name
 
 _SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
 """Colours of the band where it is above 0, below 0, and where it holds 0."""
 _HOLDS_0 = 2
 _HEIGHT = 0.55
+_FEWEST_ROWS = 3
+"""Pairs of models from which on they are a table."""
+_MOST_LETTERS = 60
+"""Letters of the two names of a pair in a table."""
 _PAIR = ("group_a", "group_b")
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 
@@ -49,8 +54,9 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     The line is the value of model a minus that of model b, and the shade its interval, which has one
     colour above 0, another below it, and is grey where it holds 0. Above 0 model a is better, and below
     it model b; of a metric where less is better it is the other way round, and the chart names no
-    winner. The line is dotted where the sign of the difference is not certain (`resolved`). Several
-    pairs, metrics or groups are panels.
+    winner. The line is dotted where the sign of the difference is not certain (`resolved`). Two pairs,
+    and several metrics or groups, are panels. From three pairs on, each row of `compare` is a row of a
+    table: the greatest settled differences first, at most 12, and how many more there are.
 
     Parameters
     ----------
@@ -76,10 +82,13 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     """
     check_words(title)
     curves = _read_differences(table)
+    n_pairs = curves.count_distinct(_PAIR)
+    if n_pairs >= _FEWEST_ROWS:
+        return _draw_table(table, curves, confidence, title)
     rows, is_one = curves.rows, len(curves.per_curve) == 1
     spec = ChartSpec(
         build_eta_axis(rows),
-        _build_axis(rows),
+        build_points_axis(rows.select("difference", "low", "high").unpivot()["value"]),
         "linear",
         bands=(("low", "high"),),
         height=_HEIGHT,
@@ -94,9 +103,9 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     lines = canvas.draw_lines(points, ["side"])
     canvas.draw_few_places(row for row in lines if "difference" in row)
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
-    level = "intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+    grey = ", grey where they hold 0" if _HOLDS_0 in points["side"] else ""
     note = (
-        f"Shaded: {level}{', grey where they hold 0' if _HOLDS_0 in points['side'] else ''}",
+        f"Shaded: {_say_level(confidence)}{grey}",
         *(*_describe_doubt(rows), curves.left_out, *describe_eta_zero(table)),
     )
     subtitle, finding = "The first model minus the second", ""
@@ -106,14 +115,62 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
         if is_higher_better(first["metric"]):
             canvas.words += _name_sides(names, spec.y)
-            finding = _find_title(rows, names)
+            finding = say_better(rows, names)
     subtitle += ", in points, by share of positives"
     return canvas.finish(title, finding or "Differences of models by prevalence", subtitle, note)
 
 
+def _draw_table(
+    table: pl.DataFrame, curves: ChartCurves, confidence: float | None, title: Title
+) -> Chart:
+    """Return the table of intervals of many pairs, one per row of `compare`."""
+    rows = curves.rows.drop_nulls("difference").join(curves.per_curve, on="curve", maintain_order="left")
+    metrics, etas = curves.per_curve["metric"].unique().to_list(), rows["eta"].unique().to_list()
+    is_better = all(map(is_higher_better, metrics))
+    fields = [name for name in curves.field_names if name not in _PAIR]
+    varied = {name: curves.field_names[name] for name in fields if curves.count_distinct([name]) > 1}
+    varied |= {"eta": "eta"} if len(etas) > 1 else {}
+    shown = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
+    canvas = draw_intervals(curves, shown)
+    is_adjusted = "p_adjusted" in table.columns
+    note = (
+        f"Line: {_say_level(confidence)}",
+        "Settled: corrected for all pairs (Holm)" if is_adjusted else "Settled: each pair alone",
+        "Dotted and hollow: not settled" if not all(row.is_settled for row in shown) else "",
+        *(curves.left_out, *describe_eta_zero(table)),
+    )
+    what = format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {say_etas(etas)}"
+    finding = say_settled_pairs(shown, "comparisons" if varied else "pairs") or "Differences of models"
+    return canvas.finish(
+        title, finding, subtitle, note, "; ".join(f"{row.name}: {row.say()}" for row in shown[:12])
+    )
+
+
+def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
+    """Return a row of the table, of the better model minus the other one if more is better."""
+    names, settled = _name_models(row), bool(row["resolved"])
+    value, low, high = row["difference"], row["low"], row["high"]
+    if value < 0 and is_better:
+        names, value = names[::-1], -value
+        low, high = (None if end is None else -end for end in (high, low))
+    if sum(map(len, names)) > _MOST_LETTERS:
+        a, b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
+        names = a, b
+    between = ("over" if settled else "and") if is_better else "minus"
+    where = [name_with_column(field, column, row[field]) for field, column in varied.items()]
+    return IntervalRow(" \u00b7 ".join([f" {between} ".join(names), *where]), value, low, high, settled)
+
+
+def _say_level(confidence: float | None) -> str:
+    return "intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+
+
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    return format_value("", pair["group_a"]), format_value("", pair["group_b"])
+    return name_with_column("group", "model", pair["group_a"]), name_with_column(
+        "group", "model", pair["group_b"]
+    )
 
 
 def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
@@ -160,81 +217,18 @@ def _build_panels(curves: ChartCurves) -> Channels:
     return Channels(None, replace(pairs, title=title, labels=labels, label_by_curve=by_curve))
 
 
-def _build_axis(rows: pl.DataFrame) -> ChartAxis:
-    """Return an axis around all intervals and 0."""
-    values = pl.concat(
-        [rows[name].cast(pl.Float64) for name in ("difference", "low", "high")]
-    ).drop_nulls()
-    ends = [0.0, *([] if values.is_empty() else [float(values.min()), float(values.max())])]  # type: ignore[arg-type]
-    room = 0.08 * (max(ends) - min(ends)) or 0.05
-    return ChartAxis("difference", "Difference in points", min(ends) - room, max(ends) + room, "points")
-
-
 def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
     """Return the words above and below 0: which model is better there."""
     height = round(540 * _HEIGHT)
     above: dict[str, Any] = {"py": 6, "baseline": "top", "color": _SIDE_COLORS[0]}
     below: dict[str, Any] = {"py": height - 6, "baseline": "bottom", "color": _SIDE_COLORS[1]}
     return [
-        Word(text=f"{name} better", px=8, weight="bold", **side)
-        for name, side, room in zip(names, (above, below), (y.high, -y.low), strict=True)
+        Word(text=f"{where} 0: {name} better", px=8, weight="bold", **side)
+        for name, where, side, room in zip(
+            names, ("Above", "Below"), (above, below), (y.high, -y.low), strict=True
+        )
         if room > 0.2 * (y.high - y.low)
     ]
-
-
-def _find_title(rows: pl.DataFrame, names: tuple[str, str]) -> str:
-    """Return where the sign of the difference is certain, and where it is not."""
-    known = rows.drop_nulls("difference").sort("eta")
-    if known.is_empty():
-        return ""
-    sure = known.filter(pl.col("resolved").fill_null(False))
-    a, b = names
-    if sure.is_empty():
-        return f"The test cannot tell {a} and {b} apart"
-    is_open = known["resolved"].fill_null(False).not_()
-    signs = sure["difference"].sign().unique()
-    ahead = (a if signs[0] > 0 else b) if len(signs) == 1 else ""
-    if not is_open.any() and ahead:
-        return f"{ahead} is better at every share of positives shown"
-    runs = is_open.rle_id().n_unique()
-    etas = known.filter(is_open)["eta"]
-    if not is_open.any() or runs > 3 or (runs == 3 and is_open[0]):
-        both = _say_both_leads(known, (a, b))
-        return f"{ahead} is better where the difference is certain" if ahead else both
-    low, high = say_eta(etas[0]), say_eta(etas[-1])
-    if len(signs) == 2:
-        return f"Between {high} and {low} the test cannot tell the two apart"
-    where = (
-        f"where more than {high} are positive" if is_open[0] else f"where fewer than {low} are positive"
-    )
-    if runs > 2:
-        where = "where the difference is certain"
-    return f"{ahead} is better {where}{'; elsewhere the test cannot tell' if runs == 2 else ''}"
-
-
-def _say_both_leads(known: pl.DataFrame, names: tuple[str, str]) -> str:
-    """Return who is better where more are positive, and who at rarer prevalences.
-
-    Empty if the models take turns more than once, or if nothing is certain at the common end.
-    """
-    sign = pl.col("difference").sign().cast(pl.Int8)
-    sides = known.select("eta", side=pl.when(pl.col("resolved").fill_null(False)).then(sign))
-    side = sides["side"]
-    if side[-1] is None or side.drop_nulls().rle_id().n_unique() != 2:
-        return ""
-    common, rare = names if side[-1] > 0 else names[::-1]
-    other = sides.filter(-side == side[-1])["eta"]
-    last_open = sides.filter(side.is_null())["eta"].max()
-    start, end = float(other[0]), float(other[-1])
-    if not isinstance(last_open, float) or last_open < end:
-        last_open = end
-    first = f"{common} is better where more than {say_eta(last_open)} are positive"
-    if start == known["eta"][0]:
-        return f"{first}, {rare} where fewer than {say_eta(end)} are"
-    is_whole = sides.filter(pl.col("eta").is_between(start, end))["side"].null_count() == 0
-    some = "" if is_whole else "at some shares "
-    low, to, high = say_eta_range([start, end]).partition(" to ")
-    return f"{first}, {rare} {some}{f'between {low} and {high}' if to else f'around {low}'}"
 
 
 def _describe_doubt(rows: pl.DataFrame) -> list[str]:

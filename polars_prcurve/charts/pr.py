@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_choice, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_level
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import (
     RECALL_AXIS,
@@ -22,7 +22,6 @@ from polars_prcurve.charts.parts.chart_axes import (
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import label_panels
 from polars_prcurve.charts.parts.findings import read_at_half, say_areas, say_values
-from polars_prcurve.charts.parts.grey_lines import draw_level
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
 from polars_prcurve.charts.parts.points_to_draw import (
@@ -132,8 +131,10 @@ def pr_curve(
     may_find = title is None and not marked.rows  # which are of a target
     finding = _find_title(canvas, areas, y) if may_find else ""
     note = _write_note(canvas, drawn, marked, describe_level(band, confidence), has_dots=has_dots)
-    subtitle = _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves)
-    finding = marked.find_title(curves, channels) or finding or join_etas(_TITLES[y], curves)
+    finding = marked.find_title(curves, channels) or finding
+    # A title that says where curves run is the only one: it need not be said twice.
+    subtitle = join_etas(f"{_SAID[y]},", curves) if title or finding else _SAID[y]
+    finding = finding or join_etas(_TITLES[y], curves)
     return canvas.finish(title, finding, subtitle, note, describe_thinning(steps, drawn))
 
 
@@ -177,7 +178,7 @@ class _Height:
         """Return what the pointer reads: at each recall the highest threshold that reaches it."""
         ends = [row[name] for name in self.band] or [None, None]
         value, span = say_estimate(row[self.name], *ends)
-        at = add_threshold(row["threshold"])
+        at = add_threshold(row)
         return f"at least {say_share(row['at'])}", f"{value}{f' ({span})' if span else ''}{at}"
 
 

@@ -57,10 +57,8 @@ def prg_curve(
     ----------
     table
         What `curve` returns, with any metrics: gains follow from recall, fpr and eta.
-    color, facet
+    color, facet, title
         As in `pr_curve`.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
@@ -120,7 +118,7 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each recall gain the next threshold to the right."""
-    at = add_threshold(row["threshold"])
+    at = add_threshold(row)
     gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{at}"
     return f"at least {say_share(max(row['at'], 0))}", gain
 

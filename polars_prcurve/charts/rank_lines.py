@@ -1,16 +1,19 @@
-"""The bump chart of ranks: the order of models by prevalence."""
+"""The chart of ranks: the order of models by prevalence, and where it is not settled."""
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import Any, Literal
 
+import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
-from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
@@ -22,19 +25,23 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS, Channels, pick_out, read_channels
-from polars_prcurve.charts.parts.number_formats import format_level
+from polars_prcurve.charts.parts.findings import say_firsts
+from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import NO_BREAK, say_eta
 
-_LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable")
+_LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30
 """Models whose names stand at their ranks, at most."""
+_RIM = 0.34
+"""Ranks, or parts of one, by which a zone is higher than its lines on either side."""
 
 
 @hint_at_arguments
 def ranking(
     table: pl.DataFrame,
     *,
+    pairs: pl.DataFrame | None = None,
     confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
@@ -43,18 +50,21 @@ def ranking(
     """Ranks of models along prevalence, from the table of `ranking`, in any row order.
 
     Rank 1 is on top; equal models share a rank, and their lines lie on each other. Lines are straight
-    between the prevalences of the table, on a log axis, and have their names at both ends. If the table
-    has the column `resolved`, a line is dotted where it is not certain that the model is behind the
-    first, or that the first is ahead. With the limits of `coarse=True` it is dotted where more than one
-    model may be the best, and this is one of them. With more than 8 models, those that rank highest have
-    a colour, and the others are grey.
+    between the prevalences of the table, on a log axis, and have their names at both ends. Places that
+    are not settled are a grey zone, in which lines are dotted: a swap that is drawn there may not exist,
+    and the name has the places that its model may have, "2–4". The zone of the first holds all that may
+    be best. Below it neighbours share a zone unless `pairs` settles which is better, or, with
+    `coarse=True`, unless their limits do. A table without `confidence` has no zones. With more than 8
+    models, those that rank highest have a colour, and the others are grey.
 
     Parameters
     ----------
     table
         What `ranking` returns for several eta, such as `eta_grid()`.
+    pairs
+        What `compare` returns for the same metric, models and prevalences, best with `adjust="holm"`.
     confidence
-        The level of the table's intervals, for the subtitle, since the table does not hold it.
+        The level of the table's intervals, for the note, since the table does not hold it.
     color, facet
         `"model"` or a `by` column. By default models are colour and `by` columns are panels.
     title
@@ -73,7 +83,7 @@ def ranking(
     ['Order of models by share of positives; rank 1 is best']
     """
     check_words(title, color=color, facet=facet)
-    curves = _read_ranks(table)
+    curves = _read_ranks(table, pairs)
     channels = read_channels(curves, color or ("model" if facet != "model" else None), facet)
     # Models with the best, then the best mean rank have colours.
     ranks = curves.rows.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
@@ -89,7 +99,7 @@ def ranking(
         "" if has_names else "Rank",
         lowest + 0.5,
         0.5,
-        "plain",
+        "none" if has_names else "plain",
         ticks=tuple(float(rank) for rank in range(1, lowest + 1, -(-lowest // 12))),  # about twelve
         room=round(max(left)) + 10 if left else 0,
     )
@@ -98,19 +108,25 @@ def ranking(
     spec = ChartSpec(x, y, "linear", height=height, width=0.8, line_width=3.4, names=names)
     canvas = Canvas(curves, channels, spec)
     canvas.words += words
-    is_open = pl.col("resolved").not_() if "resolved" in rows.columns else pl.lit(False)
-    points = split_by_doubt(rows.with_columns(doubt=is_open), "linear")
+    _draw_zones(canvas)
+    points = split_by_doubt(rows.with_columns(doubt=pl.col("top") < pl.col("foot")), "linear")
     canvas.draw_few_places(canvas.draw_lines(points))
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
-    doubt = _describe_doubt(points, confidence)
-    note = [channels.picked, doubt, *describe_sizes(curves), *describe_eta_zero(table)]
+    note = [
+        channels.picked,
+        *_describe_zones(curves, table, confidence, has_pairs=pairs is not None),
+        *(*describe_sizes(curves), *describe_eta_zero(table)),
+    ]
     subtitle = "Order of models by share of positives; rank 1 is best"
-    finding = _find_title(curves, channels) or "Ranking by prevalence"
+    finding = say_firsts(curves, channels) or "Ranking by prevalence"
     return canvas.finish(title, finding, subtitle, note)
 
 
-def _read_ranks(table: pl.DataFrame) -> ChartCurves:
-    """Return a line per model from the table of `ranking`, with models as the first group column."""
+def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
+    """Return a line per model from the table of `ranking`, with models as the first group column.
+
+    `top` and `foot` are the places that a model may have at a prevalence.
+    """
     table = check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     start = table.columns.index("eta")
     names = name_group_fields(["model", *table.columns[:start]])
@@ -119,98 +135,108 @@ def _read_ranks(table: pl.DataFrame) -> ChartCurves:
         [table.get_column(name).alias(field) for field, name in names.items()]
         + [table.get_column("eta").cast(pl.Float64), *(table.get_column(name) for name in columns)]
     )
-    if "may_be_best" in table.columns and "resolved" not in columns:  # by limits, not by chance
-        may_be = table["may_be_best"].fill_null(True).alias("may_be")
-        rivals = pl.col("may_be").sum().over("eta", *[name for name in names if name != "group_0"])
-        is_open = pl.col("may_be") & (rivals > 1)
-        frame = frame.with_columns(may_be).with_columns(resolved=is_open.not_()).drop("may_be")
-    if {"resolved", "high"} <= set(columns):  # the lead of the first is sure if no other may be best
-        surely_first = (pl.col("rank") == 1) & (pl.col("high") < 0)
-        frame = frame.with_columns(resolved=pl.col("resolved") | surely_first)
+    if "resolved" in columns:
+        frame = frame.with_columns(may_be_best=pl.col("resolved").not_())
+    frame = _add_places(frame, names, _read_settled(pairs, names))
     unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
     return build_lines(frame.with_columns(n_pos=unknown, n_neg=unknown), names, ["rank"])
 
 
+def _read_settled(pairs: pl.DataFrame | None, names: dict[str, str]) -> dict[Any, bool] | None:
+    """Return whether each pair of models is settled, by group, prevalence and both models."""
+    if pairs is None:
+        return None
+    by = [name for field, name in names.items() if field != "group_0"]
+    needed = [*by, "eta", "model_a", "model_b", "resolved"]
+    rows = check_table("pairs= of ranking", pairs, "compare", needed).select(needed).rows()
+    return {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in rows}
+
+
+def _add_places(
+    frame: pl.DataFrame, names: dict[str, str], settled: dict[Any, bool] | None
+) -> pl.DataFrame:
+    """Add `top` and `foot`, the first and the last place of the zone of a model, or its own."""
+    by = [*(field for field in names if field != "group_0"), "eta"]
+    frame = frame.sort(*by, "rank", nulls_last=True, maintain_order=True).with_row_index("row")
+    places: dict[int, tuple[int, int]] = {}
+    for where, group in frame.drop_nulls("rank").group_by(by, maintain_order=True):
+        rows = group.to_dicts()
+        is_open = [_is_open(rows, k, (*where,), settled) for k in range(len(rows) - 1)]
+        start = 0
+        for k, row in enumerate(rows):
+            start = start if k and is_open[k - 1] else k
+            end = next((n for n in range(k, len(is_open)) if not is_open[n]), len(is_open))
+            places[row["row"]] = (start + 1, end + 1)
+    ends = [places.get(row, (None, None)) for row in range(len(frame))]
+    columns = zip(("top", "foot"), zip(*ends, strict=True) if ends else ((), ()), strict=True)
+    return frame.with_columns(pl.Series(name, end, pl.Int64) for name, end in columns).drop("row")
+
+
+def _is_open(
+    rows: list[dict[str, Any]], k: int, where: tuple[Any, ...], settled: dict[Any, bool] | None
+) -> bool:
+    """Return whether it is open which of two neighbours, number k and the next one, is better."""
+    row, following = rows[k], rows[k + 1]
+    if row.get("may_be_best") is None or following.get("may_be_best") is None:
+        return False  # nothing is tested
+    may_be = [n for n, each in enumerate(rows) if each["may_be_best"]]
+    if k < max(may_be, default=0) or row["rank"] == following["rank"]:
+        return True
+    if row.get("value_low") is not None and following.get("value_high") is not None:
+        return bool(following["value_high"] >= row["value_low"])
+    if k == 0:
+        return False
+    pair = frozenset((row["group_0"], following["group_0"]))
+    return settled is None or not settled.get((*where, pair), False)
+
+
+def _draw_zones(canvas: Canvas) -> None:
+    """Draw a zone for each stretch of prevalences at which the same places are not settled."""
+    x, rows = canvas.spec.x, canvas.curves.rows.filter(pl.col("top") < pl.col("foot"))
+    etas = canvas.curves.rows["eta"].unique().sort().to_list()
+    edges = [x.low, *(math.sqrt(a * b) for a, b in pairwise(etas)), x.high]
+    number_of = {eta: number for number, eta in enumerate(etas)}
+    positions = {curve: n for n, curve in enumerate(canvas.curves.per_curve["curve"].to_list())}
+    found: dict[tuple[str | None, int, int], set[int]] = {}
+    for curve, eta, top, foot in rows.select("curve", "eta", "top", "foot").rows():
+        panel = canvas.channels.curve_fields(positions[curve]).get("facet")
+        found.setdefault((panel, top, foot), set()).add(number_of[eta])
+    for (panel, top, foot), numbers in found.items():
+        for start in sorted(numbers - {number + 1 for number in numbers}):
+            end = next(number for number in range(start, len(etas) + 1) if number + 1 not in numbers)
+            place = {"eta": edges[start], "to": edges[end + 1], "rank": top - _RIM, "foot": foot + _RIM}
+            record = {"part": "zone"} | {name: round_digits(value) for name, value in place.items()}
+            canvas.data.append(record | ({} if panel is None else {"facet": panel}))
+    zone = alt.Chart().mark_rect(color=style.ZONE, aria=False)
+    zone = zone.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
+    canvas.under += [keep_part(zone, "zone")] if found else []
+
+
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each prevalence of the table."""
-    sure = {True: ", certain", False: ", not certain", None: ""}[row.get("resolved")]
-    return say_eta(row["eta"]), f"rank {row['rank']}, value {row['value']:.4g}{sure}"
+    places = f"{row['top']} to {row['foot']}" if row["top"] < row["foot"] else row["rank"]
+    return say_eta(row["eta"]), f"rank {places}, value {row['value']:.4g}"
 
 
-def _describe_doubt(points: pl.DataFrame, confidence: float | None) -> str:
-    """Return what dotted means, or that nothing is known of how certain the order is."""
-    if "resolved" not in points.columns:
-        return "Not tested: whether another test set would give this order"
-    if not points["doubt"].any():
-        return ""
-    if "low" not in points.columns:
+def _describe_zones(
+    curves: ChartCurves, table: pl.DataFrame, confidence: float | None, *, has_pairs: bool
+) -> list[str]:
+    """Return what grey means, or that nothing is known of how certain the order is."""
+    if "may_be_best" not in table.columns:
+        return ["Not tested: whether another test set would give this order"]
+    if not (curves.rows["top"] < curves.rows["foot"]).any():
+        return []
+    if "resolved" not in table.columns:
         unknown = "the table does not tell what lies between its points or within equal scores"
-        return f"Dotted: any of these may be the best, since {unknown}"
+        return [f"Grey: places that are open, since {unknown}"]
     level = "" if confidence is None else f" ({format_level(confidence)})"
-    return f"Dotted: not certain to be behind the first, or ahead of all{level}"
-
-
-def _find_title(curves: ChartCurves, channels: Channels) -> str:
-    """Return who ranks first at both ends of the axis, or who moves most; empty for panels and ties.
-
-    Where nothing is resolved, no order is told. It is only the order of this test unless the ranking
-    says that the first is ahead of all.
-    """
-    if channels.facet is not None or channels.color is None or curves.rows.is_empty():
-        return ""
-    label = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
-    if "resolved" in curves.rows.columns and not curves.rows["resolved"].fill_null(False).any():
-        both = " and ".join(label.values()) if len(label) == 2 else "these models"
-        return f"The test cannot tell {both} apart"
-    first = curves.rows.filter(pl.col("rank") == 1)
-    etas = curves.rows["eta"].unique().sort()
-    ends = [first.filter(pl.col("eta") == eta)["curve"].to_list() for eta in (etas[0], etas[-1])]
-    if any(len(end) != 1 for end in ends) or len(etas) < 2:
-        return ""
-    if ends[0] != ends[1]:
-        shown = first.filter(pl.col("eta").is_in([etas[0], etas[-1]])).sort("eta")
-        return _say_firsts(shown, label)
-    if first["curve"].n_unique() == 1:
-        prefix = "" if all(_list_certain(first)) else "In the test "
-        return f"{prefix}{label[ends[0][0]]} ranks first at every share of positives shown"
-    return _describe_mover(curves.rows.filter(pl.col("eta").is_in([etas[0], etas[-1]])), label)
-
-
-def _list_certain(rows: pl.DataFrame) -> list[bool]:
-    """Return of each row whether the rank is more than chance."""
-    has_test = "resolved" in rows.columns
-    return rows["resolved"].fill_null(False).to_list() if has_test else [False] * len(rows)
-
-
-def _say_firsts(ends: pl.DataFrame, label: dict[int, str]) -> str:
-    """Return who ranks first at both ends of the axis, and whether that is certain."""
-    rare, common = (label[curve] for curve in ends["curve"])
-    at_rare, at_common = (f"where {say_eta(eta)} is" for eta in ends["eta"])
-    certain = _list_certain(ends)
-    if certain == [True, False]:
-        return f"{rare} ranks first {at_rare} positive; {at_common}, the test cannot tell"
-    if certain == [False, True]:
-        return f"{common} ranks first {at_common} positive; {at_rare}, the test cannot tell"
-    prefix = "" if all(certain) else "In the test "
-    return f"{prefix}{rare} ranks first {at_rare} positive, {common} {at_common}"
-
-
-def _describe_mover(ends: pl.DataFrame, label: dict[int, str]) -> str:
-    """Return the two ranks of the model that moves most between both ends; empty if none stands out."""
-    known = ends.drop_nulls("rank").sort("curve", "eta")
-    ranks = dict(known.group_by("curve", maintain_order=True).agg("rank").rows())
-    moves = {curve: abs(pair[1] - pair[0]) for curve, pair in ranks.items() if len(pair) == 2}
-    most = [curve for curve, move in moves.items() if move == max(moves.values()) and move > 1]
-    if len(most) != 1:
-        return ""
-    before, after = ranks[most[0]]
-    rare, common = (say_eta(eta) for eta in (known["eta"].min(), known["eta"].max()))  # type: ignore[arg-type]
-    where = f"ranks {before} where {rare} is positive, {after} where {common} is"
-    return f"In the test {label[most[0]]} {where}"
+    grey = f"Grey: places that a test does not settle{level}, so a swap drawn dotted may not exist"
+    few = not has_pairs and curves.rows["rank"].max() > 2  # type: ignore[operator]
+    return [grey, "Below the first, nothing is tested" if few else ""]
 
 
 def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> list[Word]:
-    """Return the names of models at the ranks of both ends."""
+    """Return the names of models at both ends, with the places that they may have."""
     if channels.color is None:
         return []
     colors = channels.color.colors
@@ -221,21 +247,14 @@ def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> li
     sides = [(x.low, "right", -10), (x.high, "left", 10)]
     for eta, align, dx in sides:
         at = rows.filter((pl.col("eta") / eta - 1).abs() < 1e-6)
-        for rank, numbers in at.group_by("rank", maintain_order=True).agg("curve").rows():
+        ends = at.group_by("rank", maintain_order=True).agg("curve", pl.col("top", "foot").first())
+        for rank, numbers, top, foot in ends.rows():
             labels = [label_of[number] for number in numbers]
-            color = colors[labels[0]]
-            both = [", ".join(labels), str(rank)]
+            both = [", ".join(labels), f"{top}\u2013{foot}" if top < foot else str(rank)]
             said = (2 * NO_BREAK).join(both if align == "right" else both[::-1])
+            color = colors[labels[0]]
             is_grey = color == style.OTHERS
-            words.append(
-                Word(
-                    text=said,
-                    x=eta,
-                    y=float(rank),
-                    dx=dx,
-                    align=align,
-                    weight="normal" if is_grey else "bold",
-                    color=style.QUIET if is_grey else color,
-                )
-            )
+            look: dict[str, Any] = {"weight": "normal" if is_grey else "bold"}
+            look["color"] = style.QUIET if is_grey else color
+            words.append(Word(text=said, x=eta, y=float(rank), dx=dx, align=align, **look))
     return words

@@ -9,14 +9,13 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_flag, read_list, read_number
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import QUIET, Canvas, check_words, choose_channels, draw_line
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.chart_curves import describe_sizes, read_sweep
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import label_panels
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
-from polars_prcurve.charts.parts.grey_lines import QUIET, draw_line
 from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
@@ -26,8 +25,10 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_thinning,
     drop_straight_points,
     find_few_false_alerts,
+    has_points_alone,
     keep_rises,
     log_position,
+    measure_areas,
     split_by_doubt,
     start_at_origin,
 )
@@ -103,7 +104,7 @@ def roc_curve(
     edge = x.low  # where fpr 0 is drawn
     full = start_at_origin(find_few_false_alerts(curves.rows))
     full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    areas = _measure_areas(full)
+    areas = measure_areas(full)
     channels = label_panels(choose_channels(curves, color, facet, areas), areas, curves)
     spec = ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88)
     canvas = Canvas(curves, channels, spec)
@@ -140,14 +141,14 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     curves, channels = canvas.curves, canvas.channels
     names, rates = name_curves(curves, channels), read_at_half(curves, "fpr")
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
-        return say_areas(areas, curves, channels)
+        return say_areas(areas, curves, channels) if not has_points_alone(curves.rows) else ""
     end = "of the negatives raise an alert"
     return say_each("To find half of the positives,", end, rates, names)
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
-    at = add_threshold(row["threshold"])
+    at = add_threshold(row)
     return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
 
 
@@ -165,15 +166,6 @@ def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> 
         drawn = drop_straight_points(bend_for_log_axis(drawn, steps))
         drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
     return _place_on_axis(drawn, edge)
-
-
-def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
-    """Return the area under the straight lines of each curve, by its number."""
-    # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
-    run = pl.col("fpr").diff().over("curve").fill_null(0)
-    height = (pl.col("recall") + pl.col("recall").shift(1)).over("curve").fill_null(0) / 2
-    areas = points.with_columns(area=run * height).group_by("curve").agg(pl.col("area").sum())
-    return dict(areas.rows())
 
 
 def _build_fpr_axis(rows: pl.DataFrame, log_x: bool) -> ChartAxis:

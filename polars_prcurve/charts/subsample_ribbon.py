@@ -8,12 +8,11 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_level
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.charts.parts.chart_curves import describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.findings import find_half
-from polars_prcurve.charts.parts.grey_lines import draw_level
 from polars_prcurve.charts.parts.number_formats import add_threshold, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     build_steps,
@@ -44,10 +43,8 @@ def ribbon(
     ----------
     table
         What `subsample_negatives` returns, in any row order.
-    color, facet
+    color, facet, title
         As in `pr_curve`.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
@@ -64,7 +61,7 @@ def ribbon(
     more = [*_RIBBON_COLUMNS, "n_kept"]
     curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
     steps = build_steps(find_few_false_alerts(curves.rows), "precision", *_RIBBON_COLUMNS, "doubt")
-    y = ChartAxis("precision", "Precision", *fit_shares(steps["low"]))
+    y = ChartAxis("precision", "Precision", 0.0, fit_shares(steps["high"])[1])
     spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
     channels = choose_channels(curves, color, facet, measure_steps(steps, "precision"))
     canvas = Canvas(curves, channels, spec)
@@ -104,7 +101,7 @@ def _find_title(canvas: Canvas) -> str:
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: precision with all negatives, and in the samples."""
-    at = add_threshold(row["threshold"])
+    at = add_threshold(row)
     value, span = say_estimate(row["precision"], row["low"], row["high"])
     found = f" (samples {span})" if span else ""
     return f"at least {say_share(row['at'])}", f"{value}{found}{at}"

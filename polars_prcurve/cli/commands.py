@@ -162,6 +162,15 @@ COMMANDS = [
         },
     ),
     Command(
+        "weigh_sample",
+        "the labelled rows, with what each of them stands for by a sampling plan",
+        ("stratum", "weight"),
+        {
+            "score": Option(COLUMN, "larger means more positive"),
+            "label": "empty where a row has no label; these rows are left out",
+        },
+    ),
+    Command(
         "estimate_prevalence",
         "the prevalence of rows without labels",
         ("eta", "n", "shift_p_value", "converged"),

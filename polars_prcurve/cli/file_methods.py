@@ -40,7 +40,8 @@ class FilePrc(LazyFramePrc):
         question = self._ask(counted, words, eta=given.get("eta"), certainty=Intervals(0.95))
         columns = {**question.columns, **({"score": scores} if is_weighing else {})}
         # Of rows without labels, or not yet with all, a missing label drops none.
-        unlabelled = method in ("estimate_prevalence", "sampling_plan") or columns["label"] is None
+        some_labels = ("estimate_prevalence", "sampling_plan", "weigh_sample")
+        unlabelled = method in some_labels or columns["label"] is None
         how: dict[str, Any] = {"unlabelled": unlabelled, "weighing": is_weighing}
         dropped = count_dropped_rows(question.frame, id=columns.get("example"), **how, **columns)
         if not isinstance(scores, list) or is_weighing:

@@ -189,6 +189,7 @@ THRESHOLDS = Kind(
 THRESHOLD = THRESHOLDS._replace(several=False)
 SCORE = Kind("SCORE", "one number here, and no file", refuse_file, column="score")
 VALUE = Kind("VALUE", column="label")
+PLAN = Kind("FILE", "a file", TableFile, numbers=("score_low", "score_high", "n"), column="score")
 REFERENCE = Kind("FILE", "a file", read_table_file("--reference", "score", "label", "counts"), True)
 OTHER = Kind("FILE", "a file", read_table_file("--other", "cells"), True)
 

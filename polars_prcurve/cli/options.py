@@ -30,6 +30,7 @@ OPTIONS = {
         "columns that tell examples apart, if all models scored the same ones, to compare them in pairs",
     ),
     "weight": Option(COLUMN, "a number >= 0 per row"),
+    "stratum": Option(COLUMN, "rows of one value, with one --weight, were drawn together, in intervals"),
     "cluster": Option(COLUMN, "rows of one value, such as a patient, belong together in intervals"),
     "counts": Option(
         COLUMNS,
@@ -136,6 +137,7 @@ OPTIONS = {
         "--delta is a share of the precision at --eta: 0.5 is a band half as wide as precision is high",
     ),
     "assurance": Option(SHARE, "the share of test sets of that size whose band is as narrow"),
+    "plan": Option(kinds.PLAN, "the table of sampling-plan, a file"),
     "budget": Option(WHOLE, "how many rows to label next"),
     "strata": Option(WHOLE, "into how many ranges scores are cut, half of them above the threshold"),
     "reference": Option(

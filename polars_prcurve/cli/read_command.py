@@ -37,6 +37,7 @@ from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 
 _NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")
 """Options that name columns of numbers; a label is none with --pos-label."""
+_PLAN_ENDS = ("score_low", "score_high")
 
 
 class AskedMethod(NamedTuple):
@@ -224,10 +225,24 @@ def _scan_groups(
     )
 
 
+def _read_plan(file: TableFile, dtype: pl.DataType | None) -> pl.DataFrame:
+    """Return the table of a plan; in a text file an end of a stratum is the score that is printed so."""
+    frame = file.scan(_PLAN_ENDS).collect()
+    if dtype is None or not file.is_text:
+        return frame
+    return frame.with_columns(
+        parse_threshold_column("--plan", frame[name], dtype)
+        for name in _PLAN_ENDS
+        if name in frame.columns
+    )
+
+
 def _read_column_values(
     flag: str, given: Any, groups: Mapping[str, pl.DataType], dtype: pl.DataType | None
 ) -> Any:
-    """Return thresholds, or a label, as values of their column; without one as they are."""
+    """Return thresholds, strata, or a label, as values of their column; without one as they are."""
+    if flag == "--plan":
+        return _read_plan(given, dtype)
     if isinstance(given, TableFile):
         frame = _scan_groups(given, groups, ["threshold"]).collect()
         if "threshold" not in frame.columns:

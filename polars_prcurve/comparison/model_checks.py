@@ -7,7 +7,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import BASE_GROUP
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
+from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.checks_at_end import check_at_end, check_first, late_checks
@@ -64,12 +64,12 @@ def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return one row: the number of examples without just one row per model, and of unequal examples.
 
-    An example is unequal if its label, weight or cluster differs between models.
+    An example is unequal if its label, weight, stratum or cluster differs between models.
     """
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
     differs = [(pl.col(side).min() != pl.col(side).max()) for side in (c.POS, c.NEG)]
-    if is_clustered(table):
-        differs.append(pl.col(c.CLUSTER).n_unique() > 1)
+    together = [name for name in (c.CLUSTER, c.STRATUM) if name in table.columns]
+    differs += [pl.col(name).n_unique() > 1 for name in together]
     examples = (
         build_numbered_rows(table, groups)
         .group_by(*by, c.EXAMPLE)
@@ -106,8 +106,8 @@ def _matching_checks() -> list[Check]:
             unequal > 0,
             compose_sentence(
                 unequal.cast(pl.String),
-                " examples, by id=, differ in label, weight or cluster between models; mend these, "
-                "or filter them out",
+                " examples, by id=, differ in label, weight, stratum or cluster between models; mend "
+                "these, or filter them out",
             ),
         ),
     ]

@@ -11,7 +11,9 @@ distances are stretched by the ratio of normal quantiles.
 
 Of models that share their examples both values err together: see `shared_errors`; and `paired_points`
 for metrics that are weighted sums of both rates, which have a standard error at given thresholds. Where
-the sample finds the thresholds, they move with its errors: see `curves.moving_band`.
+the sample finds the thresholds, they move with its errors: see `curves.moving_band`. Of examples that
+were drawn by strata it is not known how much both values share at given thresholds, and their errors are
+taken as independent, which is wider.
 
 Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 """
@@ -112,7 +114,8 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     pairs = pairs.with_columns((pl.col(A + "value") - pl.col(B + "value")).alias("difference"))
     pairs = level.add_quantile(pairs, ["difference"])
     correlation = None
-    if paired:
+    # What two models share at given thresholds cancels out less where strata took away its larger part.
+    if paired and (moving or not comparison.has_strata):
         table = cast("ScoreTable", comparison.table)
         counts = count_discordant(table, points.filter(pl.col(_METRIC) == 0), table.group_columns)
         on = [*(side + c.GROUP for side in SIDES), ETA_NUMBER]
@@ -138,6 +141,7 @@ def _number_points(
         moves="all" if moving else "none",
         shown_with="differences",
         clustered=comparison.has_clusters,
+        stratified=comparison.has_strata,
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)

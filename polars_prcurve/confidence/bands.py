@@ -52,6 +52,7 @@ from polars_prcurve.confidence.cohorts import (
     ETA_CORRELATIONS,
     MOMENTS,
     OWN_MOMENTS,
+    UNITS,
     add_counted_eta_limits,
     add_eta_correlations,
     evaluate_share,
@@ -112,6 +113,8 @@ class BandOptions:
     """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
     clustered: bool = False
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
+    stratified: bool = False
+    """Whether rows have RATE_CORRELATION, since examples were drawn by strata."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
     own_eta: Literal["no", "some", "all"] = "no"
@@ -122,6 +125,11 @@ class BandOptions:
     def counts_eta(self) -> bool:
         """Whether the prevalence of a row may have been counted in the table."""
         return self.own_eta != "no"
+
+    @property
+    def is_correlated(self) -> bool:
+        """Whether rows have RATE_CORRELATION."""
+        return self.clustered or self.stratified
 
     @property
     def moving(self) -> bool:
@@ -229,8 +237,15 @@ def read_bands(
     band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
     if certainty.method == "rectangle":
         band = "rectangle"
-    clustered = columns.get("cluster") is not None
-    return BandOptions(certainty.level, certainty.rate, band, corrected=corrected, clustered=clustered)
+    clustered, stratified = (columns.get(name) is not None for name in ("cluster", "stratum"))
+    return BandOptions(
+        certainty.level,
+        certainty.rate,
+        band,
+        corrected=corrected,
+        clustered=clustered,
+        stratified=stratified,
+    )
 
 
 def add_bands(
@@ -287,7 +302,8 @@ def _add_shares(
 ) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]]]:
     """Add what intervals at a counted prevalence read, and return the columns of shares and sizes."""
     weighted = isinstance(table, ScoreTable) and table.has_squares
-    moments = MOMENTS if bands.clustered else OWN_MOMENTS if weighted else ()
+    moments = MOMENTS if bands.is_correlated else OWN_MOMENTS if weighted else ()
+    moments = (*MOMENTS, *UNITS) if bands.stratified else moments
     frame = add_eta_correlations(frame, table, moments) if moments else frame
     columns: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
@@ -367,7 +383,7 @@ def add_band(
         for t, f in find_corners(metric)
     )
     ends = [pl.min_horizontal(least), pl.max_horizontal(greatest)]
-    correlation = pl.col(c.RATE_CORRELATION) if bands.clustered else None
+    correlation = pl.col(c.RATE_CORRELATION) if bands.is_correlated else None
     if bands.moving:
         frame, found = _add_moves(frame, metric, bands, correlation)
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))

@@ -46,8 +46,15 @@ def name_moment(a: str, b: str) -> str:
     return f"{c.RESERVED}moment_{first}_{second}"
 
 
+def name_unit(cell: str) -> str:
+    """Return the name of the column with what a row of a cell weighs, if none was found there, too."""
+    return f"{c.RESERVED}unit_{cell}"
+
+
 MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(CELLS, 2))
-"""Of rows in clusters."""
+"""Of rows in clusters, and of rows that were drawn by strata."""
+UNITS = tuple(map(name_unit, CELLS))
+"""Of rows that were drawn by strata."""
 OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)
 """Of rows with weights: an example is in one cell, so that those of two different cells are 0."""
 
@@ -96,6 +103,8 @@ def find_share(
     ones = dict.fromkeys((*hits, *misses), pl.lit(1.0))
     inside = (share > 0) & (share < 1)
     size = pl.when(inside).then(share * (1 - share) * n * n / sum_moments(slopes, slopes, moments))
+    if units := [name for name in map(name_unit, ones) if name in moments]:
+        return share, size.otherwise(n / pl.max_horizontal(units))
     return share, size.otherwise(n * n / sum_moments(ones, ones, moments))
 
 

@@ -302,6 +302,7 @@ def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> 
         # A point above all scores has no row, and gets from any row of its group what is of the group.
         groups = rows.group_by(c.GROUP).agg(pl.col(of_group).first())
         points = points.drop(of_group).join(groups, on=c.GROUP, how="left", maintain_order="left")
+    if c.RATE_CORRELATION in design.row_columns:
         points = points.with_columns(pl.col(c.RATE_CORRELATION).fill_null(0.0))
     return points.with_columns(
         pl.coalesce(_ROW_SIZES[size], least).alias(size)
@@ -488,21 +489,8 @@ def _add_chance(
 
 
 def _list_doubts(bands: BandOptions, design: Design, targets: Sequence[Target]) -> Doubts:
-    """Return why the intervals of a point may not hold as often as they say: cells that are not full.
-
-    Cells of examples that do not count alike are as full as their rates and effective sizes say.
-    """
-    cells = {name: pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")}
-    if design.varies:
-        shares = {"tp": pl.col("recall"), "fn": 1 - pl.col("recall")}
-        shares |= {"fp": pl.col("fpr"), "tn": 1 - pl.col("fpr")}
-        sizes = [*[c.N_POS_EFFECTIVE] * 2, *[c.N_NEG_EFFECTIVE] * 2]
-        cells = {name: of * pl.col(n) for (name, of), n in zip(shares.items(), sizes, strict=True)}
-    doubts = {
-        "few positives": pl.min_horizontal(cells["tp"], cells["fn"]) < _FEW,
-        "few false alerts": cells["fp"] < _FEW,
-        "few negatives": cells["tn"] < _FEW,
-    }
+    """Return why the intervals of a point may not hold as often as they say."""
+    doubts = _doubt_strata() if bands.stratified else _doubt_cells(design)
     if bands.clustered:
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
         doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
@@ -512,3 +500,37 @@ def _list_doubts(bands: BandOptions, design: Design, targets: Sequence[Target]) 
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)
     return doubts
+
+
+def _doubt_strata() -> dict[str, pl.Expr]:
+    """Return the doubts about labels that were drawn by strata, which do not read what labels say.
+
+    Units of cells allow for what was not found, so intervals hold wherever cells are not full. A flag
+    that read them would mark the samples that found more than others.
+    """
+    above, n_pos, n_neg = (pl.col(name) for name in (c.N_ABOVE, c.POS_LABELS, c.NEG_LABELS))
+    above = above.fill_null(0)
+    return {
+        "few positives": n_pos < _FEW,
+        "few negatives": n_neg < _FEW,
+        "few labels": pl.min_horizontal(above, n_pos + n_neg - above) < _FEW,
+        "stratum of one row": pl.col(c.N_ALONE) > 0,
+    }
+
+
+def _doubt_cells(design: Design) -> dict[str, pl.Expr]:
+    """Return the doubts about cells that are not full.
+
+    Cells of examples that do not count alike are as full as their rates and effective sizes say.
+    """
+    cells = {name: pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")}
+    if design.varies:
+        shares = {"tp": pl.col("recall"), "fn": 1 - pl.col("recall")}
+        shares |= {"fp": pl.col("fpr"), "tn": 1 - pl.col("fpr")}
+        sizes = [*[c.N_POS_EFFECTIVE] * 2, *[c.N_NEG_EFFECTIVE] * 2]
+        cells = {name: of * pl.col(n) for (name, of), n in zip(shares.items(), sizes, strict=True)}
+    return {
+        "few positives": pl.min_horizontal(cells["tp"], cells["fn"]) < _FEW,
+        "few false alerts": cells["fp"] < _FEW,
+        "few negatives": cells["tn"] < _FEW,
+    }

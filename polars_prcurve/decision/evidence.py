@@ -6,7 +6,8 @@
     curve              a thin curve of each model, from which everything is drawn
 
 Several targets have to hold together. A model that keeps them all finds as much as it finds at the
-limit of alerts that binds. So a model is behind another one if it surely is at each target that may bind.
+limit of alerts that binds. So a model is behind another one if it surely is at each target that may
+bind.
 """
 
 from __future__ import annotations

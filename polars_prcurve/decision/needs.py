@@ -39,7 +39,7 @@ def count_needed(case: Case, status: Status, confidence: float) -> float | None:
         half = max(((span[1] - span[0]) / 2 for span in spans if span is not None), default=None)
         if half is None or half <= _MATTERS or min(case.n_pos, case.n_neg) == 0:
             return None
-        return max(case.n_pos * (half / _MATTERS) ** 2, LEAST_OF_CLASS)
+        return float(max(case.n_pos * (half / _MATTERS) ** 2, LEAST_OF_CLASS))
     return None
 
 

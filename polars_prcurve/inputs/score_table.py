@@ -261,6 +261,11 @@ def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
     return c.CLUSTER in table.columns
 
 
+def is_stratified(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether rows were drawn by strata."""
+    return c.STRATUM in table.columns
+
+
 def has_unlike_examples(table: InputTable) -> bool:
     """Return whether rows do not count as one independent example each: by weights, or in clusters."""
     return is_clustered(table) or (isinstance(table, ScoreTable) and table.has_squares)

@@ -50,6 +50,7 @@ def read_input(
     sizes: Sizes | None = None,
     cells: Cells | None = None,
     cluster: Column | None = None,
+    stratum: Column | None = None,
     model: Any = NO_MODEL,
     example: Columns = None,
     matched: bool = False,
@@ -82,6 +83,8 @@ def read_input(
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
     ids = {} if cluster is None else {c.CLUSTER: _read_id(reader, "cluster", cluster)}
+    if stratum is not None and weight is not None:
+        ids |= _read_strata(reader, stratum, weight, groups)
     if examples := [_read_id(reader, "id", column) for column in list_columns("id=", example)]:
         ids[c.EXAMPLE] = examples[0] if len(examples) == 1 else pl.struct(_number_fields(examples))
         if not matched:
@@ -170,7 +173,8 @@ def _subtract_kept(table: InputTable) -> DroppedRows:
 
 
 _COLUMN_ARGUMENTS = (
-    *("by", "score", "label", "pos_label", "weight", "counts", "rates", "sizes", "cells", "cluster"),
+    *("by", "score", "label", "pos_label", "weight", "stratum"),
+    *("counts", "rates", "sizes", "cells", "cluster"),
 )
 
 
@@ -299,16 +303,20 @@ def read_part_labelled(
     frame: pl.DataFrame | pl.LazyFrame,
     *,
     score: Column,
-    label: Column,
+    label: Column | None,
     pos_label: Any = None,
     missing: Missing,
-) -> tuple[ScoreTable, ScoreTable]:
+) -> tuple[ScoreTable, ScoreTable | None]:
     """Return a table with labels for some of its rows, as unlabelled rows, and its labelled rows.
 
     A null label means that a row has none yet.
     """
     table = read_unlabelled(frame, makes=(), may_collect=True, score=score, missing=missing)
+    if label is None:
+        return table, None
     labels = ColumnReader(frame, missing, may_collect=True).read_column("label", label)
+    if labels.dtype == pl.Null:
+        return table, None
     labelled = read_input(
         frame.filter(labels.value.is_not_null()),
         makes=(),
@@ -364,6 +372,20 @@ def read_reference(
                 "the other; cast one to the other"
             )
     return read
+
+
+def _read_strata(
+    reader: ColumnReader, stratum: Column, weight: Column, groups: Sequence[pl.Expr]
+) -> dict[str, pl.Expr]:
+    """Return STRATUM and ROW_WEIGHT, with checks that the rows of a stratum have one weight."""
+    key, amount = _read_id(reader, "stratum", stratum), reader.read_column("weight", weight)
+    number = amount.value.cast(pl.Float64)
+    # A window, which no sum per group may hold: so it is a column of the table.
+    most = pl.when(number.is_finite()).then(number).max().over(*groups, key)
+    reader.frame = reader.frame.with_columns(most.alias(c.ROW_WEIGHT))
+    stands_for = pl.col(c.ROW_WEIGHT)
+    reader.add_checks(value_checks.stratum_checks(reader.tallies.count, amount.what, number, stands_for))
+    return {c.STRATUM: key, c.ROW_WEIGHT: stands_for}
 
 
 def _read_id(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:

@@ -89,6 +89,17 @@ def amount_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Chec
     yield _row_check(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")
 
 
+def stratum_checks(
+    count: RowCounter, what: str, weight: pl.Expr, of_stratum: pl.Expr
+) -> Iterator[Check]:
+    """Yield checks that a weight is a number of rows, and that of all rows of its stratum."""
+    todo = "pass the rows of its stratum over those that were drawn from it"
+    beyond = (weight > 0) & ((weight < 1 - 1e-9) | (weight > 2.0**53))
+    yield _row_check(count(beyond), what, "below 1 or above 2**53", f"beside stratum= {todo}")
+    unequal = (weight > 0) & (weight < of_stratum * (1 - 1e-9))
+    yield _row_check(count(unequal), what, "less than elsewhere in its stratum", todo)
+
+
 def square_checks(count: RowCounter, what: str, total: pl.Expr, squares: pl.Expr) -> Iterator[Check]:
     """Yield a check that sums of squared weights can belong to sums of weights.
 

@@ -185,7 +185,8 @@ class CurveMethods(BoundTable[F], path="prc"):
             A level, such as 0.95, or `intervals(...)`: adds an interval of each metric, of what this
             threshold does in samples with the same numbers of positives and negatives. The analytic one
             holds the level on average (Zou and Donner 2008). With `cluster`, it goes by the variance
-            among clusters (Korn and Graubard 1998), and by the correlation of recall and fpr.
+            among clusters (Korn and Graubard 1998), and by the correlation of recall and fpr; with
+            `stratum`, by the variance within strata and between them (Neyman 1938).
         smooth
             `"binormal"`: recall and fpr come from the model that `binormal` fits, at the same
             thresholds. Counts are null.
@@ -373,12 +374,15 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `confidence`, `above_chance`: Boolean, whether the scores of the group are shown to say
           anything of the label, as in `summary`; null with weights or clusters, and in a field
         - with `confidence`, `reliable`: Boolean, whether the intervals of the row are known to hold as
-          often as they say. Null in a field, and if no row meets the target
+          often as they say. Null in a field, and if no row meets the target. With `stratum` it does
+          not read what was found: of that, intervals hold as often whatever it is
         - with `confidence`, `why`: String, the first reason why they may not, null where there is none
           or `reliable` is null: `"few positives"` (fewer than 10 in `tp` or in `fn`),
           `"few false alerts"` (`fp`), `"few negatives"` (`tn`), `"few clusters"` (fewer than 30),
           `"equal scores"` (many near the threshold of a `"model"`), or `"several targets"` (with
-          `together`: the interval does not allow for the search)
+          `together`: the interval does not allow for the search). With `stratum`, `"few positives"` and
+          `"few negatives"` (fewer than 10 labelled in all), `"few labels"` (fewer than 10 on one side
+          of the threshold), or `"stratum of one row"` (which is taken as drawn alone)
 
         Examples
         --------
@@ -540,7 +544,8 @@ class CurveMethods(BoundTable[F], path="prc"):
             negatives of each group separately, each in their own number, and needs a DataFrame. With
             `cluster` the influences of the examples of a cluster add up first, and the bootstrap draws
             whole clusters. In a field each part adds the variance of its influences, for
-            `average_precision` and `roc_auc`.
+            `average_precision` and `roc_auc`. With `stratum`, influences have the variance of rows that
+            were drawn one by one with these weights, which is a little more than that of strata.
         smooth
             `"binormal"`: metrics of the model that `binormal` fits to each group, at any prevalence. The
             model has `average_precision` and its transforms, `pr_auc`, `pr_auc_trapezoid(...)`,
@@ -570,6 +575,7 @@ class CurveMethods(BoundTable[F], path="prc"):
           own prevalence they carry the error of its count, and with an interval of `eta` that one.
           Those of `average_precision` allow for examples that the sample lacks: a false positive above
           all others, a positive below, and one on top. Weights are taken as sampling weights. With
+          `stratum` such examples weigh as rows of the strata do where they would stand. With
           `cluster`, a class in fewer than two clusters has no interval.
         - with `confidence`, `above_chance`: Boolean, whether the scores of the group are shown to say
           anything of the label, by their ranks (Mann and Whitney 1947) or by the sum of reciprocal ranks
@@ -579,7 +585,8 @@ class CurveMethods(BoundTable[F], path="prc"):
           weights or clusters
         - with `confidence`, `reliable`: Boolean, false where the sample is too small for what it should
           tell, null where there is no interval. Of `average_precision`, what the sample lacks matters
-          less than chance.
+          less than chance, or, with `stratum`, positives count as 10 examples, with one more label of
+          either class in each stratum.
         - with `confidence`, `why`: String, what is missing where `reliable` is false: "few positives",
           "few negatives", "few false alerts", "few clusters", "tail not seen" (examples that the sample
           lacks may move the value farther than chance does), "heavy weights", "few points" (with `rates`

@@ -34,12 +34,22 @@ class Decision:
 
     @cached_property
     def verdicts(self) -> pl.DataFrame:
-        """One row per group and prevalence: `eta`, `status`, `models`, `sentence`, `reasons`."""
+        """One row per group and prevalence: its verdict.
+
+        Columns: those of groups, then `eta`: Float64, then `status`: String, `models`: List of the dtype
+        of models, `sentence`: String, `reasons`: List of String, and `would_settle`: String.
+        """
         return build_verdicts(self._findings)
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """One row per group, prevalence and model: what each model does at the targets."""
+        """One row per group, prevalence and model: what each model does at the targets.
+
+        Columns are those of `operating_points` with `confidence`, without `criterion` and `target`; then
+        `precision_at_half` with its ends, where half of the positives are found; and of several models
+        `behind` with its ends and `may_be_best`, as in `ranking`. Without a target, the area with its
+        ends stands in place of points. A model whose thresholds keep no target has nulls.
+        """
         return build_table(self._findings)
 
     def report(

@@ -52,6 +52,11 @@ class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], DecisionMet
     weight
         A number >= 0 per row. Rows of weight 0 do not count and make no threshold. In intervals it is
         one over the probability with which the row was sampled.
+    stratum
+        A column that tells from which stratum a row was drawn, for intervals. Of each stratum of a group
+        a fixed number of rows was drawn at random, and `weight` is its rows over those, as
+        `weigh_sample` gives it: equal in a stratum, and at least 1. Strata may be ranges of the score,
+        or the label itself: where one negative in 20 was kept, `stratum="label"`.
     counts
         Two columns, `("n_pos", "n_neg")`, in place of label and weight, for a table that is already
         aggregated. Rows of equal score add up. Of weights, name also the sums of their squares, as

@@ -122,7 +122,8 @@ class ModelMethods(BoundTable[F], path="prc"):
             difference between models that do not differ is at most `1 - confidence` (Holm 1979).
         confidence
             As in `summary`. A replicate of the bootstrap holds the same examples for all models. With
-            `cluster`, the differences of influences add up in each cluster first.
+            `cluster`, the differences of influences add up in each cluster first. With `stratum`, both
+            values at a `threshold` are taken to err independently, which is wider.
 
         Returns
         -------

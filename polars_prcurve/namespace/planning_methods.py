@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import refuse_kind
+from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.binding.bound_table import BoundTable, say_of_reference
 from polars_prcurve.binding.words import RateTargetsOfTable, TableWords
 from polars_prcurve.confidence.bands import BandOptions
@@ -18,10 +18,12 @@ from polars_prcurve.curves.operating_points import (
     build_resolution_table,
     build_sample_size_table,
 )
-from polars_prcurve.curves.sampling_plan import build_sampling_plan
 from polars_prcurve.curves.targets import read_targets
+from polars_prcurve.curves.weighed_sample import build_weighed_sample, read_strata
 from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.column_reader import ColumnReader
 from polars_prcurve.inputs.table_arguments import read_part_labelled, read_parts, read_reference
+from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.prevalence.estimate_from_posteriors import (
     build_estimates_table,
     check_estimate_method,
@@ -352,27 +354,30 @@ class PlanningMethods(BoundTable[F], path="prc"):
         threshold: Any,
         *,
         budget: int,
-        strata: int = 20,
+        strata: int = 7,
         **words: Unpack[TableWords],
     ) -> pl.DataFrame:
         """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
 
         Labels of rows drawn at random are mostly of scores that hardly matter. This plan shares them out
-        so that precision at the threshold is known best, at any prevalence (Neyman 1934). It needs a
-        few labels to start with. Draw `n_next` rows at random in each stratum, label them and ask again.
+        so that precision at the threshold is known best, at any prevalence (Neyman 1934). It labels
+        rows below the threshold, too, because positives may be there. Draw `n_next` rows at random in
+        each stratum, label them, and ask again; then `weigh_sample` tells what the labels stand for.
 
         Parameters
         ----------
         threshold
             The threshold at which precision is asked for, with scores on both sides of it.
         budget
-            How many rows to label next. With 0, `weight` is that of the labels so far.
+            How many rows to label next. A first plan, without any labels, shares it out in equal parts:
+            50 a stratum will do. Later each stratum has 50 labels before others get more.
         strata
-            Into how many ranges the scores are cut, half of them above the threshold. There are fewer
-            where scores are equal. With the same rows and threshold the strata stay as they are.
+            Into how many ranges the scores are cut, half of them above the threshold: the nearest have
+            the fewest rows. There are fewer where scores are equal. With the same rows and threshold the
+            strata stay as they are.
         label
-            A null label means that a row has none yet. Labelled rows have to be drawn at random within
-            each stratum.
+            A null label means that a row has none yet; `label=None`, that no row has. Labelled rows have
+            to be drawn at random within each stratum.
 
         Returns
         -------
@@ -381,7 +386,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - `stratum`: Int64, from 1, the highest scores
         - `score_low`, `score_high`: as in the table, the score; the least and the greatest of a stratum
         - `n`, `n_labelled`: Int64, its rows and those with a label
-        - `positive_share`: Float64, the share of positives, smoothed by a logistic fit over all strata
+        - `positive_share`: Float64, of its labels, with half a label more of either class
         - `n_next`: Int64, rows to label next; they sum to `budget`, or to the rows without a label
         - `weight`: Float64, n / (n_labelled + n_next), with which the labelled rows stand for all rows;
           null if there are none
@@ -397,14 +402,81 @@ class PlanningMethods(BoundTable[F], path="prc"):
         │ ---     ┆ ---       ┆ --- ┆ ---    │
         │ i64     ┆ f64       ┆ i64 ┆ i64    │
         ╞═════════╪═══════════╪═════╪════════╡
-        │ 1       ┆ 0.9       ┆ 100 ┆ 37     │
-        │ 2       ┆ 0.8       ┆ 100 ┆ 35     │
-        │ 3       ┆ 0.4       ┆ 400 ┆ 21     │
-        │ 4       ┆ 0.0       ┆ 400 ┆ 7      │
+        │ 1       ┆ 0.85      ┆ 150 ┆ 32     │
+        │ 2       ┆ 0.8       ┆ 50  ┆ 42     │
+        │ 3       ┆ 0.6       ┆ 200 ┆ 26     │
+        │ 4       ┆ 0.0       ┆ 600 ┆ 0      │
         └─────────┴───────────┴─────┴────────┘
         """
+        from polars_prcurve.curves.sampling_plan import build_sampling_plan
+
         columns = self._ask("sampling_plan", words).columns
         table, labelled = read_part_labelled(self._frame, **columns)
         return run_query(
             build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
         )
+
+    def weigh_sample(self, plan: pl.DataFrame | pl.LazyFrame, **words: Unpack[TableWords]) -> F:
+        """Keep the labelled rows, with their stratum of a plan and with what they stand for.
+
+        Pass `weight="weight", stratum="stratum"` on to other methods: their intervals are then those of
+        labels that were drawn by strata, and `eta=None` is the prevalence of all rows.
+
+        Parameters
+        ----------
+        plan
+            The table of `sampling_plan`, of these rows: its columns `stratum`, `score_low`, `score_high`
+            and `n`; a LazyFrame is collected. Whether it was made before the last labels or after them
+            does not matter.
+        label
+            A null label means that a row has none; such rows are left out.
+
+        Returns
+        -------
+        The rows with a label, in their order:
+
+        - the other columns of the table
+        - `stratum`: Int64, that of the score
+        - `weight`: Float64, the rows of the stratum, `n`, over its labels in this table
+
+        It raises if a score is in no stratum, if a stratum has no label, so that its rows would stand
+        behind nothing, or if it has more labels than rows.
+
+        Examples
+        --------
+        >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
+        >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
+        >>> rows = df.prc.weigh_sample(df.prc.sampling_plan(0.8, budget=100, strata=4))
+        >>> rows.head(2)
+        shape: (2, 4)
+        ┌───────┬───────┬─────────┬────────┐
+        │ score ┆ label ┆ stratum ┆ weight │
+        │ ---   ┆ ---   ┆ ---     ┆ ---    │
+        │ f64   ┆ bool  ┆ i64     ┆ f64    │
+        ╞═══════╪═══════╪═════════╪════════╡
+        │ 0.0   ┆ true  ┆ 4       ┆ 10.0   │
+        │ 0.01  ┆ false ┆ 4       ┆ 10.0   │
+        └───────┴───────┴─────────┴────────┘
+        >>> points = rows.prc(weight="weight", stratum="stratum").operating_points(
+        ...     0.1, threshold=0.8, metrics="precision", confidence=0.95
+        ... )
+        >>> points.select("precision", "precision_low", "precision_high")
+        shape: (1, 3)
+        ┌───────────┬───────────────┬────────────────┐
+        │ precision ┆ precision_low ┆ precision_high │
+        │ ---       ┆ ---           ┆ ---            │
+        │ f64       ┆ f64           ┆ f64            │
+        ╞═══════════╪═══════════════╪════════════════╡
+        │ 0.282609  ┆ 0.156449      ┆ 0.436217       │
+        └───────────┴───────────────┴────────────────┘
+        """
+        plan = take_frame(plan)
+        if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
+            raise refuse_kind("plan=", "the table of sampling_plan()", plan)
+        columns = self._ask("weigh_sample", words).columns
+        reader = ColumnReader(self._frame, columns["missing"], may_collect=False)
+        score, label = (reader.read_column(name, columns[name]) for name in ("score", "label"))
+        SCORE_DTYPES.require(score.what, score.dtype)
+        strata = read_strata(plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype)
+        query = build_weighed_sample(reader.frame, score, label, strata, drop=reader.drop)
+        return self._finish(query)

@@ -7,6 +7,7 @@ of its name in `charts`. Altair is imported at that call, not before.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -15,13 +16,23 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.public_methods import PublicMethods
-from polars_prcurve.binding.words import CHART_WORDS, ChartOfTable, ChartOfTargets
+from polars_prcurve.binding.words import (
+    CHART_WORDS,
+    TARGET_WORDS,
+    ChartOfPoints,
+    ChartOfTable,
+    ChartOfTargets,
+)
 from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.rates import check_confidence
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
+from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics
+from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.prevalence.eta_values import eta_grid
 from polars_prcurve.query_checks import run_query
 
@@ -31,7 +42,6 @@ if TYPE_CHECKING:
     from polars_prcurve.binding.bound_table import BoundTable
     from polars_prcurve.charts import Chart
     from polars_prcurve.confidence.certainty import Confidence
-    from polars_prcurve.metrics.point_metric import PointMetric
     from polars_prcurve.prevalence.eta_values import Eta
     from polars_prcurve.sweep.row_choice import Thresholds
 
@@ -62,7 +72,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         check_texts(color=of_chart.get("color"), facet=of_chart.get("facet"))
         check_title(of_chart.get("title"))
         if points is not None and not isinstance(points, pl.DataFrame):
-            raise refuse_kind("points=", "a DataFrame such as operating_points returns", points)
+            expected = "a DataFrame such as operating_points returns, or a Decision"
+            raise refuse_kind("points=", expected, points)
         from polars_prcurve import charts
         from polars_prcurve.charts.parts.marked_points import check_points
 
@@ -78,13 +89,41 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         said = {name: value for name, value in words.items() if name not in CHART_WORDS}
         return lambda table, *etas, **more: draw(_collect(table), *etas, **of_chart, **more), said
 
+    def alerts(
+        self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
+    ) -> Chart:
+        """Collect operating points, and draw of 100 alerts how many are right: one grid per row.
+
+        Parameters
+        ----------
+        eta, confidence
+            As in `operating_points`. Without `confidence` no doubt is drawn.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            Targets, as in `operating_points`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.alerts`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.alerts(recall=1, confidence=None, title="Four rows").to_dict()["title"]["text"]
+        ['Four rows']
+        """
+        draw, said = self._prepare("alerts", words)
+        table = self._methods.operating_points(
+            eta, metrics=("precision",), confidence=confidence, **said
+        )
+        return draw(table, confidence=_find_level(confidence))
+
     def pr_curve(
         self,
         eta: Eta = None,
         *,
         y: Literal["precision", "fdr"] = "precision",
         confidence: Confidence = None,
-        points: pl.DataFrame | None = None,
+        points: pl.DataFrame | Decision | None = None,
         log_y: bool | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
@@ -97,8 +136,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             group's own.
         confidence
             As in `curve`.
-        y, points, log_y
+        y, log_y
             As in `charts.pr_curve`.
+        points
+            As in `charts.pr_curve`; or a `Decision`, whose points are marked at its prevalences, and
+            whose sentence is the title.
 
         Returns
         -------
@@ -112,6 +154,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ['Precision and recall at two shares of positives']
         """
         read_choice("y=", y, ("precision", "fdr"))
+        eta, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("pr_curve", words, points, ["recall", y])
         if log_y is not None:
             read_flag("log_y=", log_y)
@@ -126,15 +169,17 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         *,
         log_x: bool = False,
         precisions: Sequence[float] = (0.1, 0.5, 0.9),
-        points: pl.DataFrame | None = None,
+        points: pl.DataFrame | Decision | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
         """Collect the sweep, and draw recall by fpr.
 
         Parameters
         ----------
-        eta, log_x, precisions, points
+        eta, log_x, precisions
             As in `charts.roc_curve`.
+        points
+            As in `charts.roc_curve`; or a `Decision`, as in `pr_curve`.
 
         Returns
         -------
@@ -146,6 +191,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> df.prc.plot.roc_curve(title="Four rows").to_dict()["title"]["text"]
         ['Four rows']
         """
+        _, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("roc_curve", words, points, ["recall", "fpr"])
         from polars_prcurve.charts.roc import read_precision_lines
 
@@ -241,6 +287,39 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             table = ask(probabilities=risks)
         return draw(table, confidence=_find_level(confidence), log_x=log_x)
 
+    def reliability(
+        self,
+        eta: float | None = None,
+        *,
+        eta_train: float | None = None,
+        confidence: float | None = 0.95,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect the sweep, and draw the share of positives in ranges of scores.
+
+        Parameters
+        ----------
+        eta, eta_train, confidence
+            As in `charts.reliability`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.reliability`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.reliability(title="Four rows").to_dict()["title"]["text"]
+        ['Four rows']
+        """
+        draw, said = self._prepare("reliability", words)
+        from polars_prcurve.charts.parts.score_ranges import check_etas
+
+        check_etas(eta, eta_train)
+        if confidence is not None:
+            check_confidence(confidence)
+        return draw(self._methods.sweep(**said), eta, eta_train=eta_train, confidence=confidence)
+
     def difference(
         self,
         eta: Eta = None,
@@ -254,9 +333,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `compare`, but `eta_grid()` if left out.
+            As in `compare`, but `eta_grid()` if left out, for two models.
         confidence
-            As in `compare`.
+            As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
         metrics
             As in `compare`, but `average_precision` if left out.
 
@@ -273,16 +352,27 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ['a minus b: average precision, in points, by share of positives']
         """
         draw, said = self._prepare("difference", words)
-        table = self._methods.compare(
-            eta_grid() if eta is None else eta,
+        # The default grid is for two models: many pairs are compared where the table was tested.
+        ask = partial(
+            self._methods.compare,
             metrics="average_precision" if metrics is None else metrics,
             confidence=confidence,
+            adjust="holm",
             **said,
         )
+        score = self._methods._merge_words(said).get("score")
+        is_wide = isinstance(score, list | tuple) and len(score) > _MOST_CURVES
+        table = _collect(ask(eta_grid() if eta is None and not is_wide else eta))
+        if eta is None and table.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
+            table = table if is_wide else _collect(ask(None))
         return draw(table, confidence=_find_level(confidence))
 
     def threshold_curve(
-        self, eta: Eta = None, *, points: pl.DataFrame | None = None, **words: Unpack[ChartOfTable]
+        self,
+        eta: Eta = None,
+        *,
+        points: pl.DataFrame | Decision | None = None,
+        **words: Unpack[ChartOfTable],
     ) -> Chart:
         """Collect the curve at every distinct score, and draw metrics by threshold.
 
@@ -291,7 +381,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta
             As in `curve`.
         points
-            As in `charts.threshold_curve`.
+            As in `charts.threshold_curve`; or a `Decision`, as in `pr_curve`.
 
         Returns
         -------
@@ -303,6 +393,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> df.prc.plot.threshold_curve(eta=0.01).to_dict()["title"]["text"]
         ['Precision, recall and alerts by threshold']
         """
+        eta, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("threshold_curve", words, points, ["recall", "precision"])
         return draw(self._methods.curve(eta, **said), points=points)
 
@@ -328,10 +419,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
         Examples
         --------
-        >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+        >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [12, 6, 2], "n_neg": [5, 50, 945]})
         >>> chart = df.prc.plot.ribbon(0.1, seed=1, counts=("n_pos", "n_neg"))
         >>> print(chart.to_dict()["title"]["text"][0].replace("\xa0", " "))
-        93 % precision at half recall reads as 75 % to 100 % with fewer negatives
+        93 % precision at half recall reads as 86 % to 100 % with fewer negatives
         """
         draw, said = self._prepare("ribbon", words)
         drawn = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
@@ -364,12 +455,33 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
         >>> df.prc.plot.ranking().to_dict()["title"]["text"]
-        ['In the test a ranks first at every share of positives shown']
+        ['Ranking by prevalence']
         """
         draw, said = self._prepare("ranking", words)
         etas = eta_grid() if eta is None else eta
-        table = self._methods.ranking(etas, metric=metric, confidence=confidence, coarse=coarse, **said)
-        return draw(table, confidence=_find_level(confidence))
+        table = _collect(
+            self._methods.ranking(etas, metric=metric, confidence=confidence, coarse=coarse, **said)
+        )
+        pairs = self._compare_models(table, etas, metric, confidence, said) if confidence else None
+        return draw(table, pairs=pairs, confidence=_find_level(confidence))
+
+    def _compare_models(
+        self, table: pl.DataFrame, etas: Any, metric: Any, confidence: Any, said: Any
+    ) -> pl.DataFrame | None:
+        """Return which models of a ranking are told apart, by pairs; None for two, and for many."""
+        if not 3 <= table["model"].n_unique() <= _MAX_MODELS:
+            return None
+        holds = self._methods._merge_words(said)
+        is_paired = holds.get("id") is not None or isinstance(holds.get("score"), list | tuple)
+        found = None if metric is None else find_metric(metric)
+        is_at_target = any(holds.get(name) is not None for name in TARGET_WORDS)
+        if isinstance(found, PointMetric) and not is_at_target:
+            found = best(found)
+        asked = default_curve_metric(holds.get("rates"), holds.get("cells")) if found is None else found
+        pairs = self._methods.compare(
+            etas, metrics=asked, confidence=confidence, paired=is_paired, adjust="holm", **said
+        )
+        return _collect(pairs)
 
     def live(
         self,
@@ -435,7 +547,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `summary`, but `eta_grid()` if left out.
+            As in `summary`, but `eta_grid()` if left out, down to about 1 in as many as there are
+            negatives: they tell nothing of rarer positives.
         metrics
             As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
         confidence
@@ -469,6 +582,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
                 etas, metrics=metrics, confidence=confidence, coarse=coarse, **{**said, **first}
             )
         )
+        table = _end_at_negatives(table) if eta is None else table
         if is_wide:
             table = table.select("model", pl.exclude("model"))
         crossings = None
@@ -499,7 +613,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `operating_points`, but `eta_grid()` if left out.
+            As in `operating_points`, but if left out as in `metric_by_eta`.
         threshold, recall, fpr
             Targets, as in `operating_points`, that fix a threshold for all prevalences.
         confidence
@@ -517,19 +631,50 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """
         draw, said = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
-        table = self._methods.operating_points(
-            etas, metrics=("precision",), confidence=confidence, **said
+        table = _collect(
+            self._methods.operating_points(etas, metrics=("precision",), confidence=confidence, **said)
         )
-        return draw(table, confidence=_find_level(confidence))
+        return draw(
+            _end_at_negatives(table) if eta is None else table, confidence=_find_level(confidence)
+        )
 
 
+_MOST_CURVES = 2
+"""Pairs of models, at most, whose differences are curves by prevalence; those of more are a table."""
 _MAX_MODELS = 8
 """Crossings of more models than this are neither searched nor drawn."""
+
+
+def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame | None, Any]:
+    """Return prevalences, points and words, where the points may be those of a decision.
+
+    Its sentence is the title then, since no chart may claim more. Whole curves have no points.
+    """
+    if not isinstance(points, Decision):
+        return eta, points, words
+    table = points.table
+    etas = table["eta"].unique(maintain_order=True).to_list() if eta is None else eta
+    marked = table.filter(pl.col("threshold").is_not_null()) if "threshold" in table.columns else None
+    own = words.get("title")
+    return etas, marked, {**words, "title": points.verdict.sentence if own is None else own}
 
 
 def _collect(table: Any) -> pl.DataFrame:
     """Return the rows of a table that may be a query."""
     return run_query(table) if isinstance(table, pl.LazyFrame) else table
+
+
+def _end_at_negatives(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
+
+    Among fewer negatives than one positive has beside it, false alerts are hardly seen.
+    """
+    sizes = table["n_neg"] if "n_neg" in table.columns else table["fp"] + table["tn"]
+    most = sizes.drop_nulls().max()
+    if not isinstance(most, int | float) or most < 1:
+        return table
+    least = 10.0 ** math.floor(-math.log10(most) + 1e-9)
+    return table.filter(pl.col("eta").is_null() | (pl.col("eta") >= least * (1 - 1e-9)))
 
 
 def _find_level(confidence: Confidence) -> float | None:

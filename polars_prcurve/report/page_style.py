@@ -24,7 +24,8 @@ body{margin:0;font:16px/1.55 FONT;color:var(--text);background:var(--ground);ove
   -webkit-text-size-adjust:100%}
 main{max-width:780px;margin:0 auto;padding:36px 20px 72px}
 h1{font-size:34px;line-height:1.15;letter-spacing:-.01em;margin:6px 0 10px}
-h2{font-size:22px;line-height:1.25;margin:48px 0 8px} h3{font-size:18px;line-height:1.3;margin:28px 0 4px}
+h2{font-size:22px;line-height:1.25;margin:48px 0 8px}
+h3{font-size:18px;line-height:1.3;margin:28px 0 4px}
 p{margin:10px 0} p,li{max-width:46rem} li{margin:8px 0} ul{padding-left:20px}
 .wide:focus-visible{outline:2px solid var(--c0);outline-offset:3px}
 figure{margin:30px 0;background:#fff;color:#1a1d21} figcaption{margin:8px 0 12px}
@@ -38,7 +39,8 @@ figure img{max-width:100%;height:auto} figure.on img{display:none}
   linear-gradient(to left,var(--ground) 40%,transparent) 100% 0/36px 100%,
   linear-gradient(to right,#8886,transparent) 0 0/12px 100%,
   linear-gradient(to left,#8886,transparent) 100% 0/12px 100%;
-  background-repeat:no-repeat;background-attachment:local,local,scroll,scroll} .wide+.wide{margin-top:28px}
+  background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+.wide+.wide{margin-top:28px}
 table{border-collapse:collapse;font-size:12.5px;font-variant-numeric:tabular-nums}
 caption{text-align:left;color:var(--quiet);font-size:14px;padding-bottom:6px}
 caption span{display:block;max-width:46rem}

@@ -4,6 +4,7 @@ Errors are those of rates of so many independent examples. A `Design` answers fo
 
     Design           examples that count alike: as many as there are
     WeightedDesign   fewer where weights differ, at each threshold; see `weighted_sizes`
+    StratifiedDesign fewer where a stratum has few labels for its rows; see `strata_sizes`
     ClusteredDesign  fewer where rows of a cluster are alike, at each threshold; see `cluster_sizes`
     PartsDesign      fewer where a part of a field has few examples for its share
 
@@ -29,12 +30,13 @@ from typing import ClassVar
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.cohorts import MOMENTS, OWN_MOMENTS
+from polars_prcurve.confidence.cohorts import MOMENTS, OWN_MOMENTS, UNITS
 from polars_prcurve.exact_sums import scale_near_one, sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field, is_stratified
 from polars_prcurve.sweep import cluster_sizes as clusters
+from polars_prcurve.sweep import strata_sizes as strata
 from polars_prcurve.sweep import weighted_sizes as weights
 from polars_prcurve.sweep.sort_key import SortedRows
 
@@ -130,6 +132,41 @@ class WeightedDesign(Design):
 
 
 @dataclass(frozen=True)
+class StratifiedDesign(WeightedDesign):
+    """Examples that were drawn by strata, and have weights therefore."""
+
+    carried = (c.STRATUM, c.ROW_WEIGHT)
+    sums = strata.STRATA_SUMS
+    row_columns = (c.RATE_CORRELATION, c.N_ABOVE)
+    moments = (*MOMENTS, *UNITS)
+
+    def add_sums(self, ordered: SortedRows) -> SortedRows:
+        """Add sums over the strata, as far as they are above a row."""
+        return ordered._replace(frame=strata.add_strata_sums(ordered))
+
+    def measure_rows(self, running: pl.LazyFrame) -> pl.LazyFrame:
+        """Replace sums over strata by the units of cells and their covariances."""
+        return strata.measure_strata(running)
+
+    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        """Add what strata tell of all rows of a group."""
+        return strata.join_strata(self.table, groups)
+
+    def list_group_sizes(self) -> list[pl.Expr]:
+        """Return the effective sizes of weights; what strata tell of a group is there already."""
+        of_weights = {size.meta.output_name(): size for size in super().list_group_sizes()}
+        return [of_weights[size] for size in _SIZES.values()]
+
+    def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Set the sizes to those at thresholds, and add what weights tell of alerts and of areas."""
+        return strata.set_strata_sizes(super().set_row_sizes(frame))
+
+    def sizes_without_alerts(self) -> dict[str, pl.Expr]:
+        """Return the sizes at a threshold above all scores."""
+        return clusters.SIZES_UNREACHED
+
+
+@dataclass(frozen=True)
 class ClusteredDesign(Design):
     """Examples in clusters that need not be independent."""
 
@@ -211,6 +248,8 @@ def choose_design(table: InputTable, *, effective: bool, clustered: bool = False
         return PartsDesign(table, effective)
     if clustered:
         return ClusteredDesign(table, effective)
+    if effective and is_stratified(table):
+        return StratifiedDesign(table, effective)
     if effective and isinstance(table, ScoreTable) and table.has_squares:
         return WeightedDesign(table, effective)
     return Design(table, effective)
@@ -219,7 +258,8 @@ def choose_design(table: InputTable, *, effective: bool, clustered: bool = False
 def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
     """Return the columns of sizes, UNSEEN_SHARE and ETA_VARIANCE of n_pos and n_neg examples."""
     sizes = {c.N_POS_EFFECTIVE: n_pos, c.N_NEG_EFFECTIVE: n_neg, c.N_NEG_LOCAL: n_neg}
-    sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg, c.UNSEEN_SHARE: 1 / (n_pos + 1)}
+    sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg}
+    sizes |= {c.UNSEEN_SHARE: 1 / (n_pos + 1), c.MISSED_SHARE: 1 / (n_pos + 1)}
     sizes |= {c.ETA_VARIANCE: 1 / n_pos + 1 / n_neg}
     return [size.alias(name) for name, size in sizes.items()]
 

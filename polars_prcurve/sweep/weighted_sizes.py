@@ -68,6 +68,7 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
         pl.min_horizontal(of_pos, least_pos).alias(c.N_POS_LEAST),
         pl.min_horizontal(of_neg, least_neg).alias(c.N_NEG_LEAST),
         (unseen / (n_pos + unseen)).alias(c.UNSEEN_SHARE),
+        (unseen / (n_pos + unseen)).alias(c.MISSED_SHARE),
         (1 / of_pos + 1 / of_neg).alias(c.ETA_VARIANCE),
     ]
 

@@ -22,7 +22,7 @@ from polars_prcurve.confidence.bands import combine_distances
 from polars_prcurve.confidence.doubts import Doubts, tell_doubts
 from polars_prcurve.confidence.rates import compute_limits, z_value
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, is_clustered
+from polars_prcurve.inputs.score_table import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
 from polars_prcurve.uncertainty.cluster_errors import (
@@ -44,10 +44,11 @@ from polars_prcurve.uncertainty.unseen_examples import (
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
 _LEAST_POS, _LEAST_NEG = pl.col(c.N_POS_LEAST), pl.col(c.N_NEG_LEAST)
-_CLUSTERED, _KNOWN_AT_RECALL = ("clustered", "weighted clusters"), ("independent", "clustered")
+_CLUSTERED, _CORRELATED = ("clustered", "weighted clusters"), ("clustered", "stratified")
+_KNOWN_AT_RECALL = ("independent", *_CORRELATED)
 
-RowKind: TypeAlias = Literal["independent", "clustered", "weighted clusters", "in parts"]
-"""Whether examples are independent, come in clusters, or are those of parts of a field.
+RowKind: TypeAlias = Literal["independent", "stratified", "clustered", "weighted clusters", "in parts"]
+"""Whether examples are independent, were drawn by strata, come in clusters, or are those of parts.
 
 Of weighted clusters the rates at a threshold have no errors, and so precision at a recall has none."""
 
@@ -75,7 +76,7 @@ def measure_eta_variance(*, clustered: bool) -> pl.Expr:
     correlated with those of recall and fpr: given the class sizes, either rate has the same mean. Of
     clusters, CLUSTER_ETA_VARIANCE is their own.
     """
-    counted = pl.col(CLUSTER_ETA_VARIANCE) if clustered else 1 / _N_POS + 1 / _N_NEG
+    counted = pl.col(CLUSTER_ETA_VARIANCE if clustered else c.ETA_VARIANCE)
     return pl.when(c.IS_OWN_ETA).then(counted).otherwise(0.0).fill_null(0.0)
 
 
@@ -87,7 +88,7 @@ def has_analytic_interval(metric: CurveMetric) -> bool:
 def find_row_kind(table: InputTable) -> RowKind:
     """Return of which kind the rows of a table are, unless it is a field of several parts."""
     if not is_clustered(table):
-        return "independent"
+        return "stratified" if is_stratified(table) else "independent"
     return "weighted clusters" if table.has_squares else "clustered"
 
 
@@ -106,7 +107,7 @@ def build_helper_metrics(
         # Less recall is reached above the threshold, more recall below it.
         deviations = {"middle": 0.0, "above": -_Z_95, "below": _Z_95}
         read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
-        read |= {"correlation": c.RATE_CORRELATION} if rows == "clustered" else {}
+        read |= {"correlation": c.RATE_CORRELATION} if rows in _CORRELATED else {}
         return {
             f"{name}_{place}": _build_fpr_at_recall(recall, number)
             for place, number in deviations.items()
@@ -122,19 +123,39 @@ def bind_errors(
     if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
         return _bind_sizes_at_recall(name, confidence, clustered=rows == "clustered")
     clustered = rows in _CLUSTERED
+    influenced = list_influenced({name: metric})
     errors = {
         f"{of}_error": find_standard_error(of, one, clustered=clustered)
-        for of, one in list_influenced({name: metric}).items()
+        for of, one in influenced.items()
     } or {f"{name}_error": standard_error(name, metric)}
     if SLOPE in recipe.helpers:
         of_eta = pl.col(f"{name}_{SLOPE}") ** 2 * pl.col(c.ETA_VARIANCE)
-        errors = {column: (error * error + of_eta).sqrt() for column, error in errors.items()}
+        added = dict.fromkeys(errors, of_eta)
+        if rows == "stratified":
+            added = {f"{of}_error": _add_counted_eta(of, f"{name}_{SLOPE}") for of in influenced}
+        errors = {
+            column: (error * error + added[column]).clip(lower_bound=0.0).sqrt()
+            for column, error in errors.items()
+        }
     if clustered and recipe.influence is not None:
         errors |= find_freedom(name)
     if metric.recipe.least_if_perfect is not None:
         least = metric.recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
         errors[f"{name}_if_perfect"] = least
     return errors
+
+
+def _add_counted_eta(name: str, slope: str) -> pl.Expr:
+    """Return what the count of a prevalence adds to the variance of a value, where rows have weights.
+
+    Heavy rows move both. A positive far below lowers the value and raises the prevalence, so the sum is
+    mostly less than that of both errors: it is that of influences with the slope added to those of
+    positives, and taken from those of negatives.
+    """
+    moved = pl.col(slope)
+    sides = (("pos", moved, _N_POS), ("neg", -moved, _N_NEG))
+    terms = ((moved * moved + 2 * of * pl.col(f"{name}_{side}_tilt")) / n for side, of, n in sides)
+    return pl.when(pl.col(c.ETA_VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
 
 
 def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
@@ -158,7 +179,7 @@ def bind_ends(
 ) -> dict[str, pl.Expr]:
     """Return columns that `analytic_interval` reads, by name, from those of `bind_errors`."""
     if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
-        return _bind_fpr_ends(name, confidence, clustered=rows == "clustered")
+        return _bind_fpr_ends(name, confidence, correlated=rows in _CORRELATED)
     return bind_extended(name) if counts_unseen(metric) else {}
 
 
@@ -171,9 +192,7 @@ def analytic_interval(
     weighted clusters and of parts, precision at a recall has none.
     """
     if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
-        return _precision_interval_exprs(
-            name, metric.recipe.at_recall, confidence, clustered=rows == "clustered"
-        )
+        return _precision_interval_exprs(name, metric.recipe.at_recall, confidence, rows=rows)
     value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
         unknown = tell_doubts({}, pl.lit(False))
@@ -222,23 +241,28 @@ def list_doubts(
 
     Of average precision, what the test could not see must matter less than chance; see
     `unseen_examples`. Of ROC AUC, the smaller class times 1 - AUC must be at least 12. Of weighted rows
-    each class must be large enough for what it may not show; see `_shows_weights`.
+    each class must be large enough for what it may not show; see `_shows_weights`. Strata show that:
+    of each its weight is known, and least sizes count one row more of either class in it.
     """
     few = {"few positives": _N_POS < 10, "few negatives": _N_NEG < 10}
+    if rows == "stratified":
+        few = {"few positives": _LEAST_POS < 10, "few negatives": _LEAST_NEG < 10}
     if counts_unseen(metric):
+        at_end = {"eta at 0 or 1": (pl.col(c.ODDS) == 0) | pl.col(c.ODDS).is_infinite()}
+        if rows == "stratified":
+            return at_end | few
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
         unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
-        at_end = {"eta at 0 or 1": (pl.col(c.ODDS) == 0) | pl.col(c.ODDS).is_infinite()}
         return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
-    # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
-    enough = {
-        f"few {of_class}": (size * (size / least) * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
-        for of_class, size, least in (
-            ("positives", _N_POS, _LEAST_POS),
-            ("negatives", _N_NEG, _LEAST_NEG),
-        )
-    }
     classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
+    # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
+    counted = [least if rows == "stratified" else size * (size / least) for size, least in classes]
+    enough = {
+        f"few {of_class}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
+        for of_class, size in zip(("positives", "negatives"), counted, strict=True)
+    }
+    if rows == "stratified":
+        return few | enough
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
     # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
     shown = pl.all_horizontal(
@@ -327,7 +351,7 @@ def _bind_sizes_at_recall(name: str, confidence: float, *, clustered: bool) -> d
     }
 
 
-def _bind_fpr_ends(name: str, confidence: float, *, clustered: bool) -> dict[str, pl.Expr]:
+def _bind_fpr_ends(name: str, confidence: float, *, correlated: bool) -> dict[str, pl.Expr]:
     """Return the least and the greatest fpr at the threshold of a recall.
 
     It has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is that
@@ -339,7 +363,7 @@ def _bind_fpr_ends(name: str, confidence: float, *, clustered: bool) -> dict[str
     fpr, above, below, size, stretch = (
         pl.col(f"{name}_{kind}") for kind in ("middle", "above", "below", "size_of_limits", "stretch")
     )
-    correlation = pl.col(f"{name}_correlation") if clustered else None
+    correlation = pl.col(f"{name}_correlation") if correlated else None
 
     def log_distance(limit: pl.Expr, moved: pl.Expr) -> pl.Expr:
         return combine_distances([(limit / fpr).log(), (moved / fpr).log() * stretch], correlation)
@@ -353,7 +377,7 @@ def _bind_fpr_ends(name: str, confidence: float, *, clustered: bool) -> dict[str
 
 
 def _precision_interval_exprs(
-    name: str, recall: float, confidence: float, *, clustered: bool
+    name: str, recall: float, confidence: float, *, rows: RowKind
 ) -> IntervalExprs:
     """Return the interval of precision at a recall, from that of fpr at its threshold.
 
@@ -364,7 +388,7 @@ def _precision_interval_exprs(
     most, least = pl.col(f"{name}_most_fpr"), pl.col(f"{name}_least_fpr")
     ends = [recall / (recall + pl.col(c.ODDS) * end.clip(upper_bound=1.0)) for end in (most, least)]
     of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
-    correlation = pl.col(f"{name}_correlation") if clustered else None
+    correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
     error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
@@ -376,8 +400,9 @@ def _precision_interval_exprs(
     doubts = {
         "few positives": n_pos * (recall * (1 - recall)) < 8,
         "few false alerts": fpr * size < 5,
-        "heavy weights": ~_shows_weights(_N_POS, _LEAST_POS),
     }
+    if rows != "stratified":
+        doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
     # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
     return IntervalExprs(
         pl.when(known & (fpr > 0)).then(error),

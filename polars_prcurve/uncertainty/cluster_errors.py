@@ -16,7 +16,7 @@ freedom: with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**
 carry it, they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
 
 A cluster that the sample lacks is worth as many rows as V is times the variance of independent rows:
-UNSEEN_SHARE is theirs, and moves the ends of an interval as in `unseen_examples`.
+UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `unseen_examples`.
 
 Sources: Liang and Zeger 1986; Obuchowski 1997; Wallace 1959 for Student's quantile.
 """
@@ -99,18 +99,20 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
     )
 
 
-def grow_unseen_share(name: str) -> pl.Expr:
-    """Return UNSEEN_SHARE of a cluster, over the variances `<name>_pos` and `_neg` of its rows."""
+def grow_unseen_shares(value: str) -> list[pl.Expr]:
+    """Return UNSEEN_SHARE and MISSED_SHARE of a cluster, over the variances `<value>_pos` and `_neg`."""
     of_rows = sum(
         (
-            pl.col(f"{name}_{side}") / pl.col(ROW_SIZES[n])
+            pl.col(f"{value}_{side}") / pl.col(ROW_SIZES[n])
             for side, n in (("pos", c.POS), ("neg", c.NEG))
         ),
         pl.lit(0.0),
     )
-    share = pl.col(c.UNSEEN_SHARE)
-    effect = (cluster_standard_error(name) ** 2 / of_rows).fill_nan(1.0).clip(lower_bound=1.0)
-    return (effect * share / (1 - share + effect * share)).alias(c.UNSEEN_SHARE)
+    effect = (cluster_standard_error(value) ** 2 / of_rows).fill_nan(1.0).clip(lower_bound=1.0)
+    return [
+        (effect * pl.col(name) / (1 - pl.col(name) + effect * pl.col(name))).alias(name)
+        for name in (c.UNSEEN_SHARE, c.MISSED_SHARE)
+    ]
 
 
 def find_freedom(name: str) -> dict[str, pl.Expr]:

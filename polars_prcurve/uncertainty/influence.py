@@ -25,6 +25,7 @@ Sources: Hampel 1974; DeLong et al. 1988.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import polars as pl
@@ -176,18 +177,20 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences.
 
     Of examples with weights they are means of squares by the squares of weights, so that over an
-    effective size W**2 / (sum of w**2) they are design-based variances.
+    effective size W**2 / (sum of w**2) they are design-based variances. Then there are `<name>_pos_tilt`
+    and `<name>_neg_tilt`, too: means by the squares of weights of the influences themselves, which are
+    not 0 where heavy examples are unlike light ones.
     """
     key, names, frame, design, _ = influences
     shares = _SQUARE_SHARES if design else _SHARES
+    powers = {"": 2, "_tilt": 1} if design else {"": 2}
     squares, variances = {}, {}
-    for name in names:
-        for side in _SHARES:
-            # Less their mean, influences are at most twice as large as before.
-            square = _sum_kinds(name, side, shares[side], power=2)
-            squares[f"{name}_{side}"] = to_whole_shares(square / 4)
-            size = pl.col(f"{name}_{side}_size").first()
-            variances[f"{name}_{side}"] = sum_shares(pl.col(f"{name}_{side}")) * 4 * size**2
+    for name, side, (kind, power) in product(names, _SHARES, powers.items()):
+        # Less their mean, influences are at most twice as large as before.
+        of_size = _sum_kinds(name, side, shares[side], power=power)
+        column, size = f"{name}_{side}{kind}", pl.col(f"{name}_{side}_size").first()
+        squares[column] = to_whole_shares(of_size / 4)
+        variances[column] = sum_shares(pl.col(column)) * 4 * size**power
     sizes = [f"{name}_{side}_size" for name in names for side in _SHARES]
     return frame.select(key, *sizes, **squares).group_by(key).agg(**variances)
 

@@ -56,7 +56,7 @@ from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import (
     compute_cluster_variances,
     count_cluster_cells,
-    grow_unseen_share,
+    grow_unseen_shares,
     join_cluster_sizes,
 )
 from polars_prcurve.uncertainty.eta_error import build_shared_errors, carry_eta_errors
@@ -286,7 +286,7 @@ def build_analytic_values(
     if cells is not None and extended:
         (of_pairs,) = (found for key, found in variances if key == c.PAIR)
         joined = pairs.join(of_pairs, on=c.PAIR, how="left")
-        pairs = joined.with_columns(grow_unseen_share(extended[0])).select(
+        pairs = joined.with_columns(grow_unseen_shares(extended[0])).select(
             pairs.collect_schema().names()
         )
         curves = curves.read_from_pairs(c.UNSEEN_SHARE)

@@ -14,7 +14,8 @@ the interval of a rate by Clopper and Pearson, both ends are of other counts tha
 interval is rather too wide. How much unseen examples matter is told by `unseen`: the farthest move of
 the value over half of the plain interval.
 
-A positive more is a share of all positives, UNSEEN_SHARE; where rows come in clusters, one cluster is.
+A positive more is a share of all positives: UNSEEN_SHARE above them, and MISSED_SHARE below them. Where
+rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do there.
 
 Source: Clopper and Pearson 1934, for a rate.
 """
@@ -41,18 +42,18 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
 
     They read the metric `name`, both helpers, and `<name>_error` and `<name>_cautious_error`.
     """
-    share, eta = pl.col(c.UNSEEN_SHARE), pl.col("eta")
-    least = (1 - share) * pl.col(f"{name}_{CAUTIOUS}") + share * eta
-    most = share + (1 - share) * pl.col(f"{name}_{HOPEFUL}")
+    missed, top, eta = pl.col(c.MISSED_SHARE), pl.col(c.UNSEEN_SHARE), pl.col("eta")
+    least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * eta
+    most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
     error, of_least = pl.col(f"{name}_error"), pl.col(f"{name}_{CAUTIOUS}_error")
-    jumps = share * (least - eta), share * (1 - most)
+    jumps = missed * (least - eta), top * (1 - most)
     return {
         f"{name}_{_LEAST}": least,
         f"{name}_{_MOST}": most,
         f"{name}_{_LEAST}_jump": jumps[0],
         f"{name}_{_MOST}_jump": jumps[1],
-        f"{name}_{_LEAST}_error": _add_errors((1 - share) * of_least, jumps[0]),
-        f"{name}_{_MOST}_error": _add_errors((1 - share) * error, jumps[1]),
+        f"{name}_{_LEAST}_error": _add_errors((1 - missed) * of_least, jumps[0]),
+        f"{name}_{_MOST}_error": _add_errors((1 - top) * error, jumps[1]),
     }
 
 

@@ -44,9 +44,11 @@ EXPRESSIONS: dict[str, dict[str, Any]] = {
 }
 PLOTS: dict[str, dict[str, Any]] = {
     **{name: {"eta": 0.1} for name in ("pr_curve", "prg_curve", "threshold_curve", "gain_curve")},
+    "alerts": {"eta": 0.1, "recall": 0.5},
     "decision_curve": {"probabilities": [0.2, 0.5]},
     "difference": {"eta": [0.1, 0.5], "id": "id"},
     **{name: {} for name in ("roc_curve", "live", "normal_quantiles")},
+    "reliability": {},
     "ribbon": {"eta": 0.6, "n_repeats": 2},
     "ranking": {"eta": [0.1, 0.5]},
     "metric_by_eta": {"eta": [0.1, 0.5]},
@@ -144,7 +146,7 @@ def list_calls() -> dict[str, Call]:
     calls["decide"] = Call(DF, lambda table: prc(table).decide, {"eta": 0.1, "recall": 0.5})
     calls |= {
         f"plot.{name}": Call(
-            RISKS if name == "decision_curve" else DF,
+            RISKS if name in ("decision_curve", "reliability") else DF,
             lambda table, name=name: getattr(prc(table).plot, name),
             plain,
         )
@@ -174,6 +176,7 @@ def list_charts() -> dict[str, dict[str, Any]]:
     p = prc(DF)
     pairs = p.compare(model="model", id="id", eta=[0.1, 0.5], metrics="roc_auc")
     tables = {
+        "alerts": p.operating_points([0.1, 0.5], recall=0.5),
         "decision_curve": prc(RISKS).decision_curve(),
         "difference": pairs,
         "gain_curve": p.curve(0.1),
@@ -184,6 +187,7 @@ def list_charts() -> dict[str, dict[str, Any]]:
         "pr_curve": p.curve(0.1),
         "prg_curve": p.curve(0.1),
         "ranking": p.ranking([0.1, 0.5]),
+        "reliability": prc(RISKS).sweep(),
         "ribbon": p.subsample_negatives(0.6, n_repeats=2),
         "roc_curve": p.sweep(),
         "threshold_curve": p.curve(0.1),

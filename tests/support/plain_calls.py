@@ -21,6 +21,14 @@ DF = pl.DataFrame(
 WIDE = pl.DataFrame({"day": DF["day"][:4], "label": [1, 1, 0, 0], "a": [4, 3, 2, 1], "b": [4, 2, 3, 1]})
 POSTERIORS = DF.select("day", score=pl.col("score") / 10)
 ONE_PART = pl.DataFrame({"day": pl.Series([1], dtype=pl.Int8), "eta": [0.1], "share": [1]})
+PLAN = pl.DataFrame(
+    {
+        "stratum": [1, 2],
+        "score_low": pl.Series([5, 1], dtype=pl.Int16),
+        "score_high": pl.Series([9, 4], dtype=pl.Int16),
+        "n": [8, 5],
+    }
+)
 RISKS = DF.with_columns(score=pl.col("score") / 10)
 
 PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
@@ -43,6 +51,10 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "sampling_plan": (
         DF.with_columns(label=pl.when(pl.col("id") != 3).then("label")),
         {"threshold": 5, "budget": 1},
+    ),
+    "weigh_sample": (
+        DF.with_columns(label=pl.when(pl.col("id") != 3).then("label")),
+        {"plan": PLAN},
     ),
     "reweight": (
         DF,

@@ -97,6 +97,13 @@ LONG = DF.prc.unpivot_scores(["score", "w"], name="m", row="row", score="s")
 HOLES = LONG.with_columns(s=pl.when(pl.int_range(pl.len()) % 97 != 3).then("s"))
 ERRORS = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_auc"]
 
+DRAWN = DF.with_columns(
+    stratum=pl.col("score") > 0.4, drawn=pl.when(pl.col("score") > 0.4).then(1.5).otherwise(20.0)
+)
+STRATA: dict[str, Any] = {"weight": "drawn", "stratum": "stratum"}
+SCORED = DF.with_columns(label=pl.when(pl.col("h") > 0).then("label"))
+PLAN = SCORED.prc.sampling_plan(0.4, budget=10, strata=4)
+
 QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "counts": (DF, lambda p: p.counts(by="g")),
     "counts, weighted": (DF, lambda p: p.counts(by="g", weight="w")),
@@ -253,6 +260,31 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         DF,
         lambda p: p.summary([0.1, None], by="g", metrics=ERRORS, confidence=0.9, cluster="h"),
     ),
+    "curve, with bands of strata": (
+        DRAWN,
+        lambda p: p.curve([0.1, None], by="g", metrics=EVERY, confidence=0.9, **STRATA),
+    ),
+    "curve, with bands of strata, listed": (
+        DRAWN,
+        lambda p: p.curve([0.1, None], thresholds=[0.25, 0.5, 7], confidence=0.9, **STRATA),
+    ),
+    "points, with bands of strata": (
+        DRAWN,
+        lambda p: p.operating_points([0.1, None], by="g", confidence=0.9, **NOT_MAXIMIZED, **STRATA),
+    ),
+    "summary, with errors of strata": (
+        DRAWN,
+        lambda p: p.summary([0.1, None], by="g", metrics=ERRORS, confidence=0.9, **STRATA),
+    ),
+    "compare, strata": (
+        DRAWN,
+        lambda p: p.compare([0.5, None], score=["score", "w"], by="g", **STRATA),
+    ),
+    "compare, strata, at a target": (
+        DRAWN,
+        lambda p: p.compare([0.5, None], score=["score", "w"], metrics=["precision"], fpr=0.3, **STRATA),
+    ),
+    "weigh_sample": (SCORED, lambda p: p.weigh_sample(PLAN)),
     "summary, with errors": (DF, lambda p: p.summary(by=["g", "h"], metrics=ERRORS, confidence=0.9)),
     "summary, grid, with errors": (
         DF,

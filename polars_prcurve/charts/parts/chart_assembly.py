@@ -14,7 +14,7 @@ import json
 import math
 import textwrap
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
@@ -26,7 +26,7 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_words import (
     Word,
-    build_name_layer,
+    build_name_layers,
     build_word_layers,
     place_labels,
     place_names,
@@ -34,8 +34,9 @@ from polars_prcurve.charts.parts.chart_words import (
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
-from polars_prcurve.charts.parts.number_formats import escape_text
+from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import glue_numbers
+from polars_prcurve.visible_text import ISOLATES
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
 AnyChart = TypeVar("AnyChart", bound=Chart)
@@ -49,9 +50,11 @@ PAGE_ROOM: ContextVar[int | None] = ContextVar("PAGE_ROOM", default=None)
 """The width in pixels of the page that a report draws for; None for the sizes that charts have."""
 _AXIS_ROOM, _NAMES_ROOM, _NARROW = 62, 130, 480
 _MOST_ROWS, _MOST_COLUMNS = 9, 4
-"""Rows of panels above which groups stand beside each other, in this number of columns at most."""
+"""Rows of usual panels above which groups stand beside each other, in at most this many columns."""
 _PANELS_ROOM = 760
 """Pixels that panels side by side share, about."""
+_NARROWEST = 300
+"""Pixels that the words around a chart take, at least."""
 MAX_GHOST_PANELS = 24
 """Panels, at most, in which all other curves stand behind in grey."""
 
@@ -95,14 +98,20 @@ def build_chart(
     channels: Channels,
     text: ChartText,
     words: Sequence[Word] = (),
+    *,
+    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]] = ((), ()),
 ) -> Chart:
-    """Return the chart of these records, in panels if there is a facet."""
+    """Return the chart of these records, in panels if there is a facet.
+
+    `own_layers` are those of one chart alone, at the bottom and on top.
+    """
     size = arrange_panels(channels.facet, spec)
     if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
         spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
+    spec = replace(spec, has_margin=PAGE_ROOM.get() is None)
     if channels.facet is not None and channels.facet.fields != ["eta"]:  # else heads say it
         text = replace(text, note=(f"Panels: {channels.facet.title}", *text.note))
-    layered, records = build_panel(spec, data, channels, size, words)
+    layered, records = build_panel(spec, data, channels, size, words, own_layers=own_layers)
     ghosts = [row for row in records if row["part"] == "ghost"]
     records = [row for row in records if row["part"] != "ghost"]
     if ghosts:
@@ -113,10 +122,17 @@ def build_chart(
     heads = _build_heads(channels.facet, size)
     # One layer goes through Altair's facet, which copies all it is given; the others follow afterwards.
     layers = [*layered.layer[1:], *build_word_layers(heads, spec, size.width, records)]
-    layered = layered.copy(deep=False)
     layered.layer = layered.layer[:1]
     facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
-    whole: alt.FacetChart = layered.facet(facet, columns=size.columns, spacing=PANEL_GAP)
+    highest = max(-word.py for word in heads) + style.NAME_SIZE
+    gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
+    end = round_digits(spec.x.high)
+    is_flush = any(row["part"] == "name" and row[spec.x.field] == end for row in records)
+    whole: alt.FacetChart = layered.facet(
+        facet, columns=size.columns, spacing=gap if is_flush else PANEL_GAP
+    )
+    if is_flush:
+        whole = set_properties(whole, bounds="flush")  # or all panels were as wide as the one with names
     if spec.x.is_free:
         whole = whole.resolve_scale(x="independent")
     if spec.y.is_free:
@@ -135,6 +151,7 @@ def build_panel(
     size: PanelSize,
     words: Sequence[Word],
     *,
+    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]] = ((), ()),
     chooser: str | None = None,
 ) -> tuple[alt.LayerChart, list[dict[str, Any]]]:
     """Return one panel, and its records: those of `data`, and those of words.
@@ -151,16 +168,17 @@ def build_panel(
         channels = replace(channels, color=replace(channels.color, legend_room=room))
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
     records = mark_grey(data, channels)
-    painter = _Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
+    painter = Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
     has_hover = any(row["part"] == "read" for row in data)
     base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
-    layers = [base, *painter.build_lines(records)]
+    under, above = own_layers
+    layers = [base, *under, *painter.build_lines(records)]
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
-    layers += painter.build_marks({row["part"] for row in data})
+    layers += [*painter.build_marks({row["part"] for row in data}), *above]
     layers += build_word_layers(words, spec, size.width, records)
     if names:
-        layers.append(build_name_layer(names, spec, channels, records))
+        layers += build_name_layers(names, spec, channels, size, records)
     layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
     return layered, records
 
@@ -171,11 +189,36 @@ def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
     Altair copies each layer it is given four times, and slowly, to find its selections. So it is given
     the layers that have some, and the others come to their places afterwards.
     """
-    with_params = [layer for layer in layers if layer.params is not alt.Undefined]
-    whole = alt.LayerChart(layer=with_params or layers[:1], view=BARE_VIEW, **options)
-    carried = iter(whole.layer if with_params else ())
-    whole.layer = [next(carried) if layer.params is not alt.Undefined else layer for layer in layers]
+    whole = alt.LayerChart(layer=_pick_selecting(layers), view=BARE_VIEW, **options)
+    whole.layer = _put_back(layers, whole.layer)
     return whole
+
+
+def set_properties(chart: AnyChart, **properties: Any) -> AnyChart:
+    """Set these properties of a chart that is not finished: Altair's own method copies all of it."""
+    for name, value in properties.items():
+        chart[name] = value
+    return chart
+
+
+def join_panels(join: Callable[..., Any], panels: Sequence[alt.LayerChart], **options: Any) -> Any:
+    """Return panels that Altair joins, without its copies of the layers that have no selections."""
+    layers = [panel.layer for panel in panels]
+    whole = join(*(set_properties(one, layer=_pick_selecting(one.layer)) for one in panels), **options)
+    for panel, each in zip(whole.vconcat, layers, strict=True):
+        panel.layer = _put_back(each, panel.layer)
+    return whole
+
+
+def _pick_selecting(layers: Sequence[Any]) -> list[Any]:
+    """Return the layers that have selections, or the first one if none has."""
+    return [layer for layer in layers if layer.params is not alt.Undefined] or [*layers[:1]]
+
+
+def _put_back(layers: Sequence[Any], carried: Sequence[Any]) -> list[Any]:
+    """Return all layers in their order, of which Altair has carried those that have selections."""
+    rest = iter(carried if any(layer.params is not alt.Undefined for layer in layers) else ())
+    return [next(rest) if layer.params is not alt.Undefined else layer for layer in layers]
 
 
 def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
@@ -197,7 +240,7 @@ def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
 
 
 @dataclass(frozen=True)
-class _Painter:
+class Painter:
     """Builds the layers of lines and points of one panel."""
 
     spec: ChartSpec
@@ -266,12 +309,11 @@ class _Painter:
         for number, (low, high) in enumerate(self.spec.bands):
             if low in fields and high in fields:
                 layers += self._build_bands(low, high, 1 + 0.75 * number)
-        if "doubt" in fields and not self.spec.is_doubt_of_band:
+        if "doubt" in fields:
             dotted = self._build_line(strokeDash=style.DOTS, strokeWidth=style.LINE_IN_DOUBT)
             layers.append(dotted.transform_filter("datum.doubt === 1 && datum.grey !== 1"))
         known = self._build_line(strokeWidth=self.spec.line_width)
-        is_known = "" if self.spec.is_doubt_of_band else " && datum.doubt !== 1"
-        known = known.transform_filter(f"datum.grey !== 1{is_known}")
+        known = known.transform_filter("datum.grey !== 1 && datum.doubt !== 1")
         return [*layers, known]
 
     def _build_grey(self) -> alt.Chart:
@@ -354,22 +396,26 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     """Return how many panels stand in a row, and the size of each."""
     room = PAGE_ROOM.get()
     if room is not None:
-        return _fit_room(facet, spec, room)
+        size = _fit_room(facet, spec, room)
+        width = min(size.width, spec.most_width)
+        return (
+            size if width == size.width else PanelSize(size.columns, width, round(width * spec.height))
+        )
     if facet is None:
-        width = round(540 * spec.width)
+        width = min(round(540 * spec.width), spec.most_width)
         return PanelSize(1, width, round(width * spec.height))
     n = len(facet.labels)
     if n <= 3:
         columns = n
     elif len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
         columns = facet.last_field_count  # a row per group, a column per eta
-        if n > _MOST_ROWS * columns:
+        if n * spec.height > 0.65 * _MOST_ROWS * columns:
             columns *= max(_MOST_COLUMNS // columns, 1)  # or a few groups beside each other
     else:
         square = min(math.ceil(math.sqrt(n)), 8)
         columns = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
     room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
-    width = max(min(room, 250), 165 if columns <= 5 else 110)
+    width = max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
     return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
 
 
@@ -400,7 +446,10 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
     for label in facet.labels:
         value = facet.values.get(label, "")
         room = size.width - (style.measure_text(value) + 8 if value else 0)
-        heads += write_head(name_panel(facet, label), room, label)
+        caption = facet.captions.get(label, "")
+        heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
+        if caption:
+            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
         if value:
             look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
             look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
@@ -408,15 +457,15 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
     return heads
 
 
-def write_head(name: str, room: float, panel: str | None = None) -> list[Word]:
-    """Return the name of a panel above it, in rows that have this room in pixels."""
+def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
+    """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
     rows = textwrap.wrap(name, letters, max_lines=_MOST_HEAD_ROWS, placeholder="…") or [name]
     look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room}
     height = style.NAME_SIZE + 3
     return [
         Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
-        for above, row in enumerate(reversed(rows))
+        for above, row in enumerate(reversed(rows), lift)
     ]
 
 
@@ -427,7 +476,12 @@ def wrap_text(text: str, width: float, size: float) -> list[str]:
     """Return the text in lines that fit a width in pixels; numbers stay whole."""
     letters = max(24, int(width / (0.5 * size)))
     # textwrap breaks at ASCII blanks only, so that blanks inside numbers hold
-    return textwrap.wrap(glue_numbers(escape_text(text)), letters, break_on_hyphens=False)
+    lines = textwrap.wrap(glue_numbers(escape_text(text)), letters, break_on_hyphens=False)
+    start, end = ISOLATES[0], ISOLATES[1]
+    for number, line in enumerate(lines[:-1]):
+        if line.count(start) > line.count(end):  # a name goes on in the next line
+            lines[number], lines[number + 1] = line + end, start + lines[number + 1]
+    return lines
 
 
 def build_title(text: ChartText, width: float) -> dict[str, Any]:
@@ -477,11 +531,12 @@ def finish_layered(
     layered: alt.LayerChart, text: ChartText, size: PanelSize, axis: ChartAxis
 ) -> alt.LayerChart:
     """Return the chart with its title, and the note as its last layer."""
-    note = build_note(text, size.width + 60, size.height + 50, -axis.measure_labels())
+    width = max(size.width, _NARROWEST)
+    foot = size.height + (20 if axis.words == "none" and not axis.room else 50)  # below the axis
+    note = build_note(text, width + 60, foot, -axis.measure_labels())
     if note is not None:
-        layered = layered.copy(deep=False)
         layered.layer = [*layered.layer, note]
-    return layered.properties(**build_title(text, size.width + max(100, 2 * axis.room)))
+    return set_properties(layered, **build_title(text, width + max(100, 2 * axis.room)))
 
 
 def finish_panels(whole: Any, text: ChartText, width: float, room: int) -> Any:
@@ -491,7 +546,7 @@ def finish_panels(whole: Any, text: ChartText, width: float, room: int) -> Any:
         whole.data = alt.Undefined  # which stands above both parts
         note = note.properties(width=max(width - 60, 40), height=1, view=BARE_VIEW)
         whole = alt.vconcat(whole, note, spacing=14)
-    return whole.properties(**build_title(text, width))
+    return set_properties(whole, **build_title(text, width))
 
 
 def add_ghosts(

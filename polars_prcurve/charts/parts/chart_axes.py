@@ -21,10 +21,10 @@ _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"
 _ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"
 _ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
-_LABELS = {
+LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
-    "share": f"datum.value < 0.00099 ? {_ONE_IN} : {_PERCENT}",
+    "share": f"datum.value > 0 && datum.value < 0.00099 ? {_ONE_IN} : {_PERCENT}",
     "rest": "format(100 * (1 - datum.value), '.10~g') + '\u00a0%'",
     "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
     "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
@@ -32,12 +32,28 @@ _LABELS = {
     "thousandths": _ROUNDED.format("1000"),
     "millionths": _ROUNDED.format("1000000"),
     "plain": "format(datum.value, '.4~g')",
+    # Log odds as the shares that they are of; those near 1 with a digit more than they have nines.
+    "odds": "datum.value < 0 ? format(1 / (1 + exp(-datum.value)), '.1~g') : "
+    "format(1 / (1 + exp(-datum.value)), '.' + ceil(datum.value / LN10 + 0.5) + '~f')",
 }
 AxisWords = Literal[
-    "percent", "one in", "share", "rest", "count", "points", "thousandths", "millionths", "plain"
+    "percent",
+    "one in",
+    "share",
+    "rest",
+    "count",
+    "points",
+    "thousandths",
+    "millionths",
+    "plain",
+    "odds",
+    "none",
 ]
+"""How ticks are said; with "none" there is no axis, since words stand in its place."""
 _WIDE_LABEL = 56
 """The room in pixels of labels side by side; those above each other need less."""
+_FEW_DECADES = 1_500
+"""The factor that an axis spans, at most, on which there are ticks between powers of ten."""
 _LOG_BELOW = 0.01
 _RARE = 0.001
 """Where positives are as rare as this or rarer, alerts and gains are counted among a million events."""
@@ -71,6 +87,17 @@ class ChartAxis:
         low, high = self.ranges[panel]
         return replace(self, low=low, high=high)
 
+    def measure(self, score: Any) -> Any:
+        """Return a score as the axis shows it, of a number or an expression."""
+        if self.words != "odds":
+            return score
+        odds = score / (1 - score)
+        return odds.log() if isinstance(odds, pl.Expr) else math.log(odds)
+
+    def describe(self) -> str:
+        """Return a sentence for the note if the axis is of log odds."""
+        return "Scores are on an axis of log odds" if self.words == "odds" else ""
+
     def holds(self, value: float | None) -> bool:
         """Return whether a value lies on the axis, whose ends may be rounded."""
         return value is not None and self.low * (1 - 1e-6) <= value <= self.high * (1 + 1e-6)
@@ -94,9 +121,12 @@ class ChartAxis:
         """Return ticks with at least this room in pixels; None where Vega chooses them."""
         if self.ticks:
             return list(self.ticks)
+        if self.words == "odds":
+            return _list_odds(self.low, self.high, max(3, pixels // room))
         if self.is_log:
             room = 96 if self.words == "one in" else room if room < _WIDE_LABEL else round(1.4 * room)
-            return _list_powers(self.low, self.high, max(2, round(pixels / room)))
+            most = max(2, round(pixels / room))
+            return _list_powers(self.low, self.high, most, is_fine=self.words != "one in")
         if self.words != "percent" or self.is_free:
             return None
         step = _choose_step(self.high - self.low, max(1, min(5, pixels // room)))
@@ -105,7 +135,7 @@ class ChartAxis:
 
     def measure_labels(self) -> int:
         """Return the room in pixels that labels and the title of a y axis take, about."""
-        if self.room:
+        if self.room or self.words == "none":
             return self.room
         if self.is_log and self.words == "share" and self.low < 0.00099:
             return 104 if self.low < 2e-5 else 94
@@ -114,10 +144,6 @@ class ChartAxis:
         if self.words == "count":
             return 70
         return 61 if self.words == "millionths" and self.high >= 0.01 else 54
-
-    def build_bare(self) -> alt.Y:
-        """Return the y encoding without an axis, where words stand in its place."""
-        return alt.Y(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
 
     def build_scale(self) -> alt.Scale:
         """Return the scale."""
@@ -130,6 +156,8 @@ class ChartAxis:
 
     def build_x(self, pixels: int) -> alt.X:
         """Return the x encoding: no grid, and labels under their ticks even at the ends."""
+        if self.words == "none":
+            return alt.X(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
         axis = alt.Axis(
             grid=False, labelFlush=False, titlePadding=8, **self._style_axis(pixels, _WIDE_LABEL)
         )
@@ -137,8 +165,8 @@ class ChartAxis:
 
     def build_y(self, pixels: int) -> alt.Y:
         """Return the y encoding: a grid, and no line or ticks."""
-        if not self.title and self.ticks:
-            return self.build_bare()
+        if self.words == "none":
+            return alt.Y(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
         room = 30 if self.is_log else 36
         axis = alt.Axis(domain=False, ticks=False, labelPadding=6, **self._style_axis(pixels, room))
         return alt.Y(f"{self.field}:Q", title=self.title, scale=self.build_scale(), axis=axis)
@@ -146,7 +174,7 @@ class ChartAxis:
     def _style_axis(self, pixels: int, room: int) -> dict[str, Any]:
         ticks = self.list_ticks(pixels, room)
         style = {
-            "labelExpr": _LABELS[self.words],
+            "labelExpr": LABELS[self.words],
             "labelFontSize": TICK_SIZE,
             "titleFontSize": TICK_SIZE,
             "titleFontWeight": "normal",
@@ -172,13 +200,13 @@ class ChartSpec:
     """Height of a panel, as a share of its width."""
     width: float = 1.0
     """Width of a chart without panels, as a share of the common width."""
+    most_width: int = 10_000
+    """Pixels that a panel is wide, at most."""
     line_width: float = LINE
     names: Literal["beside", "ends", "none"] = "beside"
     """Where names stand: on the lines, at their right ends, or nowhere."""
-    is_doubt_of_band: bool = False
-    """Whether only the band is in doubt, not the line."""
-    head: str = ""
-    """A heading over the chart, where several stand above each other."""
+    has_margin: bool = False
+    """Whether names may stand right of the panels, where they have no room on the lines."""
     is_neutral: bool = False
     """Whether lines have the colour of text, since they are the same for all colours."""
     side_colors: tuple[str, ...] = ()
@@ -277,6 +305,34 @@ def fit_shares(values: pl.Series) -> tuple[float, float]:
     return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
 
 
+def build_score_axis(
+    field: str, title: str, scores: pl.Series, *, is_odds: bool | None = None
+) -> ChartAxis:
+    """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
+    known = scores.drop_nulls().unique()
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)  # type: ignore[arg-type]
+    if is_odds is None:
+        near = known.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
+        is_odds = isinstance(near, float) and near < 0.5
+    if is_odds and 0 < low < high < 1:
+        low, high = (math.log(end / (1 - end)) for end in (low, high))
+        return ChartAxis(field, title, low, high, "odds")
+    room = 0.0 if low < high else 0.5
+    return ChartAxis(field, title, low - room, high + room, "plain")
+
+
+def _list_odds(low: float, high: float, most: int) -> list[float]:
+    """Return log odds of round shares, 0.01 and 0.99 alike, at most about so many."""
+    powers = range(1, 17)
+    for steps in ((1, 3), (1,)):
+        small = sorted(k * 10.0**-power for power in powers for k in steps)
+        odds = [math.log(share / (1 - share)) for share in small]
+        ticks = [tick for tick in [*odds, 0.0, *(-tick for tick in odds[::-1])] if low <= tick <= high]
+        if len(ticks) <= most:
+            break
+    return ticks[:: -(-len(ticks) // most)]
+
+
 def _choose_step(span: float, most: int) -> float:
     """Return the least round step that makes at most this number of stretches."""
     power = 10.0 ** math.floor(math.log10(span / most))
@@ -284,12 +340,18 @@ def _choose_step(span: float, most: int) -> float:
     return next(step for step in steps if span / step <= most * (1 + 1e-9))
 
 
-def _list_powers(low: float, high: float, most: int) -> list[float]:
-    """Return round numbers on a log axis: powers of ten, with a half at its end."""
+def _list_powers(low: float, high: float, most: int, *, is_fine: bool) -> list[float]:
+    """Return round numbers on a log axis: powers of ten, with a half at its end, and some between."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    each = (1, 2, 5) if high / low < 100 else (1,)
-    ticks = [float(f"{k}e{power}") for power in powers for k in each]
-    ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+    ticks: list[float] = []
+    fine = (
+        ((1, 2, 5),) if high / low < 100 else ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
+    )
+    for each in (*fine, (1,)):
+        ticks = [float(f"{k}e{power}") for power in powers for k in each]
+        ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        if len(ticks) <= most:
+            break
     every = max(1, math.ceil(len(ticks) / most))
     ticks = ticks[::-1][::every][::-1]
     # A half is where positives are no longer rare: it ends most axes of prevalence.

@@ -9,28 +9,30 @@ Fixed names keep a column called `a:b` or `x.y` from Vega, which would parse the
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.charts.parts.number_formats import (
+    LOWER,
     build_labels,
     format_range,
     say_eta_range,
     say_etas,
+    say_target,
 )
 from polars_prcurve.confidence.chance import ABOVE_CHANCE
 from polars_prcurve.confidence.estimates import find_estimate, name_estimate
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_sizes
+from polars_prcurve.visible_text import shorten_name
 
 SPAN = "interval of the share of positives"
 _EFFECTIVE = c.FIELD_COLUMNS[:2]
 _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
-_TOOLTIP_COLUMNS = ("threshold", "tp", "fp", "recall", "fpr")
+_TOOLTIP_COLUMNS = ("threshold", "tp", "fp", "fn", "recall", "fpr")
 _MAX_NAMES = 5  # of groups without a curve
 
 
@@ -104,7 +106,7 @@ def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.
         field for field in ("target", "metric") if field in names and per_curve.n_unique(field) > 1
     ]
     groups = [field for field in names if field.startswith("group")]
-    left_out = _describe_left_out(per_curve.filter(~has_rows), [*groups, *varied])
+    left_out = _describe_left_out(per_curve.filter(~has_rows), [*groups, *varied], names)
     return ChartCurves(rows.drop(fields, "n_pos", "n_neg"), per_curve.filter(has_rows), names, left_out)
 
 
@@ -179,7 +181,8 @@ def _sort_points(
     )
     # A ROC curve from the table of `curve` would have each point once per prevalence.
     point = pl.col("curve", "threshold", "fpr", "recall")
-    return number_curves(frame, keys).filter(pl.any_horizontal(point.ne_missing(point.shift())))
+    frame = number_curves(frame, keys).filter(pl.any_horizontal(point.ne_missing(point.shift())))
+    return frame.with_columns(pl.col("threshold").shift(-1).over("curve").alias(LOWER))
 
 
 def _name_fields(columns: list[str], *, with_eta: bool) -> dict[str, str]:
@@ -212,11 +215,13 @@ def _check_curves(rows: pl.DataFrame) -> None:
 # Tables with a row per prevalence --------------------------------------------------------------
 
 
-def read_lines(chart: str, table: object, only: str | None = None) -> ChartCurves:
+def read_lines(
+    chart: str, table: object, only: str | None = None, *, is_per_row: bool = False
+) -> ChartCurves:
     """Return a line per group, metric and target, or only the lines of the metric `only`.
 
     Rows have `eta`, `value`, and `low` and `high` if the table has intervals. A null value between
-    others is a gap in its line.
+    others is a gap in its line. With `is_per_row` each prevalence is a line of its own, of one point.
     """
     made_by = "operating_points" if only else "summary or operating_points"
     table = check_table(chart, table, made_by, ["eta"])
@@ -228,7 +233,7 @@ def read_lines(chart: str, table: object, only: str | None = None) -> ChartCurve
         names["target"] = "target"
         base.append(table.select(target=pl.struct("criterion", "target")).to_series())
         base += [table.get_column(name) for name in _TOOLTIP_COLUMNS if name in after_eta]
-    names["metric"] = "metric"
+    names |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})
     values = _read_values(chart, table, after_eta, made_by)
     frame = pl.concat([pl.DataFrame([*base, *columns]) for columns in values], how="diagonal")
     if only:
@@ -309,6 +314,15 @@ def describe_etas(curves: ChartCurves) -> str:
     return say_etas(etas)
 
 
+def say_target_and_etas(curves: ChartCurves) -> str:
+    """Return the target of all points, if they have one, and where they are."""
+    per_curve, where = curves.per_curve, describe_etas(curves)
+    if "target" not in per_curve.columns or per_curve["target"].n_unique() != 1:
+        return f"Share of alerts that are right, {where}".rstrip(" ,")
+    target = say_target(per_curve["target"][0])
+    return f"{target}, {where}".rstrip(" ,")
+
+
 def join_etas(text: str, curves: ChartCurves) -> str:
     """Return the text and where the curves run, as one phrase."""
     where = describe_etas(curves)
@@ -340,17 +354,18 @@ def _say_sizes(sizes: Sequence[pl.Series], *, in_field: bool) -> str:
     return f": {say_sizes(*map(format_range, sizes))}"
 
 
-def _describe_left_out(left_out: pl.DataFrame, fields: list[str]) -> str:
+def _describe_left_out(left_out: pl.DataFrame, fields: list[str], names: Mapping[str, str]) -> str:
     """Return a sentence that names the groups of these curves by their fields, and says why."""
     if left_out.is_empty():
         return ""
     one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
     reason = "one class only" if left_out.select(one_class.all()).item() else "undefined"
     groups = left_out.unique(fields, maintain_order=True) if fields else left_out
-    names = build_labels(groups, fields) if fields else ["the whole table"]
-    names = [textwrap.shorten(name, 40, placeholder="…") for name in names]
-    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return f"Not drawn, {reason}: {', '.join(names[:_MAX_NAMES])}{more}"
+    named = {field: names[field] for field in fields}
+    shown = build_labels(groups, named) if fields else ["the whole table"]
+    shown = [shorten_name(name, 40) for name in shown]
+    more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
+    return f"Not drawn, {reason}: {', '.join(shown[:_MAX_NAMES])}{more}"
 
 
 def describe_eta_zero(table: pl.DataFrame) -> list[str]:

@@ -7,15 +7,20 @@ ticks, to the theme of the user.
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import east_asian_width
 
-COLORS = (*("#0072B2", "#D55E00", "#6C9F8E", "#2802A9"), *("#AE3A72", "#351501", "#6D4F19", "#38344B"))
-"""Colours of groups in order of use. Each has a contrast of 3 : 1 on white, and any two stay apart for
-people with protanopia or deuteranopia; tests compute both."""
+from polars_prcurve.visible_text import ISOLATES
+
+COLORS = (*("#0072B2", "#D55E00", "#12A793", "#3544D7"), *("#4C401B", "#3D013A", "#E71266", "#01026C"))
+"""Colours of groups in order of use. Each has a contrast of 3 : 1 on white, any two stay apart for
+people with protanopia or deuteranopia, and the first six differ in grey print; tests compute all."""
 ETA_COLORS = ("#0D0887", "#6A00A8", "#9F1A9B", "#CC4778", "#DC5D5A")
 """Stops of the colours of prevalences, from rare to common: an order that the eye sees."""
 INK = "#1A1D21"
 QUIET = "#5B626B"
 RULE = "#8A919A"
+ZONE = "#E6E8EB"
+"""What is not settled."""
 OTHERS = "#CDD1D6"
 """Groups that are not picked out."""
 
@@ -36,8 +41,9 @@ REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
 
 
 def measure_text(text: str, size: float = NAME_SIZE) -> float:
-    """Return the width of a text in pixels, about."""
-    return len(text) * LETTER * size
+    """Return the width of a text in pixels, about: Chinese signs are wide, and isolates are unseen."""
+    letters = (0 if sign in ISOLATES else 1.8 if east_asian_width(sign) in "WF" else 1 for sign in text)
+    return sum(letters) * LETTER * size
 
 
 def mix_eta_colors(n: int) -> list[str]:

@@ -23,20 +23,21 @@ from polars_prcurve.charts.parts.line_names import (
     Box,
     LabelSpace,
     NamePlace,
-    place_at_dots,
     place_beside,
-    place_near,
     place_together,
     spread_at_ends,
 )
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import glue_numbers
+from polars_prcurve.visible_text import ISOLATES, isolate_name
 
 _MAX_NAMES = 6
 """Lines, at most, that have their names beside them; more have a legend."""
 _MAX_LETTERS = 44
-_LETTERS_AT_END = 19
+_LETTERS_AT_END = 24
 """Letters in a row of a name right of the lines, where a page has little room."""
+_LEADER, _MOVED = 13, 4
+"""Pixels across of a thin line from a line to its name, and how far a name is that needs one."""
 _SHARES_OF_ROWS = (0.5, 0.8)
 """Shares of a panel's width that rows of names take, from the first tried to the last."""
 Heights: TypeAlias = NDArray[np.float64]
@@ -68,6 +69,8 @@ class Word:
     limit: float = 0
     label: str = ""
     """The line that a name is of, if it is written in several rows."""
+    leads_from: float | None = None
+    """The height in data at which the line of a name ends that stands beyond it."""
     others: tuple[Word, ...] = ()
     """Other ways to write the word; the first that no line runs through is taken."""
 
@@ -118,11 +121,12 @@ def build_word_layers(
             record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
             record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
             records.append(record | ({} if word.facet is None else {"facet": word.facet}))
-        layers.append(_build_text(alike[0], part, spec.x, spec.y, pixels))
+        layer = _build_text(alike[0], spec.x, spec.y, pixels)
+        layers.append(layer.transform_filter(f"datum.part === '{part}'"))
     return layers
 
 
-def _build_text(word: Word, part: str, x: ChartAxis, y: ChartAxis, pixels: int) -> alt.Chart:
+def _build_text(word: Word, x: ChartAxis, y: ChartAxis, pixels: int) -> alt.Chart:
     """Return the layer of the words of one look."""
     look: dict[str, Any] = {"color": word.color} if word.color else {}
     look |= {"limit": word.limit} if word.limit else {}
@@ -132,28 +136,58 @@ def _build_text(word: Word, part: str, x: ChartAxis, y: ChartAxis, pixels: int) 
     place_x = fix_x(word.px) if word.x is None else x.build_x(pixels)
     place_y = fix_y(word.py) if word.y is None else y.build_y(pixels)
     placed: alt.Chart = mark.encode(x=place_x, y=place_y, text="text:N")
-    return placed.transform_filter(f"datum.part === '{part}'")
+    return placed
 
 
-def build_name_layer(
-    names: Sequence[Word], spec: ChartSpec, channels: Channels, records: list[dict[str, Any]]
-) -> alt.Chart:
-    """Return the layer of names in the colours of their lines, and add its records.
+def build_name_layers(
+    names: Sequence[Word],
+    spec: ChartSpec,
+    channels: Channels,
+    size: PanelSize,
+    records: list[dict[str, Any]],
+) -> list[alt.Chart]:
+    """Return the layers of names in the colours of their lines, and add their records.
 
-    A click on a name brings out its line; a click on it again, or twice anywhere, brings back all.
+    A click on a name brings out its line; a click on it again, or twice anywhere, brings back all. Each
+    row of a name is a text of its own: renderers mix up rows that are written from right to left.
     """
+    rows: dict[float, list[Word]] = {}
     for name in names:
-        record: dict[str, Any] = {"part": "name", "text": glue_numbers(name.text)}
-        record["color"] = name.label or name.text
-        record |= {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
-        records.append(record | ({} if name.facet is None else {"facet": name.facet}))
-    layer = _build_text(replace(names[0], weight="bold"), "name", spec.x, spec.y, 540)
-    layer.mark.cursor = "pointer"
-    # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
-    layer = layer.encode(tooltip=alt.value(None))
-    if channels.color and not spec.is_neutral:
-        layer = layer.encode(channels.color.encode())
-    return layer
+        texts = name.text.split("\n")
+        for k, text in enumerate(texts):
+            dy = name.dy + (k - (len(texts) - 1) / 2) * (name.size + 2)
+            rows.setdefault(dy, []).append(replace(name, text=text, label=name.label or name.text))
+    color = [channels.color.encode()] if channels.color and not spec.is_neutral else []
+    leaders = _lead_to_names(names, spec, size)
+    records += leaders
+    thin = alt.Chart().mark_line(strokeWidth=1, aria=False).transform_filter("datum.part === 'leader'")
+    x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
+    layers = [thin.encode(x, y, *color, alt.Detail("color:N"))] if leaders else []
+    for number, (dy, alike) in enumerate(rows.items()):
+        for name in alike:
+            record: dict[str, Any] = {"part": "name", "text": glue_numbers(name.text)}
+            record["color"] = name.label
+            record |= {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
+            record |= {"row": number} if len(rows) > 1 else {}
+            records.append(record | ({} if name.facet is None else {"facet": name.facet}))
+        layer = _build_text(replace(alike[0], weight="bold", dy=dy), spec.x, spec.y, 540)
+        layer.mark.cursor = "pointer"
+        # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
+        layer = layer.encode(*color, tooltip=alt.value(None)).transform_filter("datum.part === 'name'")
+        layers.append(layer.transform_filter(f"datum.row === {number}") if len(rows) > 1 else layer)
+    return layers
+
+
+def _lead_to_names(names: Sequence[Word], spec: ChartSpec, size: PanelSize) -> list[dict[str, Any]]:
+    """Return the records of thin lines from the ends of lines to names that stand elsewhere."""
+    beyond = spec.x.read(1 + _LEADER / size.width)
+    return [
+        {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
+        for name in names
+        if name.leads_from is not None and spec.names == "ends" and name.y is not None
+        if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
+        for x, y in ((spec.x.high, round_digits(name.leads_from)), (beyond, round_digits(name.y)))
+    ]
 
 
 # Names of lines -------------------------------------------------------------------------------
@@ -166,7 +200,7 @@ def place_names(
     size: PanelSize,
     words: Sequence[Word],
 ) -> list[Word] | None:
-    """Return the name of each line with a colour, beside it or at its end; None for a legend."""
+    """Return the name of each line with a colour, beside it or right of it; None for a legend."""
     color = channels.color
     if color is None or spec.names == "none" or (spec.y.is_free and not spec.y.ranges):
         return None
@@ -174,26 +208,24 @@ def place_names(
     if len(shown) > _MAX_NAMES:
         return None
     labels: list[str | None] = [*channels.facet.labels] if channels.facet else [None]
+    beyond = labels[min(len(labels), size.columns) - 1]  # the panel that has a margin on its right
     # Names stand in one panel for all; to try each of many panels takes too long.
     labels = labels if len(labels) <= _MAX_NAMES else labels[:1]
     panels = [_Panel(spec, data, size).pick(label) for label in labels]
     sampled = [(panel, panel.sample_lines()) for panel in panels]
     sampled = [(panel, lines) for panel, lines in sampled if set(shown) <= set(lines)]
     if spec.names == "ends" and channels.facet is None and sampled:
-        return _name_ends(panels[0], shown)
+        return _name_right(
+            panels[0], {name: line for name, line in sampled[0][1].items() if name in shown}
+        )
     ways: list[_Way] = []
     if max(map(len, shown)) <= _MAX_LETTERS:
-        at_lines = partial(place_beside, apart=APART)
-        ways = [at_lines, _place_closely, place_at_dots, place_together, _place_on_rules]
+        ways = [partial(place_beside, apart=APART), place_beside, place_together]
     rows = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
     ways += [partial(place_together, rows=each) for each in rows]
     for way in ways:
         for panel, lines in sampled:
-            space = panel.open_space(words)
-            dots = [row for row in data if row["part"] == "dot" and row.get("facet") == panel.label]
-            dots.sort(key=lambda row: (row[spec.x.field], row[spec.y.field]))
-            space.last_dots = {row.get("color", ""): panel.find_spot(row) for row in dots}
-            places = way(lines | panel.sample_references(), shown, space)
+            places = way(lines | panel.sample_references(), shown, panel.open_space(words))
             if set(shown) <= set(places):
                 written = way.keywords.get("rows", {}) if isinstance(way, partial) else {}
                 return [
@@ -201,51 +233,39 @@ def place_names(
                     for name in shown
                     for x, y in [panel.read_place(places[name])]
                 ]
+    for panel, lines in sampled if spec.has_margin else ():
+        if panel.label == beyond:
+            return _name_right(panel, {name: lines[name] for name in shown})
     return None
 
 
 def _wrap_names(shown: Sequence[str], width: float = 0) -> dict[str, list[str]]:
     """Return the names in rows of this width in pixels, about, but not too narrow."""
     letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
-    return {
-        name: textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
-        for name in shown
-    }
+    rows = {name: textwrap.wrap(name.strip(ISOLATES), letters, break_on_hyphens=False) for name in shown}
+    return {name: [*map(isolate_name, each)] or [name] for name, each in rows.items()}
 
 
-def _place_closely(
-    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace
-) -> dict[str, NamePlace]:
-    """Return the places of names at or near their lines, without those that have no room."""
-    places = place_beside(lines, shown, space, APART)
-    places |= place_near(lines, [name for name in shown if name not in places], space)
-    return places | place_beside(lines, [name for name in shown if name not in places], space)
+def _name_right(panel: _Panel, lines: dict[str, Heights]) -> list[Word]:
+    """Return names right of a panel, in the order of their lines, each near the height of its own.
 
-
-def _place_on_rules(
-    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace
-) -> dict[str, NamePlace]:
-    """Return the places of names that may stand on thin grey lines, which strike them out."""
-    curves = {key: line for key, line in lines.items() if not key.startswith(RULE_KEY)}
-    places = _place_closely(lines, shown, space)
-    return places | _place_closely(curves, [name for name in shown if name not in places], space)
-
-
-def _name_ends(panel: _Panel, shown: list[str]) -> list[Word]:
-    """Return names right of the line ends, apart from each other."""
-    spec, height = panel.spec, panel.size.height
-    ends: dict[str, dict[str, Any]] = {}
-    for row in panel.data:
-        if row["part"] == "curve" and spec.y.field in row:
-            last = ends.setdefault(row["color"], row)
-            ends[row["color"]] = row if row[spec.x.field] >= last[spec.x.field] else last
-    rows = _wrap_names(shown)
-    n_rows = max(map(len, rows.values()), default=1)
-    gap = (style.NAME_SIZE + 2) * n_rows + (6 if n_rows > 1 else 2)
-    placed = spread_at_ends([panel.find_spot(ends[label])[1] for label in shown], gap, height)
+    Names at the ends of lines stand where these end; a thin line leads to one that had to move.
+    """
+    spec, height, rows = panel.spec, panel.size.height, _wrap_names([*lines])
+    is_end = spec.names == "ends"
+    ends = {name: line[~np.isnan(line)][-1:] for name, line in lines.items()}
+    at = [
+        float((ends[name] if is_end else line[~np.isnan(line)]).mean()) for name, line in lines.items()
+    ]
+    sizes = [(style.NAME_SIZE + 2) * len(rows[name]) + 3.0 for name in lines]
+    placed = spread_at_ends(at, sizes, height)
+    dx = 16 if is_end else 12
     return [
-        Word("\n".join(rows[label]), spec.x.high, spec.y.read(1 - at / height), dx=9, label=label)
-        for label, at in zip(shown, placed, strict=True)
+        Word(
+            "\n".join(rows[name]), spec.x.high, y, dx=dx, label=name, facet=panel.label, leads_from=start
+        )
+        for name, own, there in zip(lines, at, placed, strict=True)
+        for y, start in [(spec.y.read(1 - there / height), spec.y.read(1 - own / height))]
     ]
 
 
@@ -404,7 +424,8 @@ class _Panel:
         points: dict[str, list[tuple[float, float]]] = {}
         x = self.spec.x
         for row in self.data:
-            if row.get("facet") != self.label or not {x.field, self.spec.y.field} <= set(row):
+            needed = {x.field} if row["part"] == "threshold" else {x.field, self.spec.y.field}
+            if row.get("facet") != self.label or not needed <= set(row):
                 continue
             # Names of groups show control characters as symbols, so no group has such a name.
             if row["part"] == "reference":
@@ -412,6 +433,9 @@ class _Panel:
             elif row["part"] == "dot":
                 key = f"{RULE_KEY}dots {row.get('color', '')}"
                 points.setdefault(key, []).append(self.find_spot(row))
+            elif row["part"] == "threshold":
+                left = x.place(row[x.field]) * self.size.width
+                points[f"{RULE_KEY}rule {len(points)}"] = [(left, 0.0), (left, float(self.size.height))]
             elif row["part"] == "span":
                 ends = [self.find_spot(row), self.find_spot({**row, x.field: row["to"]})]
                 points[f"{RULE_KEY}span {len(points)}"] = ends

@@ -46,6 +46,8 @@ class Channel:
     """Number of distinct values of the last field."""
     values: Mapping[str, str] = field(default_factory=dict)
     """The number at the head of each panel."""
+    captions: Mapping[str, str] = field(default_factory=dict)
+    """A line under the name of each panel."""
     colored_labels: list[str] | None = None
     """The labels that have a colour, the best first; None if all have one."""
     legend_room: int = 0
@@ -75,12 +77,16 @@ class Channel:
         own = {label: COLORS[number % len(COLORS)] for number, label in enumerate(shown)}
         return {label: own.get(label, OTHERS) for label in self.labels}
 
+    @property
+    def scale(self) -> alt.Scale:
+        """The scale of colours, by label."""
+        colors = self.colors
+        return alt.Scale(domain=list(colors), range=list(colors.values()))
+
     def encode(self) -> alt.Color:
         """Return the encoding of colours, the same for all layers: Vega merges their legends."""
-        colors = self.colors
-        scale = alt.Scale(domain=list(colors), range=list(colors.values()))
         legend = self._build_legend() if self.legend_room else None
-        return alt.Color("color:N", title=self.title, scale=scale, legend=legend)
+        return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
 
     def _build_legend(self) -> alt.Legend:
         """Return a legend of at most twelve whole labels, above the panels."""
@@ -140,6 +146,34 @@ def read_channels(
         build_channel(curves, facets, with_eta="eta" not in colors, as_panels=True) if facets else None
     )
     return Channels(color_channel, facet_channel)
+
+
+def read_panels_of_one(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
+    """Return channels in which each curve has a panel; prevalences have a colour only if asked for."""
+    channels = read_channels(curves, color, facet)
+    colors, panels = (channel.fields if channel else [] for channel in (channels.color, channels.facet))
+    asked = _read_field(curves, "facet", facet)
+    fields = [*asked, *(name for name in [*colors, *panels] if name not in asked)]
+    if not fields:
+        return channels
+    own = None if colors == ["eta"] and color is None else channels.color
+    return Channels(own, build_channel(curves, fields, with_eta=False, as_panels=True))
+
+
+def pick_panel(
+    curves: ChartCurves, channels: Channels, label: str | None
+) -> tuple[ChartCurves, Channels]:
+    """Return the curves of one panel, and their channels as those of a chart without panels."""
+    facet, color = channels.facet, channels.color
+    if facet is None:
+        return curves, channels
+    is_own = pl.Series([own == label for own in facet.label_by_curve], dtype=pl.Boolean)
+    per_curve = curves.per_curve.filter(is_own)
+    rows = curves.rows.filter(pl.col("curve").is_in(per_curve["curve"].implode()))
+    if color is not None:
+        kept = [one for one, own in zip(color.label_by_curve, is_own, strict=True) if own]
+        color = replace(color, label_by_curve=kept)
+    return replace(curves, rows=rows, per_curve=per_curve), replace(channels, color=color, facet=None)
 
 
 def are_far_apart(etas: pl.Series) -> bool:
@@ -222,7 +256,7 @@ def pick_out(
         picked, words = order[:most], f"Coloured: the {most} that come highest"
     else:
         picked = [order[0], order[len(order) // 2], order[-1]]
-        words = "Coloured: first, middle and last"
+        words = "Coloured: highest, middle and lowest"
     words += f"; {grey} {len(order) - len(picked)}"
     return replace(channels, color=replace(color, colored_labels=picked), picked=words)
 
@@ -275,7 +309,8 @@ def build_channel(
     index = index.sort(fields, descending=falling, maintain_order=True)
     index = index.with_columns(pl.struct(fields).rle_id().alias("label"))  # a join would lose null keys
     numbers = index.sort("row")["label"]
-    names = build_labels(index.unique("label", keep="first", maintain_order=True), fields)
+    firsts = index.unique("label", keep="first", maintain_order=True)
+    names = build_labels(firsts, {field: curves.field_names.get(field, field) for field in fields})
     with_eta = with_eta and "eta" not in fields
     if with_eta and "eta" in curves.field_names and curves.count_distinct(["eta"]) > 1:
         for number, label in enumerate(names):

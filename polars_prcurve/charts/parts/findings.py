@@ -1,4 +1,9 @@
-"""Titles that state a finding in numbers: what each line has at one place, or each panel."""
+"""Titles of charts, all of them: what is drawn, in numbers, and what a test behind a chart settles.
+
+Numbers are told in the order of the lines, so that a title without a test names no model as better,
+leading or first. `say_firsts`, `say_better` and `say_settled_pairs` read tests: the columns `resolved`
+of `ranking` and of `compare`. A sentence that is settled elsewhere takes their place.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,18 @@ import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
+from polars_prcurve.charts.parts.icons import IconGrid
+from polars_prcurve.charts.parts.interval_table import MOST_ROWS, IntervalRow
+from polars_prcurve.charts.parts.number_formats import LOWER, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     FEW_POSITIVES,
     find_few_false_alerts,
+    has_few_positives,
     has_points_alone,
     keep_rises,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_eta, say_shares
+from polars_prcurve.number_words import say_eta, say_share, say_shares, say_threshold
 
 _MOST_NAMES, _MOST_LETTERS = 3, 60
 """Lines, and letters of their names, that a title tells one by one."""
@@ -67,41 +76,18 @@ def say_each(
     names: Mapping[int, str],
     say: Callable[[list[Any]], list[str]] = say_shares,
 ) -> str:
-    """Return `start 39 % (A) or 37 % (B) end`, the greatest first.
+    """Return `start 39 % (A) or 37 % (B) end`, in the order of the lines, which tells no best one.
 
-    Of many lines only the first and the last are told; without names, or with long ones, the range.
-    `values` order the lines, and `say` returns the words of those that are told.
+    Of many lines, and of those with long names or without names, the range is told.
     """
-    order = sorted(values, key=lambda curve: -values[curve])
-    words = say([values[curve] for curve in order])
-    if len(set(words)) == 1:
-        return f"{start} {words[0]} {end}".rstrip()
-    told = order if _are_short(order, names) else [order[0], order[-1]]
-    words = say([values[curve] for curve in told])
-    if not _are_short(told, names):
-        return f"{start} {words[-1]} to {words[0]} {end}".rstrip()
-    each = [f"{word} ({names[curve]})" for curve, word in zip(told, words, strict=True)]
-    joined = f"{', '.join(each[:-1])} {'or' if told == order else 'to'} {each[-1]}"
-    return f"{start} {joined} {end}".rstrip()
-
-
-def say_reach(start: str, etas: Mapping[int, float], names: Mapping[int, str]) -> str:
-    """Return `start 1 in 40 (A) or 1 in 18 (B)`, or the best and the worst of many or of long names.
-
-    The least prevalence is the best.
-    """
-    order = sorted(etas, key=lambda curve: etas[curve])
-    words = [say_eta(etas[curve]) for curve in order]
-    if len(set(words)) == 1 or _are_short(order, names):
-        rarity = {curve: -eta for curve, eta in etas.items()}
-        return say_each(start, "", rarity, names, lambda found: [say_eta(-eta) for eta in found])
-    ends = {"best": order[0], "worst": order[-1]}
-    is_named = _are_short([*ends.values()], names)
-    each = [
-        f"{say_eta(etas[curve])} at {word}{f' ({names[curve]})' if is_named else ''}"
-        for word, curve in ends.items()
-    ]
-    return f"{start} {', '.join(each)}"
+    values = dict(sorted(values.items()))
+    words = say([*values.values()])
+    if len(set(words)) > 1 and _are_short([*values], names):
+        words = [f"{word} ({names[curve]})" for curve, word in zip(values, words, strict=True)]
+    elif len(set(words)) > 1:
+        words = [" to ".join(say([pick(values.values()) for pick in (min, max)]))]
+    said = f"{', '.join(words[:-1])} or {words[-1]}" if len(set(words)) > 1 else words[0]
+    return f"{start} {said} {end}".rstrip()
 
 
 def _are_short(curves: Sequence[int], names: Mapping[int, str]) -> bool:
@@ -125,6 +111,191 @@ def _join_eta(label: str) -> str:
     """Return `B, 1 in 9` for `B (1 in 9)`, since titles put names in brackets."""
     name, separator, eta = label.partition(" (1\u00a0in\u00a0")
     return f"{name}, 1\u00a0in\u00a0{eta[:-1]}" if separator else label
+
+
+def say_firsts(curves: ChartCurves, channels: Channels) -> str:
+    """Return where a test settles which model is first, and where it does not; empty without a test."""
+    rows, color = curves.rows, channels.color
+    is_tested = "resolved" in rows.columns and bool(rows["resolved"].count())
+    if channels.facet is not None or color is None or not is_tested:
+        return ""
+    label_of = dict(zip(curves.per_curve["curve"], color.label_by_curve, strict=True))
+    alone = rows.filter((pl.col("rank") == 1) & (pl.col("foot") == 1)).select("eta", "curve")
+    leader = dict(alone.rows())
+    etas = rows["eta"].unique().sort().to_list()
+    few = [*label_of.values()]
+    both = " and ".join(few)
+    is_open = f"{both} are not told apart" if len(few) == 2 else f"Which of {len(few)} models is first"
+    is_open += "" if len(few) == 2 else " is not settled"
+    leaders = [label_of[leader[eta]] if eta in leader else "" for eta in etas]
+    return _say_runs_of_leaders(leaders, etas, "is first", is_open)
+
+
+def say_better(rows: pl.DataFrame, names: tuple[str, str]) -> str:
+    """Return where a test settles which of two models is better, of rows of `compare`."""
+    known = rows.drop_nulls("difference").sort("eta")
+    sides = zip(known["difference"], known["resolved"].fill_null(False), strict=True)
+    leaders = [names[0 if value > 0 else 1] if settled else "" for value, settled in sides]
+    is_open = f"{' and '.join(names)} are not told apart"
+    return _say_runs_of_leaders(leaders, known["eta"].to_list(), "is better", is_open)
+
+
+def say_settled_pairs(rows: Sequence[IntervalRow], what: str) -> str:
+    """Return how many pairs are settled, and which one is not if it is alone."""
+    n, open_ = sum(row.is_settled for row in rows), [row for row in rows if not row.is_settled]
+    start = f"{n} of {len(rows)} {what} are settled" if rows else ""
+    if len(open_) == 1 and rows:
+        return f"{start}; {open_[0].name} are not"
+    return f"{start}; these {MOST_ROWS} differ most" if n >= MOST_ROWS < len(rows) else start
+
+
+def _say_runs_of_leaders(leaders: Sequence[str], etas: Sequence[float], verb: str, is_open: str) -> str:
+    """Return who leads where, of a name per rising prevalence, which is empty where that is open."""
+    runs: list[tuple[str, float, float]] = []
+    for name, eta in zip(leaders, etas, strict=True):
+        start = runs.pop()[1] if runs and runs[-1][0] == name else eta
+        runs.append((name, start, eta))
+    if not any(leaders):
+        return is_open if leaders else ""
+    if len(runs) == 1:
+        where = (
+            f"where {say_eta(etas[0])} is positive"
+            if len(etas) == 1
+            else "at every share of positives shown"
+        )
+        return f"{leaders[0]} {verb} {where}"
+    if len(runs) > 3 or (len(runs) == 3 and runs[1][0]):
+        n = sum(map(bool, leaders))
+        return f"Who {verb} is settled at {n} of the {len(etas)} shares of positives shown"
+    named = [run for run in runs if run[0]]
+    said = [_say_stretch(*run, verb if run is named[0] else "", etas) for run in named]
+    return ", ".join(said) + ("; elsewhere that is not settled" if not all(leaders) else "")
+
+
+def _say_stretch(name: str, low: float, high: float, verb: str, etas: Sequence[float]) -> str:
+    """Return at which prevalences a model leads."""
+    start = f"{name} {verb}".rstrip()
+    if low == etas[0]:
+        return f"{start} up to {say_eta(high)}"
+    return f"{start} from {say_eta(low)} {'up' if high == etas[-1] else f'to {say_eta(high)}'}"
+
+
+def say_net_benefit(
+    curves: ChartCurves, channels: Channels, marks: Sequence[Mapping[str, Any]], unit: str
+) -> str:
+    """Return where acting is surely worth it, of a line with intervals, or what lines net at a risk."""
+    is_one = len(curves.per_curve) == 1 and "net_benefit_low" in curves.rows.columns
+    sure = _say_sure_range(curves.rows) if is_one and not has_few_positives(curves) else ""
+    if sure:
+        return sure
+    if not marks:
+        return ""
+    risk = say_share(marks[0]["threshold_probability"])
+    start, numbers = f"At a risk of {risk}, acting nets", [mark["net_benefit_label"] for mark in marks]
+    values = dict(zip(curves.per_curve["curve"].to_list(), numbers, strict=True))
+    return say_each(start, unit, values, name_curves(curves, channels), lambda found: [*found])
+
+
+def _say_sure_range(rows: pl.DataFrame) -> str:
+    """Return between which risks the interval of a line is above treating all and treating none.
+
+    Of several stretches the longest is told, unless the others make up more.
+    """
+    risk, better = pl.col("threshold_probability"), pl.max_horizontal(pl.lit(0.0), "treat_all")
+    is_sure = (pl.col("net_benefit_low") > better).fill_null(False)
+    sure = rows.sort(risk).select(risk, sure=is_sure, run=is_sure.rle_id()).filter("sure")
+    if sure.is_empty():
+        return "At no risk shown is acting surely better than treating all or none"
+    longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
+    if longest["run"].n_unique() > 1 or len(longest) == 1 or 2 * len(longest) < len(sure):
+        return ""
+    low, high = say_shares([longest["threshold_probability"][k] for k in (0, -1)])
+    return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
+
+
+def say_bent_classes(bent: Mapping[int, bool] | None, classes: ChartCurves, channels: Channels) -> str:
+    """Return which classes are shown not to have normal scores; empty without a test."""
+    if not bent:
+        return ""
+    panels = channels.facet.label_by_curve if channels.facet else [""] * len(classes.per_curve)
+    kinds = classes.per_curve.select("curve", "class").rows()
+    names = {
+        curve: f"{kind} of {panel}" if panel else kind
+        for (curve, kind), panel in zip(kinds, panels, strict=True)
+    }
+    found = [curve for curve, is_bent in bent.items() if is_bent]
+    if not found:
+        return "No class is shown not to have normal scores"
+    if len(found) == len(bent):
+        return "Scores are not normal in any class" if len(bent) > 1 else "Scores are not normal"
+    if not _are_short(found, names):
+        return f"Scores are not normal in {len(found)} of {len(bent)} classes"
+    return f"Scores are not normal: {', '.join(names[curve] for curve in found)}"
+
+
+def say_each_of_100(grids: Sequence[IconGrid], curves: ChartCurves, channels: Channels) -> str:
+    """Return how many alerts are right in each of few grids, in the order in which they stand.
+
+    Empty where names are long, and where few positives were tested.
+    """
+    facet = channels.facet
+    if not 1 <= len(grids) <= _MOST_NAMES or has_few_positives(curves):
+        return ""
+    place = dict(zip([""] if facet is None else facet.label_by_curve, grids, strict=True))
+    words = place["" if facet is None else facet.labels[0]].words
+    first = f"{words} alerts {'are' if ' of ' in words else 'is'} right"
+    if facet is None:
+        return f"{first} ({grids[0].span})" if grids[0].span else first
+    if facet.fields == ["eta"]:
+        each = [f"{place[label].words} where {label} is" for label in facet.labels[1:]]
+        return ", ".join([f"{first} where {facet.labels[0]} is positive", *each])
+    if sum(map(len, facet.labels)) > _MOST_LETTERS:
+        return ""
+    each = [f"{place[label].words} ({label})" for label in facet.labels[1:]]
+    return ", ".join([f"{first} ({facet.labels[0]})", *each])
+
+
+def say_reliability(ranges: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
+    """Return where scores are off as probabilities, of few groups each, or in how many of many."""
+    each = {
+        curve: _say_runs(own["off"].to_list(), own["first"].to_list())
+        for (curve,), own in ranges.group_by("curve", maintain_order=True)
+    }
+    off = [words for words in each.values() if words]
+    names = dict(zip(each, channels.facet.label_by_curve if channels.facet else [""], strict=False))
+    if not each:
+        return ""
+    if not off:
+        few = f"{format_range(curves.per_curve['n_pos'])} positives show no range of scores that is off"
+        return few if has_few_positives(curves) else "No range of scores is off by more than chance"
+    if channels.facet is None:
+        return f"Scores are {off[0]}"
+    if not _are_short([*each], names):
+        return f"Scores are off by more than chance in {len(off)} of {len(each)} panels"
+    said = [f"scores of {names[curve]} are {words}" for curve, words in each.items() if words]
+    said += [f"those of {names[curve]} not shown to be" for curve, words in each.items() if not words]
+    return f"{said[0][:1].upper()}{'; '.join(said)[1:]}"
+
+
+def _say_runs(off: Sequence[int], first: Sequence[float]) -> str:
+    """Return where scores are too low, and where too high; empty if they are not off in any range."""
+    runs: list[tuple[int, int, int]] = []
+    for k, sign in enumerate(off):
+        if runs and sign and runs[-1][0] == sign and runs[-1][2] == k:
+            runs[-1] = (sign, runs[-1][1], k + 1)
+        elif sign:
+            runs.append((sign, k, k + 1))
+    if len(runs) > 2:
+        return f"off in {sum(map(abs, off))} of {len(off)} ranges"
+    edges = dict(zip(range(len(off)), say_shares(first), strict=True))
+    said = []
+    for sign, start, end in runs:
+        where = f"from {edges[start]} to {edges.get(end)}"
+        where = f"below {edges.get(end)}" if start == 0 else where
+        where = f"above {edges[start]}" if end == len(off) else where
+        where = "everywhere" if end - start == len(off) else where
+        said.append(f"{'too low' if sign > 0 else 'too high'} {where}")
+    return " and ".join(said)
 
 
 def say_by_eta(start: str, end: str, points: Sequence[tuple[float, float]]) -> str:
@@ -161,24 +332,68 @@ def say_values(
     return say_by_eta(start, end, [(at[curve], value) for curve, value in values.items()])
 
 
+def say_point(threshold: str | None, precision: float, recall: float) -> str:
+    """Return what one point means, as a sentence."""
+    place = f"At {threshold}, " if threshold else ""
+    right, found = say_shares([precision, recall])
+    return f"{place}{right} of the alerts are right, and {found} of the positives are found"
+
+
+def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
+    """Return at which thresholds lines find half of the positives; empty where that is not known well.
+
+    Of one group at several prevalences, which has one threshold, precision is told, too.
+    """
+    half, etas = read_at_half(curves, "threshold"), curves.per_curve["eta"]
+    rows = (
+        find_half(curves)
+        .filter(pl.col("curve").is_in([*half]))
+        .rows_by_key("curve", named=True, unique=True)
+    )
+    words = {curve: say_threshold(row["threshold"], [row[LOWER]]) for curve, row in rows.items()}
+    n_groups = curves.count_distinct(curves.group_fields)
+    if not words or not etas.is_between(0, 1).all():
+        return ""
+    if len(words) == 1:
+        [row] = rows.values()
+        return say_point(min(words.values()), row["precision"], row["recall"])
+    if etas.n_unique() == len(etas) and len(set(words.values())) == 1:
+        start = f"At {min(words.values())}, which finds half of the positives,"
+        each = [(eta, rows[curve]["precision"]) for curve, eta in zip(rows, etas, strict=True)]
+        return say_by_eta(start, "of the alerts are right", each)
+    names = name_curves(curves, channels)
+    if not names or (etas.n_unique() > 1 and len(etas) > n_groups):
+        return ""
+    by_value = {float(rows[curve]["threshold"]): word for curve, word in words.items()}
+    values = {curve: float(rows[curve]["threshold"]) for curve in words}
+    start = "Half of the positives are found at"
+    return say_each(start, "", values, names, lambda found: [by_value[value] for value in found])
+
+
 def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channels) -> str:
-    """Return the greatest and the least area of panels of one line each, if these can be compared.
+    """Return the areas of few lines, or the range of those of panels, if these can be compared.
 
     Groups of few positives are passed over, and the title says so.
     """
     facet, per_curve = channels.facet, curves.per_curve
-    if facet is None or not facet.values:
+    is_known = (per_curve["n_pos"] >= FEW_POSITIVES).fill_null(False)
+    known = {curve: areas[curve] for curve in per_curve.filter(is_known)["curve"] if curve in areas}
+    if facet is None and known and len(known) == len(per_curve):
+        return say_each(
+            "The area under the curve is", "", known, name_curves(curves, channels), _say_areas
+        )
+    if facet is None or not facet.values or len(known) < _FEWEST_PANELS:
         return ""
     if "eta" in curves.field_names and per_curve["eta"].n_unique() > 1:
         return ""  # areas at different shares of positives
-    is_known = (per_curve["n_pos"] >= FEW_POSITIVES).fill_null(False)
-    labels = pl.Series(facet.label_by_curve).filter(is_known).to_list()
-    numbers = [areas.get(curve) for curve in per_curve["curve"].filter(is_known).to_list()]
-    known = sorted((n, label) for n, label in zip(numbers, labels, strict=True) if n is not None)
-    if len(known) < _FEWEST_PANELS:
-        return ""
-    (_, last), (_, first) = known[0], known[-1]
-    span = f"the area runs from {facet.values[last]} ({last}) to {facet.values[first]} ({first})"
-    if is_known.all():
-        return f"In the test {span}"
-    return f"Where {FEW_POSITIVES} positives or more were tested, {span}"
+    span = " to ".join(_say_areas([pick(known.values()) for pick in (min, max)]))
+    where = "" if is_known.all() else f"Where {FEW_POSITIVES} positives or more were tested, "
+    return f"{where}{'t' if where else 'T'}he area runs from {span}"
+
+
+def _say_areas(areas: Sequence[float]) -> list[str]:
+    """Return areas in two decimals, or in more if one would read as 1."""
+    return [
+        next(said for said in (f"{area:.{n}f}" for n in range(2, 18)) if float(said) < 1 or area >= 1)
+        for area in areas
+    ]

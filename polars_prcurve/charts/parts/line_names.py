@@ -25,8 +25,6 @@ RULE_KEY = "\0"
 _RIM = 5.0  # pixels between a name and its own line
 _GAP = 3.0  # and between a name and any other line
 APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
-_BESIDE_DOT = 8.0  # pixels from a dot to a name right of it
-_FARTHEST = 20.0  # pixels from a name beside a steep line to that line
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
 _FAR: tuple[tuple[float, float, Literal["left", "right"]], ...] = (
     *((8, -15, "left"), (-8, 15, "right")),
@@ -57,8 +55,6 @@ class LabelSpace:
     """Heights of lines in every fourth column, which labels of points stay off if they can."""
     points: list[tuple[float, float]] = field(default_factory=list)
     """All points that have labels: a label nearest to another point would be read as that one's."""
-    last_dots: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """The dot at which each line of published points ends."""
 
     def is_free(self, box: Box) -> bool:
         """Return whether a box is inside the panel and off all boxes taken."""
@@ -160,77 +156,6 @@ def place_beside(
     return places
 
 
-def place_near(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
-) -> dict[str, NamePlace]:
-    """Return a free place near each line that is shown, such as beside a steep one; without those that
-    have none.
-
-    The name must be off all lines, and clearly nearer to its own than to that of any other name. Lines
-    to compare with have keys that start with RULE_KEY.
-    """
-    places: dict[str, NamePlace] = {}
-    free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
-    for name in shown:
-        width, height = measure_text(name) * 1.04, NAME_SIZE * 1.1
-        found: list[tuple[float, Box]] = []
-        for left in np.arange(_RIM, space.width - width, 2 * STEP).tolist():
-            for top in np.arange(_RIM, space.height - height, 6).tolist():
-                box = (left, top, left + width, top + height)
-                own = _measure_line_gap(lines[name], box)
-                if _RIM <= own <= _FARTHEST:
-                    middle = abs(left + width / 2 - space.width / 2) / space.width
-                    found.append((6 * own + 100 * middle, box))
-        for _, box in sorted(found):
-            rim = (box[0] - _GAP, box[1] - _GAP, box[2] + _GAP, box[3] + _GAP)
-            if not free.is_free(box) or free.crosses_line(rim):
-                continue
-            own = _measure_line_gap(lines[name], box)
-            others = (
-                line for key, line in lines.items() if key != name and not key.startswith(RULE_KEY)
-            )
-            if all(_measure_line_gap(line, box) > own + 8 for line in others):
-                space.taken.append(box)
-                places[name] = NamePlace(box[0], (box[1] + box[3]) / 2)
-                break
-    return places
-
-
-def _measure_line_gap(line: NDArray[np.float64], box: Box) -> float:
-    """Return the distance in pixels of a line from a box; infinite for a line without points."""
-    left, top, right, bottom = box
-    x = np.arange(len(line)) * STEP
-    upper = np.fmin(line, np.append(line[1:], line[-1:]))  # a line may be upright between two columns
-    lower = np.fmax(line, np.append(line[1:], line[-1:]))
-    across = np.maximum(np.maximum(left - x, x - right), 0.0)
-    along = np.maximum(np.maximum(upper - bottom, top - lower), 0.0)
-    gaps = np.hypot(across, along)
-    return float(np.nanmin(gaps)) if not np.isnan(gaps).all() else math.inf
-
-
-def place_at_dots(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
-) -> dict[str, NamePlace]:
-    """Return the places right of the last dot of each line, if all lines end at a dot with room.
-
-    This is for lines that are too steep for names beside them.
-    """
-    dots = [(x - _RIM, y - _RIM, x + _RIM, y + _RIM) for x, y in space.last_dots.values()]
-    free = LabelSpace(space.width, space.height, [*space.taken, *dots], [*lines.values()])
-    places: dict[str, NamePlace] = {}
-    for name in shown:
-        if name not in space.last_dots:
-            return {}
-        x, y = space.last_dots[name]
-        left, half = x + _BESIDE_DOT, NAME_SIZE * 0.6
-        box = (left, y - half, left + measure_text(name) * 1.04, y + half)
-        if not free.is_free(box) or free.crosses_line(box):
-            return {}
-        free.taken.append(box)
-        places[name] = NamePlace(left, y)
-    return places
-
-
 def place_together(
     lines: dict[str, NDArray[np.float64]],
     shown: Sequence[str],
@@ -261,7 +186,7 @@ def place_together(
         if free.is_free((left, top, right, bottom)) and not free.crosses_line(
             (left, top, right, bottom)
         ):
-            middles = top + _RIM + np.cumsum([0.0, *heights[:-1]]) + step / 2
+            middles = top + _RIM + np.cumsum(heights) - np.asarray(heights) / 2
             places = zip(order, middles.tolist(), strict=True)
             return {name: NamePlace(left + _RIM, middle) for name, middle in places}
     return {}
@@ -304,18 +229,21 @@ def _find_best_box(
     return next((box for *_, box in sorted(found) if space.is_free(box)), None)
 
 
-def spread_at_ends(heights: Sequence[float], gap: float, bottom: float) -> list[float]:
-    """Return heights at least `gap` apart, as near to those given as can be, in the order given.
+def spread_at_ends(heights: Sequence[float], sizes: Sequence[float], bottom: float) -> list[float]:
+    """Return middles of labels of these sizes, as near to those given as can be, in the order given.
 
-    Labels are once pushed down only and once pushed up only. Both keep the gap, so their mean does, and
-    it is fair to both sides.
+    Labels are once pushed down only and once pushed up only. Both keep them apart, so their mean does,
+    and it is fair to both sides.
     """
     order = np.argsort(np.asarray(heights), kind="stable")
-    steps = np.arange(len(order)) * gap
+    size = np.asarray(sizes, dtype=np.float64)[order]
+    steps = np.cumsum(size) - size / 2
     free = np.asarray(heights, dtype=np.float64)[order] - steps
     down = np.maximum.accumulate(free)
     up = np.minimum.accumulate(free[::-1])[::-1]
-    mean = np.clip((down + up) / 2, 0, max(bottom - steps[-1], 0) if len(steps) else 0)
+    mean = np.clip(
+        (down + up) / 2, -size[:1].sum() / 2, max(bottom - size.sum(), 0) + size[-1:].sum() / 2
+    )
     placed = np.empty(len(order))
     placed[order] = mean + steps
     return [float(height) for height in placed]

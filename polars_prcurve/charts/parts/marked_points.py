@@ -7,7 +7,7 @@ points= -> read_points         rows with the number of their curve; rows that ca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -15,15 +15,25 @@ import polars as pl
 from polars_prcurve.charts.parts.canvas import Canvas
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
 from polars_prcurve.charts.parts.colors_and_panels import Channels
-from polars_prcurve.charts.parts.findings import name_curves, say_each
-from polars_prcurve.charts.parts.number_formats import format_threshold, round_digits
+from polars_prcurve.charts.parts.findings import find_half, read_at_half, say_point, say_values
+from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
     MIN_FALSE_ALERTS,
     has_few_positives,
     has_points_alone,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import format_count, say_count, say_part, say_share, say_shares
+from polars_prcurve.number_words import (
+    format_count,
+    say_count,
+    say_part,
+    say_share,
+    say_shares,
+    say_threshold,
+)
+
+_MOST_HALVES = 3
+"""Lines, at most, whose threshold at half recall is marked unless the user gives points."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +68,9 @@ class MarkedPoints:
             return ""
         if len(self.rows) != 1:
             return _say_points_at_recall(self.rows, curves, channels)
-        row = self.rows[0]
-        return say_point(format_threshold(row["threshold"]), row["precision"], row["recall"])
+        [row] = self.rows
+        threshold = say_threshold(row["threshold"], [row[LOWER]]) if LOWER in row else ""
+        return say_point(threshold, row["precision"], row["recall"])
 
 
 def _say_points_at_recall(
@@ -69,23 +80,14 @@ def _say_points_at_recall(
     goal, _, target = (rows[0]["goal"] if rows else "").partition(" ")
     shares, per_curve = {row["curve"]: row["precision"] for row in rows}, curves.per_curve
     is_one_each = len(rows) == len(shares) == len(per_curve) and len({row["goal"] for row in rows}) == 1
-    names = name_curves(curves, channels)
-    is_at_one = "eta" in per_curve.columns and per_curve["eta"].n_unique() == 1  # ROC has no prevalence
-    if goal != "recall" or not is_one_each or not names or not is_at_one:
+    if goal != "recall" or not is_one_each or "eta" not in per_curve.columns:  # ROC has no prevalence
         return ""
     n_neg = dict(per_curve.select("curve", "n_neg").rows())
     few = any((row["fpr"] or 0) * (n_neg[row["curve"]] or 0) < MIN_FALSE_ALERTS - 0.5 for row in rows)
     if few or has_few_positives(curves) or has_points_alone(curves.rows):
         return ""
     found = f"To find {say_part(float(target))} of the positives,"
-    return say_each(found, "of the alerts are right", shares, names)
-
-
-def say_point(threshold: str | None, precision: float, recall: float) -> str:
-    """Return what one point means, as a sentence."""
-    place = "" if threshold is None else f"At {threshold}, "
-    right, found = say_shares([precision, recall])
-    return f"{place}{right} of the alerts are right, and {found} of the positives are found"
+    return say_values(found, "of the alerts are right", shares, curves, channels)
 
 
 def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:
@@ -129,6 +131,25 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
         drawn.height - joined["row"].n_unique(),
         guarantee[0] if len(guarantee) == 1 else None,
     )
+
+
+def mark_half(curves: ChartCurves) -> MarkedPoints:
+    """Return the highest threshold that finds half of the positives, of few curves known well."""
+    known = read_at_half(curves, "recall")
+    half = find_half(curves) if len(known) <= _MOST_HALVES else curves.rows.clear()
+    rows = half.filter(pl.col("curve").is_in([*known])).to_dicts()
+    beside = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
+    return MarkedPoints([row | beside for row in rows], 0, 0, None)
+
+
+def add_lower(marked: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
+    """Return the points with the next lower threshold of their curves, of a table of all scores."""
+
+    def find_lower(row: dict[str, Any]) -> Any:
+        known = curves.rows.filter(pl.col("curve") == row["curve"])["threshold"]
+        return known.filter(known < row["threshold"]).max()
+
+    return replace(marked, rows=[row | {LOWER: find_lower(row)} for row in marked.rows])
 
 
 def _check_keys(chart: str, frame: pl.DataFrame, curves: ChartCurves, keys: dict[str, str]) -> None:
@@ -199,7 +220,7 @@ def mark_points(
             records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
     for (name, _), marks in labelled.items():  # together, so that they have equal digits
         found = [height for _, height in marks]
-        shares = [*map(say_count, found)] if name == "alerts" else say_shares(found)
+        shares = [say_count(number, 2) for number in found] if name == "alerts" else say_shares(found)
         words = say_heights(name, found) if say_heights else shares
         for (mark, _), label in zip(marks, words, strict=True):
             mark[f"{name}_label"] = label
@@ -211,8 +232,8 @@ def _say_row(row: dict[str, Any]) -> str:
     known = [name for name in ("precision", "recall") if row[name] is not None]
     said = say_shares([row[name] for name in known])
     shares = [f"{name} {share}" for name, share in zip(known, said, strict=True)]
-    threshold = format_threshold(row["threshold"])
-    return ", ".join([*([] if threshold is None else [f"threshold {threshold}"]), *shares])
+    threshold = say_threshold(row["threshold"], [row[LOWER]] if LOWER in row else None)
+    return ", ".join([*([f"threshold {threshold}"] if threshold else []), *shares])
 
 
 def find_rates(curves: ChartCurves, row: dict[str, Any], rate: str, least: float) -> tuple[float, float]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 import polars as pl
 
 from polars_prcurve.confidence.rates import check_confidence
-from polars_prcurve.name_words import name_metric, name_value
-from polars_prcurve.number_words import format_count, round_down, say_estimate, say_eta
-from polars_prcurve.visible_text import shorten_name, show_on_one_line
+from polars_prcurve.name_words import is_bare_number, name_metric, name_value
+from polars_prcurve.number_words import format_count, say_estimate, say_eta, say_part, say_threshold
+from polars_prcurve.visible_text import isolate_name, shorten_name, show_on_one_line
 
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
+LOWER = "lower"
+"""The column of the next lower threshold, in tables of all scores: a threshold is told from it."""
 
 
 def round_digits(value: Any) -> Any:
@@ -40,14 +41,6 @@ def describe_level(band: object, confidence: float | None) -> str:
         return ""
     known = "the intervals of the table"
     return f"Shaded: {known if confidence is None else f'{format_level(confidence)} intervals'}"
-
-
-def format_one_in(eta: float) -> str:
-    """Return a prevalence of at most a half as `1 in 1 000`, and any other as an empty text."""
-    if not 0 < eta <= 0.5:
-        return ""
-    n = float(f"{1 / eta:.2g}") if 1 / eta < 10 else float(f"{1 / eta:.3g}")
-    return f"1 in {format_count(n)}" if n < 1e9 else f"1 in {n:.3g}"
 
 
 # As charts say numbers ---------------------------------------------------------------------------
@@ -74,6 +67,15 @@ def say_etas(etas: list[float]) -> str:
     return f"at {n} shares of positives"
 
 
+def say_target(target: dict[str, Any]) -> str:
+    """Return what thresholds were chosen for: `Half of the positives found`."""
+    kind, number = target["criterion"], target["target"]
+    if kind == "recall" and number is not None:
+        words = say_part(number)
+        return f"{words[:1].upper()}{words[1:]} of the positives found"
+    return f"Target: {format_value('target', target)}"
+
+
 def say_eta_range(etas: Sequence[float]) -> str:
     """Return the first and the last of some prevalences in one unit, or one if both read alike."""
     ends = etas[0], etas[-1]
@@ -86,17 +88,13 @@ def say_eta_range(etas: Sequence[float]) -> str:
 # As charts and reports name things ----------------------------------------------------------------
 
 
-def format_threshold(value: Any) -> str | None:
-    """Return a threshold in six digits, rounded down, so that the cases that it flags stay flagged."""
-    if isinstance(value, float) and math.isfinite(value):
-        value = float(round_down(value, 6))
-    return None if value is None else format_value("threshold", value)
+def add_threshold(row: Mapping[str, Any]) -> str:
+    """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one.
 
-
-def add_threshold(value: Any) -> str:
-    """Return `, threshold 0.5`, which follows what is read at a threshold; empty without one."""
-    threshold = format_threshold(value)
-    return "" if threshold is None else f", threshold {threshold}"
+    It has six digits, since the rows of such charts leave out scores to tell it from.
+    """
+    words = say_threshold(row.get("threshold"))
+    return f", threshold {words}" if words else ""
 
 
 def format_metric(name: str) -> str:
@@ -108,16 +106,28 @@ def format_metric(name: str) -> str:
     return escape_name(words[:1].upper() + words[1:])
 
 
-def build_labels(keys: pl.DataFrame, fields: list[str]) -> list[str]:
-    """Return one label per row of `keys`, all different: null and the text "null" are two groups."""
+def build_labels(keys: pl.DataFrame, fields: Mapping[str, str]) -> list[str]:
+    """Return one label per row of `keys`, all different: null and the text "null" are two groups.
+
+    `fields` are those of the label, with the names of their columns.
+    """
     labels: dict[str, None] = {}  # a dict is an ordered set
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
-    for row in keys.select(fields).iter_rows():
-        label = name = " · ".join(format_value(*pair) for pair in zip(fields, row, strict=True))
+    for row in keys.select(*fields).iter_rows():
+        pairs = zip(fields.items(), row, strict=True)
+        label = name = " · ".join(
+            name_with_column(field, column, value) for (field, column), value in pairs
+        )
         while name in labels:
             name = f"{label} ({next(numbers[label])})"
         labels[name] = None
     return list(labels)
+
+
+def name_with_column(field: str, column: str, value: Any) -> str:
+    """Return a value as `format_value` does; of a group that is a number with its column: `digit 6`."""
+    words, is_group = format_value(field, value), field.startswith("group")
+    return f"{escape_name(column)} {words}" if is_group and is_bare_number(value) else words
 
 
 def format_value(field: str, value: Any) -> str:
@@ -142,5 +152,5 @@ def escape_text(text: str) -> str:
 
 
 def escape_name(name: str) -> str:
-    """Return a name as `escape_text` does, cut in its middle if it is long: legends hold no novels."""
-    return escape_text(shorten_name(show_on_one_line(name)))
+    """Return a name as `escape_text` does, isolated, and cut in its middle: legends hold no novels."""
+    return isolate_name(escape_text(shorten_name(show_on_one_line(name))))

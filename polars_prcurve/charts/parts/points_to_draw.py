@@ -140,11 +140,20 @@ def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
     return dict(steps.with_columns(width=width).group_by("curve").agg(area).rows())
 
 
+def measure_areas(points: pl.DataFrame) -> dict[int, float]:
+    """Return the area under the straight lines of each curve, by its number."""
+    # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
+    run = pl.col("fpr").diff().over("curve").fill_null(0)
+    height = (pl.col("recall") + pl.col("recall").shift(1)).over("curve").fill_null(0) / 2
+    areas = points.with_columns(area=run * height).group_by("curve").agg(pl.col("area").sum())
+    return dict(areas.rows())
+
+
 # Doubt ----------------------------------------------------------------------------------------
 
 
 def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the column `doubt`: whether a point rests on fewer than five false positives.
+    """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives.
 
     Sums of weights and published rates do not tell how many there are, so nothing is said of these; but
     whole numbers that rise by one count examples, though they are floats. In a field of several parts,
@@ -154,13 +163,17 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
     if _FP_EFFECTIVE in rows.columns:
         # Five equal weights may lack a last digit.
         doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
-    elif rows.schema["fp"].is_integer() or _count_examples(rows):
+    elif has_counts(rows):
         doubt = pl.col("fp") < MIN_FALSE_ALERTS
+        if {"tp", "fn"} <= set(rows.columns):
+            doubt |= pl.col("tp") + pl.col("fn") < FEW_POSITIVES
     return rows.with_columns(doubt=doubt)
 
 
-def _count_examples(rows: pl.DataFrame) -> bool:
-    """Return whether false positives, as floats, are numbers of examples: whole, and by one apart."""
+def has_counts(rows: pl.DataFrame) -> bool:
+    """Return whether false positives are numbers of examples; floats are if whole, and by one apart."""
+    if rows.schema["fp"].is_integer():
+        return True
     fp = rows["fp"].cast(pl.Float64)
     if has_sums_of_weights(rows) or fp.null_count():
         return False
@@ -205,7 +218,10 @@ def split_by_doubt(
 def describe_doubt(drawn: pl.DataFrame) -> list[str]:
     """Return a sentence for the note if some points are in doubt, or if that is not known."""
     if drawn["doubt"].any():
-        return ["Dotted: fewer than 5 false alerts, not known"]
+        few = {"tp", "fn"} <= set(drawn.columns)
+        few = few and bool((drawn["tp"] + drawn["fn"] < FEW_POSITIVES).any())
+        or_positives = f", or {FEW_POSITIVES} positives" if few else ""
+        return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false alerts{or_positives}, not known"]
     if _FP_EFFECTIVE not in drawn.columns and has_sums_of_weights(drawn):
         return [
             "Not dotted where few false alerts are behind a line: counts that are not whole do not tell"

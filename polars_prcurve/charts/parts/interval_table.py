@@ -1,0 +1,109 @@
+"""A table of intervals: a row per comparison, with its name, its interval as a line, and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts.canvas import Canvas, draw_line
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import Channels
+from polars_prcurve.charts.parts.number_formats import round_digits
+from polars_prcurve.number_words import format_count
+
+MOST_ROWS = 12
+_WIDTH, _ROW = 300, 25
+
+
+class IntervalRow(NamedTuple):
+    """A value with its interval, and whether a test settles its sign."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    is_settled: bool
+
+    def say(self) -> str:
+        """Return the value and its interval in points: `81 (62 to 95)`."""
+        decimals = 0 if abs(self.value) >= 0.0995 else 1
+        value, *ends = (
+            "" if x is None else f"{100 * x:.{decimals}f}".replace("-", "\u2212")
+            for x in (self.value, self.low, self.high)
+        )
+        return value if "" in ends else f"{value} ({ends[0]} to {ends[1]})"
+
+
+def build_points_axis(values: Iterable[float | None]) -> ChartAxis:
+    """Return the axis of differences in points around all values and 0."""
+    known = [0.0, *(value for value in values if value is not None)]
+    low, high = min(known), max(known)
+    room = 0.08 * (high - low) or 0.05
+    return ChartAxis("difference", "Difference in points", low - room, high + room, "points")
+
+
+def draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
+    """Return the canvas of the table: settled rows first, the greatest on top, and what is left out."""
+    order = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
+    shown, rest = order[:MOST_ROWS], order[MOST_ROWS:]
+    x = build_points_axis(end for row in shown for end in row[1:4])
+    n_settled = sum(row.is_settled for row in shown)
+    has_open = n_settled < len(shown)
+    # Rows that are not settled stand below a heading of their own.
+    places = [k + (has_open and k >= n_settled) for k in range(len(shown))]
+    n = len(shown) + has_open + bool(rest)
+    room = round(max((style.measure_text(row.name) for row in shown), default=0)) + 14
+    y = ChartAxis("row", "", n - 0.5, -0.5, "none", room=room)
+    spec = ChartSpec(x, y, "linear", height=n * _ROW / _WIDTH, most_width=_WIDTH, names="none")
+    canvas = Canvas(curves, Channels(None, None), spec)
+    draw_line(canvas, [(0.0, y.low), (0.0, y.high)], "zero", {})
+    right = canvas.width + max((style.measure_text(row.say()) for row in shown), default=0) + 8
+    for row, place in zip(shown, places, strict=True):
+        look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
+        weight: Any = "bold" if row.is_settled else "normal"
+        canvas.words.append(Word(text=row.name, px=-room, weight=weight, **look))
+        canvas.words.append(Word(text=row.say(), px=round(right), align="right", **look))
+        values = {x.field: row.value, "low": row.low, "high": row.high}
+        record = {name: round_digits(value) for name, value in values.items() if value is not None}
+        settled = {"settled": 1} if row.is_settled else {}
+        canvas.data.append({"part": "interval", "row": place, "said": row.say(), **record, **settled})
+    quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
+    canvas.words += [Word(text="not told apart", y=float(n_settled), **quiet)] if has_open else []
+    canvas.words += [Word(text=_say_rest(rest), y=n - 1.0, **quiet)] if rest else []
+    canvas.layers += _build_layers(*canvas.place, x.field)
+    return canvas
+
+
+def _say_rest(rest: Sequence[IntervalRow]) -> str:
+    """Return how many rows are left out, and how many of these are settled."""
+    settled = sum(row.is_settled for row in rest)
+    said = (
+        f"{format_count(settled)} of them settled and smaller than these" if settled else "none settled"
+    )
+    return f"and {format_count(len(rest))} more, {said}"
+
+
+def _build_layers(x: alt.X, y: alt.Y, field: str) -> list[alt.Chart]:
+    """Return the layers of intervals and points; dotted and hollow where nothing is settled."""
+    layers = []
+    kinds: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "datum.settled === 1": (
+            {"strokeWidth": 2, "color": style.INK},
+            {"filled": True, "color": style.INK},
+        ),
+        "datum.settled !== 1": (
+            {"strokeWidth": 1.6, "strokeDash": style.DOTS, "color": style.QUIET},
+            {"filled": False, "fill": "white", "color": style.QUIET},
+        ),
+    }
+    for test, (line, point) in kinds.items():
+        rule = alt.Chart().mark_rule(aria=False, **line).encode(alt.X("low:Q"), y, alt.X2("high"))
+        dot = alt.Chart().mark_point(shape="circle", size=60, opacity=1, **point)
+        dot = dot.encode(x, y, alt.Description("said:N"), tooltip=alt.Tooltip("said:N", title="points"))
+        layers += [layer.transform_filter(test) for layer in (rule, dot)]
+    return [layer.transform_filter("datum.part === 'interval'") for layer in layers]

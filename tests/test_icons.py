@@ -1,0 +1,188 @@
+"""Icon arrays: each grid is a row of operating points, icon by icon, and never without its number."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from altair.utils import schemapi
+
+from polars_prcurve import PrcError, charts, prc
+from polars_prcurve.charts.parts.icons import count_icons
+from tests.support.chart_specs import (
+    PNG,
+    UNSEEN,
+    check_data,
+    heading,
+    plain,
+    png,
+    records,
+    subtitle,
+    walk_texts,
+)
+from tests.support.drawings import draw_groups, draw_scores
+
+pytestmark = pytest.mark.extras
+pytest.importorskip("vl_convert")
+
+TWO = draw_groups(["forest", "logistic"], neg=2_000, digits=4)
+KINDS = ["right", "likely", "unlikely", "false"]
+
+
+@pytest.fixture(autouse=True)
+def without_schema(request, monkeypatch):
+    """Skip Altair's checks against the schema of Vega-Lite, except where a test asks for them."""
+    if "with_schema" not in request.fixturenames:
+        monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
+
+
+@pytest.fixture
+def with_schema():
+    """Ask for the checks that `without_schema` skips."""
+
+
+def count_kinds(chart, **of) -> list[int]:
+    """The number of icons of each kind, of the grid with these values."""
+    icons = [row for row in records(chart, "icon") if all(row.get(k) == v for k, v in of.items())]
+    found = Counter(row["kind"] for row in icons)
+    return [found[kind] for kind in KINDS]
+
+
+@pytest.mark.usefixtures("with_schema")
+def test_each_grid_is_a_row_of_operating_points():
+    words = {"by": "model", "recall": [0.4, 0.8], "confidence": 0.9}
+    table = TWO.prc.operating_points([0.5, 0.2], metrics=("precision",), **words)
+    chart = TWO.prc.plot.alerts([0.5, 0.2], **words)
+    assert chart.to_dict() == charts.alerts(table, confidence=0.9).to_dict()
+    assert len(records(chart, "icon")) == 100 * len(table) == 800
+    for row in table.iter_rows(named=True):
+        low, share, high = (
+            math.floor(100 * row[name] + 0.5)
+            for name in ("precision_low", "precision", "precision_high")
+        )
+        facet = f"{row['model']} · 1\xa0in\xa0{1 / row['eta']:g} · recall {row['target']:g}"
+        expected = [low, share - low, high - share, 100 - high]
+        assert count_kinds(chart, facet=facet, color=row["model"]) == expected
+        assert f"{facet}: {share} ({low} to {high}) of 100 right" in chart.to_dict()["description"]
+        words_of = [r["text"] for r in records_of_words(chart) if r.get("facet") == facet]
+        assert f"{share} ({low} to {high}) of 100 right" in words_of, "icons come with their number"
+    assert "right or not, by the 90 % interval" in subtitle(chart)
+    assert png(chart).startswith(PNG)
+
+
+def records_of_words(chart) -> list[dict]:
+    return [
+        row
+        for data in chart.to_dict()["datasets"].values()
+        for row in data
+        if row.get("part", "").startswith("word")
+    ]
+
+
+def test_without_confidence_no_doubt_is_drawn():
+    chart = TWO.prc.plot.alerts(0.5, by="model", recall=0.5, confidence=None)
+    assert {row["kind"] for row in records(chart, "icon")} == {"right", "false"}
+    assert "Dotted" not in subtitle(chart)
+    assert "(" not in re.sub(r"\((forest|logistic)\)", "", heading(chart))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "kinds", "caption"),
+    [
+        ((0.67, 0.54, 0.78), [54, 13, 11, 22], "67 (54 to 78) of 100 right"),
+        ((0.67, None, None), [67, 0, 0, 33], "67 of 100 right"),
+        ((1.0, 0.9, 1.0), [90, 10, 0, 0], "100 (90 to 100) of 100 right"),
+        ((0.9996, 0.998, 0.9999), [99, 0, 0, 1], "99 (99 to 99) of 100 right"),
+        ((0.0, 0.0, 0.03), [0, 0, 3, 97], "0 (0 to 3) of 100 right"),
+        ((0.02, 0.001, 0.4), [0, 2, 38, 60], "2 (0 to 40) of 100 right"),
+        ((1 / 83, 1 / 140, 1 / 54), [1, 29, 57, 53], "1 in 83 (54 to 140) right"),
+        ((1 / 83.4, 1 / 138, 1 / 54.3), [1, 29, 57, 53], "1 in 83 (54 to 140) right"),
+        ((1 / 60, 0.0, 0.9), [1, 59, 940, 0], "1 in 60 (1 to none) right"),
+        ((1 / 4300, 1 / 6000, 1 / 800), [0, 200, 0, 800], "1 in 4 300 (800 to 6 000) right"),
+        ((1 / 4300, None, None), [0, 0, 0, 1000], "1 in 4 300 right"),
+    ],
+)
+def test_icons_are_those_of_the_words(estimate, kinds, caption):
+    grid = count_icons(*estimate)
+    found = dict(grid.kinds)
+    assert [found[kind] for kind in KINDS] == kinds
+    assert plain(grid.caption) == caption
+    assert grid.n_icons <= 1_000
+
+
+def test_icons_stand_in_rows_within_their_panel():
+    table = TWO.filter(model="forest").prc.operating_points([0.5, 0.0005], recall=0.9, confidence=0.95)
+    chart = charts.alerts(table)
+    for facet in {row["facet"] for row in records(chart, "icon")}:
+        icons = [row for row in records(chart, "icon") if row["facet"] == facet]
+        places = [(row["y"], row["x"]) for row in icons]
+        assert places == sorted(set(places)), "row by row, and no two at one place"
+        assert all(0 < row["x"] < 1 for row in icons)
+        order = [row["kind"] for row in icons]
+        assert len([a for a, b in pairwise(order) if a != b]) <= 3, "kinds in runs"
+    assert "Below 1 in 50 a grid has as many alerts as one right one takes" in subtitle(chart)
+
+
+def test_titles_say_the_numbers_in_the_order_of_the_grids():
+    one = TWO.filter(model="forest").prc.plot.alerts(0.5, recall=0.5)
+    share = round(100 * TWO.filter(model="forest").prc.operating_points(0.5, recall=0.5)["precision"][0])
+    assert re.fullmatch(rf"{share} of 100 alerts are right \(\d+ to \d+\)", heading(one))
+    both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
+    assert re.fullmatch(
+        r"\d+ of 100 alerts are right \(forest\), \d+ of 100 \(logistic\)", heading(both)
+    )
+    etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
+    assert re.fullmatch(
+        r"\d+ of 100 alerts are right where 1 in 2 is positive, .* where 1 in 1 000 is", heading(etas)
+    )
+    few = draw_scores(pos=14).prc.plot.alerts(0.5, recall=0.5)
+    assert heading(few) == "How many of 100 alerts are right", "14 positives are no finding"
+    assert "Half of the positives found, where 1 in 2 is positive" in subtitle(few)
+
+
+def test_more_than_twelve_grids_say_what_to_write():
+    many = draw_groups([f"clinic {k}" for k in range(13)]).rename({"model": "clinic"})
+    said = r"up to 12 grids, .* has 13; pick some groups first: table\.filter\(pl\.col\('clinic'\)"
+    with pytest.raises(PrcError, match=said):
+        many.prc.plot.alerts(0.1, by="clinic", recall=0.5)
+    twelve = many.filter(pl.col("clinic") != "clinic 3")
+    assert len(records(twelve.prc.plot.alerts(0.1, by="clinic", recall=0.5), "icon")) == 1_200
+    with pytest.raises(PrcError, match="pass fewer prevalences or targets"):
+        TWO.filter(model="forest").prc.plot.alerts([k / 100 for k in range(1, 14)], recall=0.5)
+
+
+def test_alerts_take_all_targets_and_words():
+    test = prc(TWO, by="model")
+    for target in ({"fpr": 0.1}, {"precision": 0.6}, {"alerts": 50, "per": 1_000}, {"maximize": "f1"}):
+        chart = test.plot.alerts(0.2, confidence=None, **target)
+        table = test.operating_points(0.2, metrics=("precision",), **target)
+        rows = table.select("model", "precision").rows()
+        shares = {model: math.floor(100 * share + 0.5) for model, share in rows}
+        assert {m: count_kinds(chart, color=m)[0] for m in shares} == shares
+    by_hand = test.plot.alerts(0.2, recall=0.5, color="model", facet="eta", title="My title")
+    assert heading(by_hand) == "My title"
+    bare = test.plot.alerts(0.2, recall=0.5, title=False)
+    assert "title" not in bare.to_dict()
+    assert any("of 100 right" in row["text"] for row in records_of_words(bare)), "numbers stay"
+
+
+def test_alerts_of_odd_tables_draw():
+    for rows in (0, 1, 10):
+        frame = pl.DataFrame(
+            {"score": [0.5] * rows, "label": [i % 2 for i in range(rows)], "g": ["a"] * rows},
+            schema={"score": pl.Float64, "label": pl.Int64, "g": pl.String},
+        )
+        chart = frame.prc.plot.alerts(0.1, by="g", recall=0.5, confidence=None)
+        check_data(chart)
+    unmet = TWO.prc.plot.alerts(1e-9, by="model", precision=0.9, confidence=None)
+    check_data(unmet)
+    assert "Not drawn, undefined: forest, logistic" in subtitle(unmet)
+    hostile = draw_groups(["</script><script>alert(1)</script>", "a\x01b", "x" * 300])
+    chart = hostile.rename({"model": "a:b"}).prc.plot.alerts(0.1, by="a:b", recall=0.5)
+    check_data(chart)
+    assert "<script>alert" not in chart.to_html()
+    assert not any(UNSEEN.search(text) for text in walk_texts(chart.to_dict()))

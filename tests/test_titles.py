@@ -1,0 +1,375 @@
+"""What charts say: no title claims what no test settled, numbers have few digits, names stay names."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from altair.utils import schemapi
+from scipy import stats
+
+from polars_prcurve import eta_grid, prc
+from polars_prcurve.charts.by_quantile import compute_normal_p_value, find_bent_classes
+from polars_prcurve.charts.parts.chart_style import COLORS, measure_text
+from polars_prcurve.number_words import count_of_100, say_count, say_eta, say_share, say_threshold
+from polars_prcurve.visible_text import isolate_name, make_visible
+from tests.support.arguments import PLOTS
+from tests.support.chart_specs import (
+    UNSEEN,
+    all_records,
+    heading,
+    labels,
+    names,
+    plain,
+    png,
+    records,
+    subtitle,
+    walk_texts,
+)
+
+pytestmark = pytest.mark.extras
+pytest.importorskip("vl_convert")
+
+CLAIMS = re.compile(r"\b(better|best|leads?|first|ahead|wins?|winner|beats?|worst|worse|surely)\b", re.I)
+NEUTRAL = "What acting on the model is worth, by risk"  # of acting and not acting
+MODELS = {"model": "model", "id": "row"}
+ETAS = [0.2, 0.01]
+
+
+@pytest.fixture(autouse=True)
+def without_schema(monkeypatch):
+    """Skip Altair's checks against the schema of Vega-Lite, which take half the time of a chart."""
+    monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
+
+
+def make_models(
+    steps: dict[str, float], *, pos: int = 200, neg: int = 800, seed: int = 0
+) -> pl.DataFrame:
+    """Return posteriors of models of one test set, whose positives are so many deviations higher."""
+    random = np.random.default_rng(seed)
+    label = np.arange(pos + neg) < pos
+    shared = random.normal(size=pos + neg)
+    wide = {"label": label}
+    for name, step in steps.items():
+        score = step * label + 0.6 * shared + 0.8 * random.normal(size=pos + neg)
+        wide[name] = 1 / (1 + neg / pos * np.exp(step * step / 2 - max(step, 0.1) * score))
+    return pl.DataFrame(wide).prc.unpivot_scores([*steps], name="model", row="row")
+
+
+TABLES = {
+    "clear": make_models({"sharp": 3.0, "dull": 0.8}),
+    "alike": make_models({"one": 1.5, "two": 1.5}),
+    "few": make_models({"sharp": 3.0, "dull": 0.8}, pos=14, neg=357),
+    "perfect": make_models({"perfect": 9.0, "coin": 0.0}),
+    "six": make_models({f"model {k}": 0.4 * k for k in range(6)}),
+    "nine": make_models({str(k): 1.0 + 0.2 * k for k in range(9)}),
+    "scripts": make_models(
+        {"Gradient boosting of 2024": 2, "مصنف عشوائي (عملة)": 0, "ナイーブベイズ": 1}
+    ),
+}
+WORDS = {
+    **{name: {"eta": ETAS} for name in ("pr_curve", "prg_curve", "threshold_curve", "gain_curve")},
+    "alerts": {"eta": ETAS[:1], "recall": 0.5, "confidence": None},
+    "decision_curve": {"eta": 0.1, "eta_train": 0.2},
+    "reliability": {"confidence": None},
+    "ribbon": {"eta": 0.5, "n_repeats": 3, "seed": 1},
+    "p3_curve": {"eta": ETAS, "recall": 0.5},
+    **{name: {"eta": eta_grid(0.001, 0.5, 5)} for name in ("ranking", "metric_by_eta")},
+    **{name: {} for name in ("roc_curve", "normal_quantiles")},
+}
+
+
+def draw(chart: str, table: pl.DataFrame, **more):
+    return getattr(prc(table, **MODELS).plot, chart)(**WORDS[chart], **more)
+
+
+def test_the_walk_knows_every_chart():
+    assert set(WORDS) | {"difference", "live"} == set(PLOTS), "add the new chart to WORDS"
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("chart", WORDS)
+def test_without_confidence_no_title_names_a_model_as_better(chart, table):
+    said = heading(draw(chart, TABLES[table]))
+    assert said
+    assert said == NEUTRAL or not CLAIMS.search(said), said
+    assert not CLAIMS.search(subtitle(draw(chart, TABLES[table])).partition(". ")[2]) or chart in (
+        "ranking",
+        "decision_curve",
+        "gain_curve",
+        "prg_curve",
+    ), "nor does any sentence below, but where a word says how to read the chart"
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("chart", ["pr_curve", "metric_by_eta", "p3_curve", "decision_curve"])
+def test_intervals_alone_settle_no_lead(chart, table):
+    said = heading(draw(chart, TABLES[table], confidence=0.95))
+    assert said == NEUTRAL or not CLAIMS.search(said), said
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_ranking_names_as_first_who_is_first_for_sure(seed):
+    steps = dict(zip("abc", np.random.default_rng(seed).uniform(0.5, 2.0, 3).tolist(), strict=True))
+    table = make_models(steps, pos=60, neg=600, seed=seed)
+    test, etas = prc(table, **MODELS), eta_grid(0.001, 0.5, 6)
+    said = heading(test.plot.ranking(etas, confidence=0.95))
+    sure = test.ranking(etas, confidence=0.95).filter(pl.col("rank") == 1, pl.col("high") < 0)
+    named = set(re.findall(r"\b([abc]) is first|, ([abc]) (?:from|up)", said))
+    named = {name for pair in named for name in pair if name}
+    assert named <= set(sure["model"])
+    if "every share" in said:
+        assert len(sure) == len(etas)
+    if "not settled" in said and not named:
+        assert sure.is_empty()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_difference_names_as_better_who_is_better_for_sure(seed):
+    steps = dict(zip("ab", np.random.default_rng(seed).uniform(0.8, 1.6, 2).tolist(), strict=True))
+    test = prc(make_models(steps, pos=60, neg=600, seed=seed), **MODELS)
+    etas = eta_grid(0.001, 0.5, 6)
+    said = heading(test.plot.difference(etas))
+    sure = test.compare(etas, metrics="average_precision").filter("resolved")
+    better = {"a" if d > 0 else "b" for d in sure["difference"]}
+    named = set(re.findall(r"\b([ab]) is better", said))
+    assert named <= better
+    assert ("every share" in said) == (len(sure) == len(etas) and len(better) == 1)
+    assert ("are not told apart" in said) == sure.is_empty()
+
+
+def test_titles_with_few_positives_tell_no_share():
+    for chart in WORDS:
+        said = heading(draw(chart, TABLES["few"]))
+        assert "%" not in said, f"{chart}: {said}"
+    dotted = draw("roc_curve", TABLES["few"])
+    assert all(row.get("doubt") for row in records(dotted)), "14 positives are drawn with doubt"
+    assert "or 20 positives, not known" in subtitle(dotted)
+
+
+# Digits ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("eta", "words"),
+    [
+        *((1 / 79.9, "1 in 80"), (1 / 9.52, "1 in 9.5"), (0.008, "1 in 125"), (1 / 1_234, "1 in 1 200")),
+        *((1e-6, "1 in 1 000 000"), (0.5, "1 in 2"), (1 / 12.5, "1 in 13"), (0.7, "70 %"), (0.0, "0 %")),
+        *((1 / 250, "1 in 250"), (14 / 371, "1 in 27"), (1 / 345.2, "1 in 350"), (1 / 143, "1 in 143")),
+    ],
+)
+def test_prevalences_have_two_digits_or_are_exact(eta, words):
+    assert plain(say_eta(eta)) == words
+
+
+def test_shares_and_counts_have_two_digits():
+    assert [plain(say_share(x)) for x in (1 / 2_583, 0.0371, 0.9997)] == [
+        "1 in 2 600",
+        "3.7 %",
+        "99.97 %",
+    ]
+    assert [plain(say_count(x, 2)) for x in (13_361.8, 7.234, 0.0123)] == ["13 000", "7.2", "0.012"]
+    assert [count_of_100(x) for x in (0, 0.004, 0.985, 0.9996, 1)] == [0, 0, 99, 99, 100]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "others", "words"),
+    [
+        (0.426835, [0.41], "0.42"),
+        (0.426835, [0.4267], "0.4268"),
+        (0.9999999997, [0.9999999995], "0.9999999997"),
+        (3e-9, [], "0.000000003"),
+        (1.04, [0.7], "1.04"),
+        (-2.345, [-3.0], "-2.4"),
+        (12_345.5, [12_344.0], "12345"),
+        (0.5, [0.25], "0.5"),
+        (0.426835, None, "0.426835"),
+        (7, [6], "7"),
+        (True, [False], "true"),
+        (None, [], ""),
+    ],
+)
+def test_thresholds_have_the_digits_that_tell_them_apart(threshold, others, words):
+    assert say_threshold(threshold, others) == words
+
+
+def test_a_threshold_as_said_flags_the_same_cases():
+    random = np.random.default_rng(1)
+    for scale in (1e-6, 1.0, 1e4):
+        scores = sorted(set((random.normal(size=300) * scale).tolist()))
+        for lower, score in pairwise(scores):
+            said = float(say_threshold(score, [lower]))
+            assert lower < said <= score
+            assert said not in (0.0, 1.0)
+
+
+def test_rules_of_thresholds_stand_at_their_scores_with_their_words():
+    table = make_models({"a": 2.0, "b": 1.0}, neg=4_000)
+    test = prc(table, by="model")
+    points = test.operating_points(0.1, recall=0.5)
+    chart = test.plot.threshold_curve(0.1)
+    rules = {row["color"]: row for row in records(chart, "threshold")}
+    odds = {m: math.log(t / (1 - t)) for m, t in points.select("model", "threshold").rows()}
+    assert {m: row["x"] for m, row in rules.items()} == pytest.approx(odds, rel=1e-5), "log odds"
+    for model, row in rules.items():
+        own = table.filter(pl.col("model") == model)
+        threshold = points.filter(pl.col("model") == model)["threshold"].item()
+        flagged = (own["score"] >= float(row["said"])).sum()
+        assert flagged == (own["score"] >= threshold).sum(), "what is said flags the same cases"
+        assert row["said"] in [r.get("text") for r in all_records(chart)], "over the rule"
+        assert row["said"] in heading(chart)
+    layers = [one["layer"] for one in chart.to_dict()["vconcat"]]
+    for each in layers:
+        marks = [one for one in each if "threshold" in json.dumps(one.get("transform", []))]
+        assert {one["mark"]["type"] for one in marks} == {"rule"}, "a rule runs through each chart"
+    assert "Scores are on an axis of log odds" in subtitle(chart)
+    apart = test.plot.threshold_curve([0.1, 0.0001]).to_dict()["vconcat"][0]["concat"]
+    kinds = [each["vconcat"][0]["layer"][-1]["encoding"] for each in apart]
+    assert len(kinds) == 2, "prevalences that need other axes have a column each"
+    log = [json.dumps(each["vconcat"][0]).count('"type": "log"') > 0 for each in apart]
+    assert log == [False, True]
+
+
+def test_axes_of_metrics_end_where_the_negatives_end():
+    test = prc(TABLES["few"], **MODELS)
+    for chart in (test.plot.metric_by_eta(), test.plot.p3_curve(recall=0.5)):
+        assert min(row["eta"] for row in records(chart)) == 0.001, "357 negatives"
+    asked = test.plot.metric_by_eta([1e-6, 0.1])
+    assert min(row["eta"] for row in records(asked)) == 1e-6, "but not where the user asks"
+
+
+# Names -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chart", [*WORDS, "live"])
+def test_names_from_right_to_left_are_isolated(chart):
+    table = TABLES["scripts"]
+    drawn = prc(table, **MODELS).plot.live(0.1) if chart == "live" else draw(chart, table)
+    texts = [text for text in walk_texts(drawn.to_dict()) if "مصنف" in text]
+    assert texts
+    for text in texts:
+        inside = re.sub("\u2068[^\u2068\u2069]*\u2069", "", text)
+        assert "مصنف" not in inside, "every such name is inside isolates"
+    assert png(drawn)
+
+
+@pytest.mark.parametrize("chart", WORDS)
+def test_characters_that_turn_a_text_are_never_raw(chart):
+    name = "evil \u202edrows\u2066 \u2069name"
+    table = TABLES["clear"].with_columns(
+        model=pl.when(pl.col("model") == "dull").then(pl.lit(name)).otherwise("model")
+    )
+    spec = draw(chart, table).to_dict()
+    for text in walk_texts(spec):
+        assert not UNSEEN.search(text)
+        assert not re.search("[\u202a-\u202e\u2066\u2067]", text)
+
+
+def test_isolates_and_widths():
+    assert isolate_name("a\u2069b") == "ab"
+    assert isolate_name("סיווג 1") == "\u2068סיווג 1\u2069"
+    assert make_visible("a\u202eb\u2067") == "a\ufffdb\ufffd"
+    assert measure_text("分類") > 1.7 * measure_text("ab")
+    assert measure_text("\u2068ab\u2069") == measure_text("ab")
+
+
+def test_numbers_as_names_come_with_their_column():
+    random = np.random.default_rng(2)
+    rows = [
+        pl.DataFrame({"digit": [k] * 400, "score": random.normal(size=400), "label": [1, 0] * 200})
+        for k in range(1, 10)
+    ]
+    table = pl.concat(rows)
+    chart = table.prc.plot.pr_curve(0.1, by="digit")
+    assert labels(chart, "facet") == [f"digit {k}" for k in range(1, 10)] or set(
+        labels(chart, "facet")
+    ) == {f"digit {k}" for k in range(1, 10)}
+    as_text = table.with_columns(pl.col("digit").cast(pl.String))
+    assert "digit 6" in labels(as_text.prc.plot.pr_curve(0.1, by="digit"), "facet")
+    nine = prc(TABLES["nine"], **MODELS)
+    shown = [plain(str(r.get("text"))) for r in all_records(nine.plot.ranking([0.1, 0.5]))]
+    assert any(re.fullmatch(r"1  model \d", text) for text in shown), "never `1 3`"
+    words = json.dumps(draw("alerts", TABLES["nine"]).to_dict())
+    assert '"model 3"' in words
+
+
+def test_six_long_names_stand_at_their_lines_or_right_of_them():
+    steps = {f"a model whose name is as long as a sentence, version {k}": 0.5 * k for k in range(6)}
+    for chart in ("pr_curve", "roc_curve", "gain_curve", "metric_by_eta"):
+        drawn = draw(chart, make_models(steps))
+        assert len(names(drawn)) == 6
+        assert '"legend": {' not in json.dumps(drawn.to_dict())
+    ends = draw("metric_by_eta", make_models(steps))
+    leaders = records(ends, "leader")
+    assert leaders, "a thin line leads to a name that had to move"
+    last = {row["color"]: row["value"] for row in records(ends) if row["eta"] == 0.5}
+    for row in leaders[::2]:
+        assert row["value"] == pytest.approx(last[row["color"]], abs=0.02)
+
+
+def test_six_colours_differ_in_grey_print():
+    def find_lightness(color: str) -> float:
+        value = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+        y = float(linear @ [0.2126, 0.7152, 0.0722])
+        return 116 * (y ** (1 / 3) if y > 0.008856 else 7.787 * y + 16 / 116) - 16
+
+    light = sorted(map(find_lightness, COLORS[:6]))
+    assert min(b - a for a, b in pairwise(light)) > 7
+
+
+# Normal scores ---------------------------------------------------------------------------------
+
+
+def test_the_test_of_normal_scores_is_that_of_anderson_and_darling():
+    random = np.random.default_rng(4)
+    for n in (8, 40, 700):
+        for sample in (random.normal(size=n), random.exponential(size=n), random.uniform(size=n)):
+            y = np.sort(sample)
+            z = stats.norm.cdf((y - y.mean()) / y.std(ddof=1))
+            odd = 2 * np.arange(1, n + 1) - 1
+            found = -n - np.mean(odd * (np.log(z) + np.log1p(-z[::-1])))
+            found *= 1 + 0.75 / n + 2.25 / n**2
+            p = compute_normal_p_value(y, np.full(n, 1 / n), n)
+            if 0.6 <= found <= 10:
+                assert p == pytest.approx(math.exp(1.2937 - 5.709 * found + 0.0186 * found**2), rel=1e-6)
+    rejected = [
+        compute_normal_p_value(np.sort(random.normal(size=60)), np.full(60, 1 / 60), 60) < 0.05
+        for _ in range(1_000)
+    ]
+    assert 25 <= sum(rejected) <= 80
+    ties = compute_normal_p_value(np.array([1.0, 2.0, 3.0]), np.array([0.25, 0.5, 0.25]), 400)
+    assert ties < 1e-6, "three values are no normal distribution"
+
+
+def test_titles_of_normal_scores_name_the_classes_that_are_not():
+    random = np.random.default_rng(6)
+    bent = np.r_[random.exponential(size=300), random.normal(size=900)]
+    straight = np.r_[random.normal(2, 1, 300), random.normal(size=900)]
+    label = np.arange(1_200) < 300
+    frames = [
+        pl.DataFrame({"score": score, "label": label, "g": [name] * 1_200})
+        for name, score in (("bent", bent), ("straight", straight))
+    ]
+    chart = pl.concat(frames).prc.plot.normal_quantiles(by="g")
+    assert heading(chart) == "Scores are not normal: positives of bent"
+    assert (
+        heading(frames[1].prc.plot.normal_quantiles()) == "No class is shown not to have normal scores"
+    )
+    odds = frames[1].with_columns(score=1 / (1 + (-pl.col("score")).exp()))
+    logistic = odds.prc.plot.normal_quantiles()
+    assert heading(logistic) == "No class is shown not to have normal scores", "straight on log odds"
+    assert "axis of log odds" in subtitle(logistic)
+    words = [plain(str(row.get("text"))) for row in all_records(chart)]
+    areas = pl.concat(frames).prc.summary(metrics="roc_auc", by="g")
+    fits = pl.concat(frames).prc.binormal(by="g")
+    for name, area in areas.select("g", "value").rows():
+        fit = fits.filter(pl.col("g") == name).row(0, named=True)
+        far = (fit["mu_pos"] - fit["mu_neg"]) / math.hypot(fit["sigma_pos"], fit["sigma_neg"])
+        assert f"area {area:.2f}, of the fit {stats.norm.cdf(far):.2f}" in words
+    assert find_bent_classes(pl.DataFrame(schema={"curve": pl.Int64})) == {}
