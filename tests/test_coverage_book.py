@@ -30,9 +30,7 @@ CHECKED = (
 NOT_SIMULATED = {
     "precision is estimated as 4 %, but it could as well be 2 % or 7 %": "read off the table above it",
     "within 0.5 % of alpha at a `guarantee` of 0.95 or less, 2 % at 0.99 and 9 % at 0.999": "computed",
-    "in 93 to 97 %": "the head of a column",
     "of which 1 % are positive": "says what is drawn",
-    "scores of which 20 or 30 % of the positives cannot be told": "says what is drawn",
     "is beyond that end with 1 %, so the tests may err with 4 %": "how 5 % are shared",
 }
 """Other shares on these pages, with what they are."""

@@ -1,14 +1,9 @@
 """Which figures of the docs come from which table; `benchmarks/coverage.py --docs` writes them."""
 
-from . import of_coverage, of_designs, of_labels, of_pages
+from . import of_coverage, of_pages
 from .held import ROOT, Grid, Held, Sentence, is_stored
 
-FIGURES: list[Held] = [
-    *of_coverage.FIGURES,
-    *of_pages.FIGURES,
-    *of_designs.FIGURES,
-    *of_labels.FIGURES,
-]
+FIGURES: list[Held] = [*of_coverage.FIGURES, *of_pages.FIGURES]
 PAGES = list(dict.fromkeys(held.page for held in FIGURES))
 
 

@@ -54,6 +54,7 @@ SAMPLED_ETA = (
 )
 IS_MANY = (EXPECTED >= 20) & (col("missed") >= 20)
 TIED = col("model") == "five levels"
+QUANTITY, BY_PLAN = col("quantity"), col("labels") == "by plan"
 AREAS: list[Held] = [
     hold_row("average precision", "areas", IS_AP),
     hold_row("ROC AUC", "areas", IS_ROC),
@@ -65,6 +66,8 @@ AREAS: list[Held] = [
     hold_row("average precision where eta is from rows without labels", "shared_reference", IS_AP),
     hold_row("average precision, rows sampled by score", "bought_areas", IS_AP),
     hold_row("ROC AUC, rows sampled by score", "bought_areas", IS_ROC),
+    hold_row("average precision, rows drawn by label or by range", "label_designs", QUANTITY == "average_precision"),
+    hold_row("average precision, labels by a plan", "labels", QUANTITY == "average_precision", BY_PLAN),
     hold_row("average precision, clusters", "cluster_areas", IS_AP),
     hold_row("average precision, clusters of unlike effects", "patient_effects"),
     hold_row("average precision, a field of parts", "field_areas", IS_AP),
@@ -90,6 +93,8 @@ BANDS: list[Held] = [
     hold_row("net benefit, 1 000 rows or more, risks below 0.6", "decision_curves", MANY_EVENTS, flag=False),
     hold_points("rows sampled by score: precision", "bought_bands", ("precision",)),
     hold_points("rows sampled by score: fpr", "bought_bands", ("fpr",)),
+    hold_row("rows drawn by label or by range: precision, recall", "label_designs", QUANTITY != "average_precision"),
+    hold_row("labels by a plan: precision, recall", "labels", QUANTITY != "average_precision", BY_PLAN),
     hold_points("clusters, 20 false and 20 missed expected", "cluster_bands", CLUSTERED, IS_MANY),
     hold_points("clusters, fewer expected", "cluster_bands", CLUSTERED, ~IS_MANY),
     hold_points("a field of parts: precision, F1, recall", "field_bands", ("precision_known", "f1_known", "recall_known")),
@@ -139,6 +144,8 @@ DIFFERENCES: list[Held] = [
     hold_apart("at a target, rounded scores", "sought_points", most("wrongly_resolved", ROUNDED), ROUNDED),
     hold_apart("at a target, weights", "sought_points", most("wrongly_resolved", WEIGHTED), WEIGHTED),
     hold_apart("at a target, a field of parts", "field_pairs", most("wrongly_resolved")),
+    hold_apart("average precision, labels by a plan", "label_pairs", most("resolved", IS_AP), IS_AP),
+    hold_apart("at a threshold or a recall, labels by a plan", "label_pairs", most("resolved", ~IS_AP), ~IS_AP),
     hold_apart("at the own prevalence", "cohort_differences", most("resolved", col("shifts") == "2 and 2")),
     hold_apart("a model and a point of others", "matched_points", most("resolved", col("share") == 1)),
 ]  # fmt: skip

@@ -29,6 +29,18 @@ def hold_moved(start: str, cell: int) -> Sentence:
     )
 
 
+NEXT, LABELS = "what-to-label-next", Stored("labels")
+
+
+def how_much_wider(quantity: str, eta: str) -> pl.Expr:
+    """Return how many times as wide an interval of random labels is, the median over cells."""
+    is_asked = (col("quantity") == quantity) & (col("eta") == eta)
+    random, plan = (is_asked & (col("labels") == way) for way in ("at random", "by plan"))
+    widths = (col("width").filter(way).sort_by(col("cell").filter(way)) for way in (random, plan))
+    first, second = widths
+    return (first / second).median()
+
+
 ALIKE = col("field").is_in(["only the prevalence differs", "five distinct scores"])
 SLIGHT = (col("field") == "scores 0.1 sd higher in the field") & (col("n") == 1_000)
 FIGURES: list[Held] = [
@@ -54,6 +66,10 @@ FIGURES: list[Held] = [
     hold_moved("| 200 positives, 2 000 negatives | eta 0.01, 500 looked at", 2),
     hold_moved("| 50, 2 000 | 0.1, 500", 1),
     hold_moved("| 5 000, 50 000 | 0.02, 1 000", 15),
+    Sentence(
+        NEXT, "{} times as wide for precision, {} times for recall and {} times for average precision",
+        LABELS(how_much_wider("precision", "own")), LABELS(how_much_wider("recall", "own")), LABELS(how_much_wider("average_precision", "own")),
+    ),
     Sentence(
         SHIFT, "Where only the prevalence differs, the interval holds {:.0f} to {:.0f} %, and the test rejects in {:.0f} to {:.0f} %",
         *map(MIXTURE, (least("coverage", ALIKE), most("coverage", ALIKE), least("rejected", ALIKE), most("rejected", ALIKE))),
