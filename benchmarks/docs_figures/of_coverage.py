@@ -7,7 +7,7 @@ from __future__ import annotations
 import polars as pl
 from polars import col
 
-from .held import Held, Sentence, Stored, count, find_ends, least, mean, most, standard_error
+from .held import Sentence, Stored, count, find_ends, least, mean, most, standard_error
 
 PAGE = "coverage"
 IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
@@ -55,7 +55,7 @@ SAMPLED_ETA = (
 IS_MANY = (EXPECTED >= 20) & (col("missed") >= 20)
 TIED = col("model") == "five levels"
 QUANTITY, BY_PLAN = col("quantity"), col("labels") == "by plan"
-AREAS: list[Held] = [
+AREAS: list[Sentence] = [
     hold_row("average precision", "areas", IS_AP),
     hold_row("ROC AUC", "areas", IS_ROC),
     hold_row("precision at a recall", "areas", AT_RECALL),
@@ -73,7 +73,7 @@ AREAS: list[Held] = [
     hold_row("average precision, a field of parts", "field_areas", IS_AP),
     hold_row("ROC AUC, a field of parts", "field_areas", IS_ROC),
 ]  # fmt: skip
-BANDS: list[Held] = [
+BANDS: list[Sentence] = [
     hold_points("precision, 20 or 100 false positives expected", "bands", ("mover_wilson",), EXPECTED.is_in(["20", "100"])),
     hold_points("precision, 5 expected", "bands", ("mover_wilson",), EXPECTED == "5"),
     hold_points("precision, 1 expected", "bands", ("mover_wilson",), EXPECTED == "1"),
@@ -127,7 +127,7 @@ def hold_apart(
     return Sentence(PAGE, text, *map(stored, figures))
 
 
-DIFFERENCES: list[Held] = [
+DIFFERENCES: list[Sentence] = [
     hold_apart("average precision, one test set", "compare", most("rejected", IS_AP), IS_AP, held=False),
     hold_apart("ROC AUC, one test set", "compare", most("rejected", IS_ROC), IS_ROC, held=False),
     *(hold_apart(f"average precision, {label}", table, most("rejected")) for table, label in UNLIKE.items()),
@@ -164,7 +164,7 @@ def hold_promise(label: str, table: str, *which: pl.Expr) -> Sentence:
 
 
 MODEL, TARGET = col("model"), col("target")
-PROMISES: list[Held] = [
+PROMISES: list[Sentence] = [
     hold_promise("precision, normal scores", "guarantee", MODEL.str.starts_with("normal")),
     hold_promise("precision, beta, Student's t, a mixture", "guarantee", MODEL.str.contains("^(beta|t3|mixture)")),
     hold_promise("precision, five levels", "guarantee", MODEL == "five levels"),
@@ -200,7 +200,7 @@ def hold_mixture(label: str, *which: pl.Expr) -> Sentence:
 
 FIELD = col("field")
 ALIKE = FIELD.is_in(["only the prevalence differs", "five distinct scores"])
-REST: list[Held] = [
+REST: list[Sentence] = [
     hold_maxima("F1 at its greatest", "f1", "f1"),
     hold_maxima("MCC at its greatest", "mcc", "mcc"),
     hold_maxima("precision where F1 is greatest", "f1", "precision"),
@@ -238,7 +238,7 @@ def weighted(held: str, *which: pl.Expr) -> pl.Expr:
     return 100 * (col(held).fill_null(0).filter(*which) * marks).sum() / marks.sum()
 
 
-FAILURES: list[Held] = [
+FAILURES: list[Sentence] = [
     Sentence(
         PAGE, "Of {} cells of `areas` in which 95 % are marked, {} hold less than 93 % by more than two standard errors, and {} more than 97 %.",
         TABLE(count(MARKED)), TABLE(count(MARKED, col("coverage_of_marked") < 0.93 - 2 * ERROR)),
@@ -280,4 +280,4 @@ FAILURES: list[Held] = [
     ),
     Sentence(PAGE, "at 95 % a standard error of {} points in `areas`, and of {} with 500 test sets.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
 ]  # fmt: skip
-FIGURES: list[Held] = [*AREAS, *BANDS, *DIFFERENCES, *PROMISES, *REST, *FAILURES]
+FIGURES: list[Sentence] = [*AREAS, *BANDS, *DIFFERENCES, *PROMISES, *REST, *FAILURES]

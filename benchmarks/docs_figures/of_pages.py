@@ -7,7 +7,7 @@ from __future__ import annotations
 import polars as pl
 from polars import col
 
-from .held import Held, Sentence, Stored, count, least, mean, most
+from .held import Sentence, Stored, count, least, mean, most
 
 UNCERTAINTY, KEPT, MOVED, SHIFT = "uncertainty", "keeping-promises", "prevalence-moved", "prior-shift"
 EVERYWHERE, GUARANTEE, POINTS, MIXTURE = map(
@@ -43,7 +43,7 @@ def how_much_wider(quantity: str, eta: str) -> pl.Expr:
 
 ALIKE = col("field").is_in(["only the prevalence differs", "five distinct scores"])
 SLIGHT = (col("field") == "scores 0.1 sd higher in the field") & (col("n") == 1_000)
-FIGURES: list[Held] = [
+FIGURES: list[Sentence] = [
     Sentence(
         UNCERTAINTY, "its 95 % covered the precision at all scores of positives in {:.0f} to {:.0f} % of test sets.",
         EVERYWHERE(least("default")), EVERYWHERE(most("default")),
