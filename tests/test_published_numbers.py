@@ -53,7 +53,7 @@ def numbers(stories: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_title_tells_how_many_there_are(shared: ModuleType, stories: dict[str, Any]) -> None:
     assert sorted(shared.NAMES) == NAMES
-    assert PAGE.startswith("# Twenty published numbers\n")
+    assert PAGE.startswith("# What became of twenty published numbers?\n")
     assert len(NAMES) == 20
     assert sum(story.fetched for story in stories.values()) >= 10
 
