@@ -11,6 +11,7 @@ POINT_METRICS = {
     "sensitivity": "recall",
     "tpr": "recall",
     "hit_rate": "recall",
+    "true_positive_rate": "recall",
     "true_negative_rate": "specificity",
     "tnr": "specificity",
     "false_positive_rate": "fpr",
@@ -33,6 +34,7 @@ CURVE_METRICS = {
     "auprc": "pr_auc",
     "aupr": "pr_auc",
     "auc_pr": "pr_auc",
+    "prauc": "pr_auc",
     "average_precision_score": "average_precision",
     "roc_auc_score": "roc_auc",
 }
@@ -91,16 +93,25 @@ def list_arguments_meant(name: str) -> list[str]:
 _TARGETS = ("alerts", "per", "precision", "npv", "fdr", "lift", "predicted_positive_rate", "maximize")
 """Targets that not every method finds which takes a threshold."""
 
+_SPECIFICITY = ("specificity", "tnr", "true_negative_rate")
+
 
 def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
     """Return what to do in place of an argument that only other functions have, or an empty text.
 
     `weight` is how users write the argument for weights, which must be `known`.
     """
+
+    def write(argument: str) -> str:
+        return weight.replace("weight", argument)
+
     if name in _TARGETS and {"threshold", "recall"} <= set(known):
         is_command = weight.startswith("-")
         finder = "command points" if is_command else "method operating_points"
-        return (
-            f"find the threshold by the {finder}, and pass it as {weight.replace('weight', 'threshold')}"
-        )
+        return f"find the threshold by the {finder}, and pass it as {write('threshold')}"
+    if name.lower() in _SPECIFICITY and {"threshold", "fpr"} <= set(known):
+        return f"a specificity of 0.99 is an fpr of 0.01, {write('fpr')}"
+    meant = {name, *list_arguments_meant(name.lower())}
+    if "eta" in meant and "score" in known and meant.isdisjoint(known):
+        return f"a prevalence is {write('eta')} of a call that reads it, such as curve and summary"
     return ""

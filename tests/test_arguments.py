@@ -65,6 +65,21 @@ def test_an_unknown_argument_gets_a_hint(call: Callable[..., Any], wrong: str, h
         call(**{wrong: 1})
 
 
+@pytest.mark.parametrize(
+    ("call", "wrong", "hint"),
+    [
+        (prc(DF).operating_points, "specificity", "an fpr of 0.01, fpr="),
+        (prc(DF).ranking, "TNR", "an fpr of 0.01, fpr="),
+        (prc(DF).sweep, "eta", "eta= of a call that reads it, such as curve"),
+        (prc(DF).counts, "base_rate", "eta= of a call that reads it, such as curve"),
+        (prc(DF), "prevalence", "eta= of a call that reads it, such as curve"),
+    ],
+)
+def test_an_argument_of_elsewhere_tells_where(call: Callable[..., Any], wrong: str, hint: str) -> None:
+    with pytest.raises(TypeError, match=hint):
+        call(**{wrong: 0.1})
+
+
 def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
     with pytest.raises(TypeError, match=r"; there are: thresholds, score, label, pos_label, "):
         prc(DF).sweep(**{"\x1bquux": 1})  # type: ignore[arg-type]

@@ -57,6 +57,25 @@ def test_pages_show_what_really_comes_out(page: Path) -> None:
     assert result.attempted > 0 or ">>>" not in page.read_text(encoding="utf-8")
 
 
+def test_a_page_is_a_question_that_its_first_screen_answers() -> None:
+    """By a call, a table, a formula or pictures; a few answer in words."""
+    for page in PAGES[1:]:
+        if page.stem == "index":  # the front page
+            continue
+        title, *lines = page.read_text(encoding="utf-8").splitlines()
+        assert title.startswith("# "), page.name
+        assert "?" in title, f"{page.name}: the title is no question"
+        answers = [line for line in lines[:24] if line.startswith(("```", "|", "    ", "<div"))]
+        in_words = {"formulas", "coverage", "compatibility", "keeping-promises"}
+        assert answers or page.stem in in_words, f"{page.name} has no answer in its first screen"
+
+
+def test_pages_hold_no_more_words_than_one_reads() -> None:
+    words = {page.name: len(page.read_text(encoding="utf-8").split()) for page in PAGES}
+    assert sum(words.values()) <= 45_500, "take something out for what is new"
+    assert max(words.values()) <= 2_500, max(words, key=words.__getitem__)
+
+
 @pytest.mark.extras
 def test_the_reference_shows_what_really_comes_out(docs: Path) -> None:
     pages = sorted((docs / "reference").rglob("*.md"))

@@ -118,6 +118,15 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         r"there are: .*metrics.best\(\"f1\"\)",
     ),
     "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
+    "its capitals": (lambda p: p.summary(0.1, metrics="AUPRC"), "did you mean 'pr_auc'"),
+    "other name, asked of a whole curve": (
+        lambda p: p.summary(0.1, metrics="Sensitivity"),
+        "mean 'recall'",
+    ),
+    "other name, asked of a threshold": (
+        lambda p: p.curve(0.1, metrics="AUROC"),
+        "did you mean 'roc_auc'",
+    ),
     "metric without its parameter": (lambda p: p.curve(0.1, metrics="f_beta"), r"metrics.f_beta\(2\)"),
     "metric with a wrong parameter": (lambda p: p.curve(0.1, metrics="f_beta(0)"), "beta must be"),
     "metric of a whole curve": (

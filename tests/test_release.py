@@ -103,8 +103,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(dist: Path) -> None:
         names = set(wheel.namelist())
         assert wheel.read(f"{NAME}.dist-info/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
     about = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
-    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "polars_prcurve").rglob("*.py")}
-    package.add("polars_prcurve/py.typed")
+    paths = [path for end in ("py", "js") for path in (ROOT / "polars_prcurve").rglob(f"*.{end}")]
+    package = {path.relative_to(ROOT).as_posix() for path in paths} | {"polars_prcurve/py.typed"}
     assert names == package | {f"{NAME}.dist-info/{name}" for name in about}
 
 

@@ -247,7 +247,13 @@ def test_a_copy_of_code_is_what_one_types(browser: Any, address: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "found"),
-    [("confidence interval", "uncertainty.html"), ("decision curve", "decision")],
+    [
+        ("confidence interval", "uncertainty.html"),
+        ("AUPRC confidence interval", "uncertainty.html"),
+        ("decision curve", "decision"),
+        ("base rate PPV", "questions.html"),
+        ("MLflow", "coming-from.html"),
+    ],
 )
 def test_a_search_finds_the_page(browser: Any, address: str, words: str, found: str) -> None:
     tab = browser.new_page()

@@ -1,13 +1,12 @@
-"""How a figure of the docs is held to a stored table: sentences with gaps, and whole tables.
+"""How a figure of the docs is held to a stored table: sentences, and rows of tables, with gaps.
 
 A sentence names a page and a text with a gap for each figure, `{}` or `{:.0f}`. Between its words there
-may be any line break in the page. A grid is a table of Markdown, found by its line of heads.
+may be any line break in the page.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -63,7 +62,7 @@ def show_number(value: Any, spec: str | None) -> str:
         return "none"
     if isinstance(value, int):
         return f"{value:,}".replace(",", " ")
-    # As `show` rounds: 95.45, which is a little less as a float, is in the middle.
+    # 95.45, which is a little less as a float, is in the middle.
     return format(Decimal(repr(round(value, 6))), spec or ".1f")
 
 
@@ -106,35 +105,6 @@ class Sentence:
         return page
 
 
-class Grid:
-    """A table of a page, all of whose cells come from stored ones."""
-
-    def __init__(
-        self, page: str, table: str, heads: str, make: Callable[[pl.DataFrame], pl.DataFrame]
-    ) -> None:
-        self.page, self.text, self.tables, self.make = page, heads, {table}, make
-
-    def find(self, page: str) -> re.Match[str]:
-        """Return the place of the table; raise unless the page has it once."""
-        pattern = re.escape(self.text) + r"\n\|[-| ]+\|\n(?P<rows>(?:\|.*\n)*)"
-        found = list(re.finditer(pattern, page))
-        if len(found) != 1:
-            raise LookupError(
-                f"expected once in docs/{self.page}.md, found {len(found)} times: {self.text}"
-            )
-        return found[0]
-
-    def write(self, page: str) -> str:
-        """Return the page with the rows of the stored table."""
-        (table,) = self.tables
-        rows = self.make(read_table(table)).rows()
-        lines = "".join(f"| {' | '.join(row)} |\n".replace("|  |", "| |") for row in rows)
-        start, end = self.find(page).span("rows")
-        return page[:start] + lines + page[end:]
-
-
-Held = Sentence | Grid
-
 # What figures and cells are made of -----------------------------------------------------------
 
 
@@ -165,16 +135,6 @@ def count(*where: pl.Expr) -> pl.Expr:
     return pl.len() if not where else pl.all_horizontal(*where).sum().cast(pl.Int64)
 
 
-def near(column: str, *where: pl.Expr) -> pl.Expr:
-    """Return how many shares are 93 to 97 %."""
-    return choose(column, *where).is_between(0.93, 0.97).sum().cast(pl.Int64)
-
-
-def summarize(column: str, *where: pl.Expr) -> list[pl.Expr]:
-    """Return the number of cells, the least and the greatest share, and how many are 93 to 97 %."""
-    return [count(*where), least(column, *where), most(column, *where), near(column, *where)]
-
-
 def find_ends(column: str, *where: pl.Expr) -> list[pl.Expr]:
     """Return the least and the greatest share."""
     return [least(column, *where), most(column, *where)]
@@ -183,24 +143,3 @@ def find_ends(column: str, *where: pl.Expr) -> list[pl.Expr]:
 def standard_error() -> pl.Expr:
     """Return the standard error of a coverage of 95 %, or of a promise of it, in percentage points."""
     return 100 * (0.95 * 0.05 / pl.col("n_sets").min()).sqrt()
-
-
-def show(column: str | pl.Expr, digits: int = 1) -> pl.Expr:
-    """Return a column of numbers as text with so many digits; null is empty."""
-    numbers = pl.col(column) if isinstance(column, str) else column
-    return pl.format("{}", numbers.round(digits).cast(pl.Decimal(18, digits))).fill_null("")
-
-
-def show_share(column: str) -> pl.Expr:
-    return show(percent(column)).alias(column)
-
-
-def show_count(column: str) -> pl.Expr:
-    """Return whole numbers with a space after thousands."""
-    text = pl.col(column).cast(pl.Int64).cast(pl.String)
-    return text.str.replace(r"(\d)(\d{3})$", "$1 $2").fill_null("")
-
-
-def show_number_as_it_is(column: str) -> pl.Expr:
-    """Return numbers with the digits that they have; null is empty."""
-    return pl.format("{}", pl.col(column)).str.replace(r"\.0$", "").fill_null("")

@@ -45,14 +45,14 @@ def filled(page: str, numbers: pl.DataFrame, mains: dict[str, Main]) -> str:
 
     def table(block: re.Match[str]) -> str:
         rows = numbers.filter(pl.col("figure").str.starts_with(block[2]), "listed")
-        lines = ["| where | what | it says | here | accepted |", "|---|---|---|---|---|"]
+        lines = ["| where | what | it says | here |", "|---|---|---|---|"]
         last = ""
         for row in rows.iter_rows(named=True):
             name = row["figure"]
             where = title(mains[name]).partition(":")[0].partition(", ")[2] or "the example"
             place = "" if name == last else f"{where}, `{name}.py`"
             last = name
-            cells = (place, row["what"], row["paper"], row["found"], row["limit"] or "told only")
+            cells = (place, row["what"], row["paper"], row["found"])
             lines.append(f"| {' | '.join(cells)} |")
         return "".join([block[1], *(f"{line}\n" for line in lines), block[3]])
 

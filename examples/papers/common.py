@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ import altair as alt
 import polars as pl
 
 OUT = Path("out", "papers")
+NUMBER = re.compile(r"(at most |±)?[\d.e-]+( %)?")
 
 
 class Limit(NamedTuple):
@@ -36,7 +38,7 @@ class Criterion(NamedTuple):
     exact: bool
     """Whether the number is the same in a fast run."""
     listed: bool
-    """Whether it is on the page of all papers."""
+    """Whether it is on the page of all papers: what a paper prints as a number, and what tells more."""
 
 
 class OutsideError(AssertionError):
@@ -81,9 +83,13 @@ class Figure:
         self._sized = True
         return fast if self.fast else full
 
-    def check(self, what: str, paper: str, found: float, limit: Limit, *, listed: bool = True) -> None:
+    def check(
+        self, what: str, paper: str, found: float, limit: Limit, *, listed: bool | None = None
+    ) -> None:
         """Write down a number, what the paper says of it, if anything, and whether it is within its
-        limit. What is not `listed` is checked all the same, and left out of docs/papers.md."""
+        limit. Unless `listed` says so, only what the paper gives as a number is in docs/papers.md."""
+        if listed is None:
+            listed = NUMBER.fullmatch(paper) is not None
         found = float(found)
         holds = limit.low <= found <= limit.high
         number = _said(found, limit.decimals)

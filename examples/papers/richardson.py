@@ -66,7 +66,7 @@ def check_area(
     expected: float,
     paper: str,
     *,
-    listed: bool = True,
+    listed: bool,
 ) -> None:
     """A mean of average precision, to three of its standard errors or to a hundredth."""
     value, error = mean

@@ -74,7 +74,6 @@ def main(figure: Figure) -> alt.VConcatChart:
                 "",
                 value,
                 about(expected, 1e-5),
-                listed=False,
             )
 
     found = areas(CLASSIFIERS, ["roc_auc", SCALED, "average_precision"], figure.size(200, 10), seed=4)
@@ -84,14 +83,12 @@ def main(figure: Figure) -> alt.VConcatChart:
             for metric in ("roc_auc", SCALED.name):
                 value, error = mean[name, ratio, metric]
                 limit = about(POPULATION[name, metric], 3 * error + 0.002)
-                figure.check(
-                    f"{name}, {ratio}: mean {metric}", "constant", value, limit, listed=ratio == "1:99"
-                )
+                figure.check(f"{name}, {ratio}: mean {metric}", "constant", value, limit)
             what, area = (
                 f"{name}, {ratio}: mean average precision",
                 mean[name, ratio, "average_precision"],
             )
-            check_area(figure, what, area, expected, "changes with imbalance")
+            check_area(figure, what, area, expected, "changes with imbalance", listed=ratio == "1:99")
 
     return drawn(found)
 

@@ -38,7 +38,6 @@ def main(figure: Figure) -> alt.FacetChart:
                 "drawn",
                 value,
                 about(expected, 0.001),
-                listed=name == "best",
             )
     for metric in TRANSFORMS:
         ranges = (

@@ -52,6 +52,7 @@ def main(figure: Figure) -> alt.HConcatChart:
         "not due to imbalance",
         moved[0],
         at_least(0.05),
+        listed=True,
     )
     figure.check("at 1 in 100: of the area under the ROC curve", "none", moved[1], about(0, 0))
     figure.check("at 1 in 100: of the partial area", "none", moved[2], about(0, 0))

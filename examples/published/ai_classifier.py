@@ -27,10 +27,9 @@ STORY = Story(
     title="A classifier of AI text",
     claim="26 % of machine texts found, 9 % of human texts flagged",
     place="openai.com, New AI classifier for indicating AI-written text, 31 January 2023",
-    field="Turnitin, press release of 9 April 2024: of over 200 million papers, 11 % have at least "
-    "20 % of machine text, and 3 % at least 80 %, by its own detector",
-    so="The page itself says that no decision should rest on it alone, and it was withdrawn "
-    "within half a year.",
+    field="Turnitin, press release of 9 April 2024, by its own detector",
+    so="The page itself says that no decision should rest on it alone. It was withdrawn within "
+    "half a year.",
     fetched=False,
     main=main,
 )

@@ -50,11 +50,8 @@ STORY = Story(
     title="Text by machines",
     claim="79.0 % of machine texts found, at a false positive rate of 5 %",
     place="RAID leaderboard, binoculars.json (d1b12c0a58), texts without attacks",
-    field="W. Liang et al., arXiv 2403.07183, abstract: of the text of reviews at four conferences, "
-    "6.5 to 16.9 % may have been changed substantially by language models; the lower end",
-    so="There are 34 machine texts to a human one in the test, and most reviews are by people, "
-    "of whom one in twenty would be flagged. 34 texts have one prompt and thresholds were set "
-    "on the 1 600 human texts, so the intervals are, if anything, too narrow.",
+    field="W. Liang et al., arXiv 2403.07183, abstract, the lower end of 6.5 to 16.9 %",
+    so="34 texts have one prompt, so the intervals are, if anything, too narrow.",
     fetched=True,
     main=main,
 )

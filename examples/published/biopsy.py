@@ -34,9 +34,8 @@ STORY = Story(
     claim="a net benefit of 0.01495671 at a risk of 0.25, where 15 % have the cancer",
     place="ddsjoberg/dcurves, tests/testthat/test-dca.R (2362730fc5)",
     field="the same test, prevalence = 0.15",
-    so="More than half of a case-control study are cases, so its own precision answers no "
-    "question of a clinic; net benefit at the clinic's prevalence does, and is the other "
-    "package's to all its digits.",
+    so="More than half of a case-control study are cases, so its own precision answers no question "
+    "of a clinic.",
     fetched=True,
     main=main,
 )

@@ -37,12 +37,9 @@ STORY = Story(
     title="Chest films",
     claim="a mean area under the ROC curve of 0.924, over ten models and five findings",
     place="P. Rajpurkar et al., arXiv 2002.11379, abstract",
-    field="NIH ChestX-ray14 (X. Wang et al. 2017): 2 303 of 112 120 films are labelled edema, by "
-    "machine",
-    so="An area under the ROC curve has no prevalence in it, and tells nothing of alerts. Where "
-    "edema is rarer than in the test, most alerts of a good model and of a good radiologist "
-    "are wrong. Some of the ten files agree bit by bit, most likely a slip of the release, "
-    "and labels by machine are rough.",
+    field="NIH ChestX-ray14 (X. Wang et al. 2017), labels by machine",
+    so="An area under the ROC curve has no prevalence in it. Where edema is rarer, most alerts of "
+    "a good model and of a good radiologist are wrong.",
     fetched=True,
     main=main,
 )

@@ -29,10 +29,9 @@ STORY = Story(
     title="Passwords in source code",
     claim="91.7 % of what it reports is a credential",
     place="Samsung/CredData, README.md (c2e5761aa1), benchmark result, CredSweeper",
-    field="the same README: of 19 486 repositories, 297 were kept, those suspected to hold a credential",
-    so="The test lines are those of repositories that hold credentials, and were found by such "
-    "tools. In repositories at large credentials are rarer; by how much is our assumption, "
-    "not a count.",
+    field="the same README: 297 of 19 486 repositories are suspected to hold a credential",
+    so="The test lines are those of repositories that hold credentials. By how much others hold "
+    "fewer is our assumption.",
     fetched=True,
     main=main,
 )

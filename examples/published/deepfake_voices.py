@@ -31,9 +31,9 @@ STORY = Story(
     title="Imitated voices",
     claim="an equal error rate of 0.83 %",
     place="clovaai/aasist, README.md (a04c9863f6)",
-    field="clovaai/aasist, evaluation.py, line 19: Pspoof = 0.05, the prior of the challenge's cost",
-    so="Nine of ten test recordings are attacks. At the prior that the challenge itself takes "
-    "for its cost, an alert on a person's own voice is no longer rare.",
+    field="the same repository, evaluation.py, line 19",
+    so="Nine of ten test recordings are attacks. Elsewhere an alert on a person's own voice is not "
+    "rare.",
     fetched=True,
     main=main,
 )

@@ -46,9 +46,8 @@ STORY = Story(
     title="Essays",
     claim="61.22 % of essays of learners of English flagged as AI text, nearly none of pupils'",
     place="W. Liang et al., arXiv 2304.02819; data at Weixin-Liang/ChatGPT-Detector-Bias (1d05ed8242)",
-    field="Turnitin, press release of 9 April 2024: 11 % of papers have at least 20 % of machine text",
-    so="One detector, one prevalence, and two precisions: what changed is who writes. No "
-    "prevalence repairs that. The machine essays are 31, unedited, of one model of 2023.",
+    field="Turnitin, press release of 9 April 2024",
+    so="One detector, one prevalence, and two precisions: what changed is who writes.",
     fetched=True,
     main=main,
 )

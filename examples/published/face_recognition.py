@@ -33,8 +33,7 @@ STORY = Story(
     claim="2 297 of 2 470 alerts wrong, 92 %",
     place="Metro, 5 May 2018, on figures of South Wales Police",
     field="assumed",
-    so="2 297 of 2 470 is 93.0 %; the papers printed 92. A small rate of false alarms in a large "
-    "crowd makes most alerts wrong. The force named poor images as a reason, and said that "
+    so="A small rate of false alarms in a large crowd makes most alerts wrong. The force says that "
     "the system has improved since.",
     fetched=False,
     main=main,

@@ -30,8 +30,8 @@ STORY = Story(
     claim="areas under the ROC curve of 0.824 for the grade, 0.731 for the blood marker",
     place="pROC, tests/testthat/test-auc.R (ee2877e858)",
     field="ISAT, Lancet 2002, abstract: 190 of 801 patients dependent or dead after a year",
-    so="By the area under the ROC curve the grade leads; by average precision, which looks at "
-    "the first alerts, the marker does. With 41 poor outcomes neither lead is sure.",
+    so="By the area under the ROC curve the grade leads, by average precision the marker. With 41 "
+    "poor outcomes neither lead is sure.",
     fetched=True,
     main=main,
 )

@@ -55,9 +55,7 @@ STORY = Story(
     claim="208 innocent people for each spy",
     place="National Research Council, The Polygraph and Lie Detection, 2003, table I-1A, page 355",
     field="the same table, base rate 0.001",
-    so="The accuracy of 0.90 is the highest of the table. The table is a model's, so it has no "
-    "sizes, and our numbers have no intervals. The first row is rounded, and so is what "
-    "follows from it.",
+    so="0.90 is the highest accuracy of the table. A model's table has no sizes, and so no intervals.",
     fetched=False,
     main=main,
 )

@@ -45,9 +45,8 @@ STORY = Story(
     claim="false positive rates of 44.85 % and 23.45 % in two groups",
     place="propublica/compas-analysis, Compas Analysis.ipynb (bafff5da3f)",
     field="all 7 214 defendants of the same notebook",
-    so="At their own prevalences the alerts of both groups are right nearly equally often, and "
-    "the false positive rates differ: both are true of one table. At one prevalence precision "
-    "differs, too, and the other way round.",
+    so="At their own prevalences the alerts of both groups are right nearly equally often, while "
+    "their fpr differ. At one prevalence precision differs, too, the other way round.",
     fetched=True,
     main=main,
 )

@@ -40,9 +40,8 @@ STORY = Story(
     claim="alerts in 18 % of hospital stays, and 67 % of the sepsis missed",
     place="A. Wong et al., JAMA Internal Medicine 2021, abstract (PMC8218233)",
     field="PubMed 39545248, abstract: sepsis in 5 433 of 145 885 encounters",
-    so="The formula says what the first hospital's recall and fpr would give in the second "
-    "place. It got other rates: the patients differ, and so do the definitions of sepsis, so "
-    "the measured number is another one.",
+    so="Measured there, it was 31 %: patients and definitions of sepsis differ, and so do recall "
+    "and fpr.",
     fetched=False,
     main=main,
 )

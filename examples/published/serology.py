@@ -44,9 +44,7 @@ STORY = Story(
     claim="precision at 5 % of 134 evaluations, with intervals; of the first 100 % (46.1 to 100)",
     place="FDA/open.fda.gov, covid19serology (42bf8813c9)",
     field="F. Havers et al., JAMA Internal Medicine 2020, abstract: 1.0 % in the San Francisco Bay area",
-    so="The FDA moved precision to another prevalence, with its interval, as we do. Its "
-    "intervals join the worst of both rates, and hold more often than 95 %; ours are "
-    "narrower. 80 negatives tell little at 1 %.",
+    so="The FDA's intervals join the worst of both rates, and are wider than ours.",
     fetched=True,
     main=main,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +22,7 @@ NAMES = [
     "recidivism", "essays", "alcohol",
 ]  # fmt: skip
 RATES = {"precision", "recall", "fpr", "accuracy"}
-BLOCK = re.compile(r"(<!-- (table|story): ?(\w*) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (table|sources) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 class Printed(NamedTuple):
@@ -175,35 +175,33 @@ def print_story(name: str, story: Story) -> None:
 
 
 def fill(page: str) -> str:
-    """Return the page with the table of all sources, and with the numbers of each, made anew."""
-    every = stories(NAMES)
+    """Return the page with the table of all sources, and with where each is from, made anew."""
+    every = [(story, story.numbers()) for story in stories(NAMES).values()]
+    make = {"table": _show_row, "sources": _show_source}
 
-    def make(block: re.Match[str]) -> str:
-        lines = _list_stories(every) if block[2] == "table" else _show_story(every[block[3]])
-        return "".join([block[1], *(f"{line}\n" for line in lines), block[4]])
+    def write(block: re.Match[str]) -> str:
+        lines = (make[block[2]](story, numbers) for story, numbers in every)
+        head = TABLE_HEAD if block[2] == "table" else ""
+        return "".join([block[1], head, *(f"{line}\n" for line in lines), block[3]])
 
-    return BLOCK.sub(make, page)
-
-
-def _list_stories(every: Mapping[str, Story]) -> Iterator[str]:
-    yield "| source | it says | in the test | where it runs | there |"
-    yield "|---|---|---|---|---|"
-    for story in every.values():
-        numbers = story.numbers()
-        own, there = numbers.measured[0], numbers.becomes[0]
-        link = f"[{story.title}](#{re.sub(r'[^a-z0-9]+', '-', story.title.lower())})"
-        first = f"{own.what} {say_value(own)} at {say_share(own.eta)}" + f", {own.who}" * bool(own.who)
-        where = f"{say_share(there.eta)}: {there.where}"
-        yield f"| {link} | {story.claim} | {first} | {where} | **{say_value(there)}** |"
+    return BLOCK.sub(write, page)
 
 
-def _show_story(story: Story) -> Iterator[str]:
-    numbers = story.numbers()
-    claim = story.claim[0].upper() + story.claim[1:]
-    yield from (f"**{claim}.** From {story.place}. {story.so}", "")
-    yield from ("| what | printed | here |", "|---|---|---|")
-    for row in numbers.printed:
-        yield f"| {row.what} | {row.printed} | {row.here}{'' if row.same else ' (differs)'} |"
-    for value in (*numbers.measured, *numbers.becomes):
-        yield f"| {say_place(value)} | | {say_value(value)} |"
-    yield from ("", f"Where the prevalence is from: {story.field}.")
+TABLE_HEAD = "| source | it says | in the test | where it runs | there |\n|---|---|---|---|---|\n"
+
+
+def _show_row(story: Story, numbers: Numbers) -> str:
+    own, there = numbers.measured[0], numbers.becomes[0]
+    first = f"{own.what} {say_value(own)} at {say_share(own.eta)}" + f", {own.who}" * bool(own.who)
+    where = f"{say_share(there.eta)}: {there.where}"
+    return f"| {story.title} | {story.claim} | {first} | {where} | **{say_value(there)}** |"
+
+
+def _show_source(story: Story, numbers: Numbers) -> str:
+    differ = [
+        f" It prints {row.printed} for {row.what}; here {row.here}."
+        for row in numbers.printed
+        if not row.same
+    ]
+    where = f"From {story.place}. Prevalence: {story.field}."
+    return f"- **{story.title}.** {where} {story.so}{''.join(differ)}"

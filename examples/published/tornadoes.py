@@ -26,8 +26,7 @@ STORY = Story(
     claim="96.6 % of forecasts are right",
     place="J. P. Finley 1884, as on cawcr.gov.au/projects/verification/Finley",
     field="its own: 51 tornadoes in 2 803 forecasts",
-    so="Nothing moves here except the question. Never to forecast a tornado is right in 98.2 % "
-    "of cases, and warns nobody.",
+    so="Nothing moves except the question. Never to forecast a tornado is right in 98.2 % of cases.",
     fetched=False,
     main=main,
 )

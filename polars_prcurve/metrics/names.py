@@ -161,12 +161,12 @@ def _describe_point_metric(metric: PointMetric, *, takes_target: bool = False) -
 def _look_up(name: str, kind: type[Metric]) -> Metric:
     """Return the metric of this name; raise with a hint at what may be meant if there is none."""
     known: Mapping[str, Metric] = POINT_METRICS if kind is PointMetric else CURVE_METRICS
-    synonyms = other_names.POINT_METRICS if kind is PointMetric else other_names.CURVE_METRICS
+    meant = {**other_names.POINT_METRICS, **other_names.CURVE_METRICS}.get(name.lower())
     found = {**POINT_METRICS, **CURVE_METRICS}.get(name) or parse_metric(name)
     if found is not None:
         return found
-    if name in synonyms:
-        raise PrcError(f"no metric is named {name!r}; did you mean {synonyms[name]!r}?")
+    if meant is not None:
+        raise PrcError(f"no metric is named {name!r}; did you mean {meant!r}?")
     if name in _EXAMPLES:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")
     with_parameters = [f"metrics.{_example(other)}" for other in list_factories(kind)]

@@ -1,0 +1,284 @@
+"""Figures of docs/coverage.md: a row for each kind of interval, difference and promise."""
+
+# ruff: noqa: E501  (a text of the docs, or a head of a table, is one line)
+
+from __future__ import annotations
+
+import polars as pl
+from polars import col
+
+from .held import Sentence, Stored, count, find_ends, least, mean, most, standard_error
+
+PAGE = "coverage"
+IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
+AT_RECALL = col("metric").str.starts_with("precision_at_recall")
+HALF_MARKED = col("marked") >= 0.5
+ANY, KNOWN = col("cell") >= 0, col("coverage").is_not_null()
+FEW_MARKED = col("marked") < 0.5
+PLAIN = (col("step") == 0) & (col("weights") == "none")
+ROUNDED, WEIGHTED = col("step") > 0, col("weights") != "none"
+
+
+def hold_row(label: str, table: str, *which: pl.Expr, flag: bool = True) -> Sentence:
+    """Return a row of intervals: cells, coverage where half is marked reliable, and of all."""
+    stored = Stored(table)
+    marked = find_ends("coverage_of_marked", *which, HALF_MARKED) if flag else []
+    figures = [count(*which, KNOWN), *marked, *find_ends("coverage", *which)]
+    middle = "{} .. {}" if flag else ""
+    text = f"| {label} | `{table}` | {{}} | {middle} | {{}} .. {{}} |".replace("|  |", "| |")
+    return Sentence(PAGE, text, *map(stored, figures))
+
+
+def hold_points(label: str, table: str, names: tuple[str, ...], *which: pl.Expr) -> Sentence:
+    """Return a row of bands at thresholds, whose coverage is a column for each metric."""
+    low, high = pl.min_horizontal(names), pl.max_horizontal(names)
+    figures = [count(*which, ANY), least(low, *which), most(high, *which)]
+    return Sentence(
+        PAGE, f"| {label} | `{table}` | {{}} | | {{}} .. {{}} |", *map(Stored(table), figures)
+    )
+
+
+EXPECTED = col("false_positives")
+CLUSTERED = ("recall", "fpr", "precision", "f1")
+MANY_EVENTS = (col("n") >= 1_000) & (col("risk") < 0.6)
+OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
+SAMPLED_ETA = (
+    "precision",
+    "f1",
+    "lift",
+    "npv",
+    "accuracy",
+    "mcc",
+    "cohen_kappa",
+    "predicted_positive_rate",
+)
+IS_MANY = (EXPECTED >= 20) & (col("missed") >= 20)
+TIED = col("model") == "five levels"
+QUANTITY, BY_PLAN = col("quantity"), col("labels") == "by plan"
+AREAS: list[Sentence] = [
+    hold_row("average precision", "areas", IS_AP),
+    hold_row("ROC AUC", "areas", IS_ROC),
+    hold_row("precision at a recall", "areas", AT_RECALL),
+    hold_row("average precision, by bootstrap", "bootstrap", IS_AP),
+    hold_row("recall at an fpr, by bootstrap", "recall_at_fpr"),
+    hold_row("average precision at the own prevalence", "cohorts", IS_AP),
+    hold_row("average precision where eta is k of n", "sampled_eta_areas", IS_AP),
+    hold_row("average precision where eta is from rows without labels", "shared_reference", IS_AP),
+    hold_row("average precision, rows sampled by score", "bought_areas", IS_AP),
+    hold_row("ROC AUC, rows sampled by score", "bought_areas", IS_ROC),
+    hold_row("average precision, rows drawn by label or by range", "label_designs", QUANTITY == "average_precision"),
+    hold_row("average precision, labels by a plan", "labels", QUANTITY == "average_precision", BY_PLAN),
+    hold_row("average precision, clusters", "cluster_areas", IS_AP),
+    hold_row("average precision, clusters of unlike effects", "patient_effects"),
+    hold_row("average precision, a field of parts", "field_areas", IS_AP),
+    hold_row("ROC AUC, a field of parts", "field_areas", IS_ROC),
+]  # fmt: skip
+BANDS: list[Sentence] = [
+    hold_points("precision, 20 or 100 false positives expected", "bands", ("mover_wilson",), EXPECTED.is_in(["20", "100"])),
+    hold_points("precision, 5 expected", "bands", ("mover_wilson",), EXPECTED == "5"),
+    hold_points("precision, 1 expected", "bands", ("mover_wilson",), EXPECTED == "1"),
+    hold_points("F1, MCC, kappa, npv, accuracy, few missed positives", "missed_positives", OWN_BANDS, col("interval") == "wilson"),
+    hold_points("rectangle, Clopper-Pearson", "bands", ("rectangle_clopper_pearson",)),
+    hold_points("all thresholds at once: both rates, no ties", "everywhere", ("rates",), ~TIED),
+    hold_points("all thresholds at once: precision", "everywhere", ("simultaneous",)),
+    hold_points("the default band, at all thresholds", "everywhere", ("default",)),
+    hold_row("the model at a target", "sought_values", PLAIN),
+    hold_row("the same, rounded scores", "sought_values", ROUNDED),
+    hold_row("the same, weights", "sought_values", WEIGHTED),
+    hold_row("at the own prevalence", "cohort_points"),
+    hold_row("the same, at a target", "cohort_targets"),
+    hold_row("the same, weights", "weighted_cohorts"),
+    hold_row("the same, clusters", "clustered_cohorts"),
+    hold_points("eta is k of n, eight metrics", "sampled_eta_points", SAMPLED_ETA),
+    hold_points("the model at a target, where eta is an estimate", "sought_at_estimates", ("coverage",)),
+    hold_row("net benefit, 1 000 rows or more, risks below 0.6", "decision_curves", MANY_EVENTS, flag=False),
+    hold_points("rows sampled by score: precision", "bought_bands", ("precision",)),
+    hold_points("rows sampled by score: fpr", "bought_bands", ("fpr",)),
+    hold_row("rows drawn by label or by range: precision, recall", "label_designs", QUANTITY != "average_precision"),
+    hold_row("labels by a plan: precision, recall", "labels", QUANTITY != "average_precision", BY_PLAN),
+    hold_points("clusters, 20 false and 20 missed expected", "cluster_bands", CLUSTERED, IS_MANY),
+    hold_points("clusters, fewer expected", "cluster_bands", CLUSTERED, ~IS_MANY),
+    hold_points("a field of parts: precision, F1, recall", "field_bands", ("precision_known", "f1_known", "recall_known")),
+]  # fmt: skip
+
+# Differences ----------------------------------------------------------------------------------
+
+UNLIKE = {
+    "unlike_models": "models of unlike shape, examples of their own",
+    "unlike_pairs": "models of unlike shape, one test set",
+}
+
+
+def hold_apart(
+    label: str, table: str, apart: pl.Expr | None, *which: pl.Expr, held: bool = True
+) -> Sentence:
+    """Return a row of differences: cells, coverage, and how often equal models are told apart."""
+    stored = Stored(table)
+    text, figures = f"| {label} | `{table}` | {{}} |", [count(*which, KNOWN if held else ANY)]
+    if held:
+        text += " {} .. {} | {} .. {} |"
+        figures += [
+            *find_ends("coverage_of_marked", *which, HALF_MARKED),
+            *find_ends("coverage", *which),
+        ]
+    else:
+        text += " | |"
+    text += " {} |" if apart is not None else " |"
+    figures += [] if apart is None else [apart]
+    return Sentence(PAGE, text, *map(stored, figures))
+
+
+DIFFERENCES: list[Sentence] = [
+    hold_apart("average precision, one test set", "compare", most("rejected", IS_AP), IS_AP, held=False),
+    hold_apart("ROC AUC, one test set", "compare", most("rejected", IS_ROC), IS_ROC, held=False),
+    *(hold_apart(f"average precision, {label}", table, most("rejected")) for table, label in UNLIKE.items()),
+    hold_apart("ROC AUC, clusters", "cluster_pairs", most("rejected", IS_ROC), IS_ROC, held=False),
+    hold_apart("average precision, clusters", "cluster_pairs", most("rejected", IS_AP), IS_AP, held=False),
+    hold_apart("average precision where eta is k of n", "sampled_eta_differences", None),
+    hold_apart("any of 66 pairs, `adjust=\"holm\"`", "many_pairs", most("by_holm"), held=False),
+    hold_apart("the best and the worst of 12, `worst=True`", "many_pairs", most("by_worst"), held=False),
+    hold_apart("a ranking of 12 rules out one", "many_pairs", most("by_ranking"), held=False),
+    hold_apart("a ranking of 3 or 10 rules out one", "ranking", most("ruled_out"), held=False),
+    hold_apart("at a threshold, one test set", "paired_points", most("wrongly_resolved")),
+    hold_apart("at a threshold, groups", "differences", most("wrongly_resolved")),
+    hold_apart("at a target", "sought_points", most("wrongly_resolved", PLAIN), PLAIN),
+    hold_apart("at a target, rounded scores", "sought_points", most("wrongly_resolved", ROUNDED), ROUNDED),
+    hold_apart("at a target, weights", "sought_points", most("wrongly_resolved", WEIGHTED), WEIGHTED),
+    hold_apart("at a target, a field of parts", "field_pairs", most("wrongly_resolved")),
+    hold_apart("average precision, labels by a plan", "label_pairs", most("resolved", IS_AP), IS_AP),
+    hold_apart("at a threshold or a recall, labels by a plan", "label_pairs", most("resolved", ~IS_AP), ~IS_AP),
+    hold_apart("at the own prevalence", "cohort_differences", most("resolved", col("shifts") == "2 and 2")),
+    hold_apart("a model and a point of others", "matched_points", most("resolved", col("share") == 1)),
+]  # fmt: skip
+
+# Promises -------------------------------------------------------------------------------------
+
+
+def hold_promise(label: str, table: str, *which: pl.Expr) -> Sentence:
+    """Return a row of promises: populations, how often broken, and how often found."""
+    figures = [
+        count(*which, ANY), most("broken", *which), mean("broken", *which),
+        mean("broken_by_point", *which), mean("found", *which),
+    ]  # fmt: skip
+    text = f"| {label} | `{table}` | {{}} | {{}} | {{}} | {{:.0f}} | {{:.0f}} |"
+    return Sentence(PAGE, text, *map(Stored(table), figures))
+
+
+MODEL, TARGET = col("model"), col("target")
+PROMISES: list[Sentence] = [
+    hold_promise("precision, normal scores", "guarantee", MODEL.str.starts_with("normal")),
+    hold_promise("precision, beta, Student's t, a mixture", "guarantee", MODEL.str.contains("^(beta|t3|mixture)")),
+    hold_promise("precision, five levels", "guarantee", MODEL == "five levels"),
+    hold_promise("precision just below the target at every threshold", "guarantee", MODEL == "line, precision just below"),
+    hold_promise("npv", "targets", TARGET.str.starts_with("npv")),
+    hold_promise("fdr, lift", "targets", TARGET.str.contains("^(fdr|lift)")),
+    hold_promise("recall, fpr", "targets", TARGET.str.contains("^(recall|fpr)")),
+    hold_promise("alerts", "targets", TARGET.str.starts_with("alerts")),
+    hold_promise("several targets together", "together"),
+    hold_promise("eta is k of n", "uncertain_targets"),
+    hold_promise("the own prevalence", "cohort_promises"),
+    hold_promise("clusters", "clustered_promises"),
+    hold_promise("weights", "weighted_promises"),
+    hold_promise("a field of parts: precision", "field_promises"),
+    hold_promise("a field of parts: other targets", "field_targets"),
+]  # fmt: skip
+
+# Best thresholds and prevalences without labels ------------------------------------------------
+
+
+def hold_maxima(label: str, target: str, metric: str) -> Sentence:
+    which = (col("maximized") == target) & (col("metric") == metric)
+    figures = [*find_ends("plain_coverage", which), *find_ends("corrected_coverage", which)]
+    return Sentence(PAGE, f"| {label} | {{}} .. {{}} | {{}} .. {{}} |", *map(Stored("maxima"), figures))
+
+
+def hold_mixture(label: str, *which: pl.Expr) -> Sentence:
+    figures = [count(*which, ANY), *find_ends("coverage", *which), *find_ends("rejected", *which)]
+    return Sentence(
+        PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} .. {{}} |", *map(Stored("mixture"), figures)
+    )
+
+
+FIELD = col("field")
+ALIKE = FIELD.is_in(["only the prevalence differs", "five distinct scores"])
+REST: list[Sentence] = [
+    hold_maxima("F1 at its greatest", "f1", "f1"),
+    hold_maxima("MCC at its greatest", "mcc", "mcc"),
+    hold_maxima("precision where F1 is greatest", "f1", "precision"),
+    hold_mixture("only the prevalence differs", ALIKE),
+    hold_mixture("scores 0.1 standard deviations higher", FIELD.str.contains("0.1 sd")),
+    hold_mixture("scores 0.3 standard deviations higher", FIELD.str.contains("0.3 sd")),
+    hold_mixture("positives harder to tell", FIELD.str.contains("^and ")),
+    Sentence(
+        PAGE, "Scores that say nothing are above chance in at most {} % (`chance`), and with weights or clusters in at most {} % (`chance_of_designs`), at a level of 95 %.",
+        Stored("chance")(most("above", (MODEL == "chance") & (col("confidence") == 0.95))), Stored("chance_of_designs")(most("above")),
+    ),
+    Sentence(
+        PAGE, "`posteriors` has calibrated scores, where the interval holds in {} to {} %, and log-odds that are 1.25 times too large, where it holds in {:.0f} to {:.0f} %.",
+        *map(Stored("posteriors"), (*find_ends("coverage", col("log_odds") == 1), *find_ends("coverage", col("log_odds") == 1.25))),
+    ),
+    Sentence(
+        PAGE, "with `assurance=0.8` at least {} % of test sets are narrow enough, and with 0.95 at least {} %, on average {} and {} %.",
+        *map(Stored("sizes"), (
+            least("narrow_enough", col("assurance") == 0.8), least("narrow_enough", col("assurance") == 0.95),
+            mean("narrow_enough", col("assurance") == 0.8), mean("narrow_enough", col("assurance") == 0.95),
+        )),
+    ),
+]  # fmt: skip
+
+# Where they fail ------------------------------------------------------------------------------
+
+TABLE = Stored("areas")
+ERROR = (0.95 * 0.05 / (col("n_sets") * col("marked"))).sqrt()
+MARKED = col("marked") >= 0.95
+
+
+def weighted(held: str, *which: pl.Expr) -> pl.Expr:
+    """Return the coverage of all test sets that are marked."""
+    marks = col("marked").filter(*which)
+    return 100 * (col(held).fill_null(0).filter(*which) * marks).sum() / marks.sum()
+
+
+FAILURES: list[Sentence] = [
+    Sentence(
+        PAGE, "Of {} cells of `areas` in which 95 % are marked, {} hold less than 93 % by more than two standard errors, and {} more than 97 %.",
+        TABLE(count(MARKED)), TABLE(count(MARKED, col("coverage_of_marked") < 0.93 - 2 * ERROR)),
+        TABLE(count(MARKED, col("coverage_of_marked") > 0.97 + 2 * ERROR)),
+    ),
+    Sentence(
+        PAGE, "Where fewer than half are marked, the marked ones hold in {} % for average precision, {} % for precision at a recall and {} % for ROC AUC; they are {} % of all that is marked.",
+        *(TABLE(weighted("coverage_of_marked", kind, FEW_MARKED)) for kind in (IS_AP, AT_RECALL, IS_ROC)),
+        TABLE(100 * col("marked").filter(FEW_MARKED).sum() / col("marked").sum()),
+    ),
+    Sentence(PAGE, "With 20 positives an interval of ROC AUC may miss {:.0f} %.", TABLE(100 - least("coverage", IS_ROC, col("n_pos") == 20))),
+    Sentence(PAGE, "With one expected, up to {:.0f} % of test sets raise no alert, and are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
+    Sentence(
+        PAGE, "(`patient_effects`): intervals hold {} to {} % with normal effects, and as few as {} % with lognormal ones.",
+        *map(Stored("patient_effects"), (*find_ends("coverage", col("effects") == "normal"), least("coverage", col("effects") == "lognormal"))),
+    ),
+    Sentence(
+        PAGE, "With the prevalence of a sample taken as exact, precision at a threshold is held in as few as {} % (`sampled_eta_points`), at the own prevalence in {} % (`cohort_points`), in a field in {:.0f} % (`field_bands`).",
+        Stored("sampled_eta_points")(least("as_fixed")), Stored("cohort_points")(least("as_said", col("metric") == "precision")), Stored("field_bands")(least("precision_as_fixed")),
+    ),
+    Sentence(
+        PAGE, "with rows taken as independent, areas of clusters hold in as few as {} % (`cluster_areas`), bands in {} % (`cluster_bands`), and promises are broken in up to {} % (`clustered_promises`).",
+        Stored("cluster_areas")(least("without_cluster")), Stored("cluster_bands")(least(pl.min_horizontal([f"without_{name}" for name in CLUSTERED]))),
+        Stored("clustered_promises")(most("broken_by_independent")),
+    ),
+    Sentence(
+        PAGE, "At a target, the interval of the threshold as it stands holds what the model has there in {} % on average (`sought_values`).",
+        Stored("sought_values")(mean("coverage_as_it_stands", HALF_MARKED)),
+    ),
+    Sentence(
+        PAGE, "Where 2 to 5 % of test sets are marked, chance picked them, and as few as {} % (`areas`) or {} % (`differences`) of the marked ones hold.",
+        TABLE(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
+        Stored("differences")(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
+    ),
+    Sentence(PAGE, "a `guarantee` that takes the estimate as exact is broken in up to {:.0f} % (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
+    Sentence(
+        PAGE, "A cell has {} test sets or more in `areas`, {} in `bands`, {} in most others, and {} in `uncertain_targets`",
+        TABLE(col("n_sets").min()), Stored("bands")(col("n_sets").min()), Stored("sought_values")(col("n_sets").min()), Stored("uncertain_targets")(col("n_sets").min()),
+    ),
+    Sentence(PAGE, "at 95 % a standard error of {} points in `areas`, and of {} with 500 test sets.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
+]  # fmt: skip
+FIGURES: list[Sentence] = [*AREAS, *BANDS, *DIFFERENCES, *PROMISES, *REST, *FAILURES]
