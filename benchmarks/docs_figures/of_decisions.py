@@ -8,7 +8,7 @@ from polars import col
 from .held import Sentence, Stored, count, least, mean, most
 
 PAGE, VERDICTS = "decide", Stored("verdicts")
-WHAT, IS_ALONE = col("what"), col("n_models") == 1
+what, IS_ALONE = col("what"), col("n_models") == 1
 MAY_MISS = col("goal").is_in(["recall 0.5, precision 0.13", "precision 0.3, promised"])
 SIZES = (20, 100, 500, 2_000)
 
@@ -21,7 +21,7 @@ def hold_truth(label: str, *which: pl.Expr) -> Sentence:
 
 def hold_lead(label: str, lead: str, goal: str) -> Sentence:
     """Return a row of how often a lead is settled, with a column for each number of positives."""
-    is_row = (WHAT == f"lead of {lead} d'") & (col("goal") == goal)
+    is_row = (what == f"lead of {lead} d'") & (col("goal") == goal)
     found = (least("settled", is_row, col("n_pos") == size) for size in SIZES)
     gaps = " | ".join(["{:.0f}"] * len(SIZES))
     return Sentence(PAGE, f"| {label} | {lead} | {gaps} |", *map(VERDICTS, found))
@@ -33,13 +33,13 @@ FIGURES: list[Sentence] = [
         "asks `decide` of {} test sets in each of {} cells.",
         *map(VERDICTS, (col("n_sets").min(), count(col("cell") >= 0))),
     ),
-    hold_truth("5 equal models", WHAT == "5 equal models"),
-    hold_truth("2 equal models", WHAT == "2 equal models", ~MAY_MISS),
-    hold_truth("2 equal models, of which one may miss a target", WHAT == "2 equal models", MAY_MISS),
-    hold_truth("2 models of unlike shapes, equal at the goal", WHAT == "unlike shapes"),
-    hold_truth("one coin", WHAT == "coins", IS_ALONE),
-    hold_truth("2 or 5 coins", WHAT == "coins", ~IS_ALONE),
-    hold_truth("one model of two is better", WHAT.str.starts_with("lead")),
+    hold_truth("5 equal models", what == "5 equal models"),
+    hold_truth("2 equal models", what == "2 equal models", ~MAY_MISS),
+    hold_truth("2 equal models, of which one may miss a target", what == "2 equal models", MAY_MISS),
+    hold_truth("2 models of unlike shapes, equal at the goal", what == "unlike shapes"),
+    hold_truth("one coin", what == "coins", IS_ALONE),
+    hold_truth("2 or 5 coins", what == "coins", ~IS_ALONE),
+    hold_truth("one model of two is better", what.str.starts_with("lead")),
     *(hold_lead("`recall=0.5`", lead, "recall 0.5") for lead in ("0.25", "0.5", "1")),
     *(hold_lead("none", lead, "none") for lead in ("0.25", "0.5", "1")),
 ]
