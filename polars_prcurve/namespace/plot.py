@@ -652,8 +652,11 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
     """
     if not isinstance(points, Decision):
         return eta, points, words
-    table = points.table
-    etas = table["eta"].unique(maintain_order=True).to_list() if eta is None else eta
+    table, cases = points.table, points.verdicts
+    groups = cases.columns[: cases.columns.index("eta")]
+    etas: Any = cases["eta"].unique(maintain_order=True).to_list() if eta is None else eta
+    if eta is None and cases.height < len(etas) * cases.n_unique(groups or None):
+        etas = cases.select(*groups, "eta").drop_nulls("eta")  # each group has prevalences of its own
     marked = table.filter(pl.col("threshold").is_not_null()) if "threshold" in table.columns else None
     own = words.get("title")
     return etas, marked, {**words, "title": points.verdict.sentence if own is None else own}

@@ -183,6 +183,7 @@ def _lead_to_names(names: Sequence[Word], spec: ChartSpec, size: PanelSize) -> l
     beyond = spec.x.read(1 + _LEADER / size.width)
     return [
         {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
+        | ({} if name.facet is None else {"facet": name.facet})
         for name in names
         if name.leads_from is not None and spec.names == "ends" and name.y is not None
         if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
