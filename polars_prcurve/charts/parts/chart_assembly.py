@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
@@ -460,8 +459,10 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
-    rows = textwrap.wrap(name, letters, max_lines=_MOST_HEAD_ROWS, placeholder="…") or [name]
-    look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room}
+    rows = style.wrap_words(name, letters) or [name]
+    if len(rows) > _MOST_HEAD_ROWS:
+        rows = [*rows[: _MOST_HEAD_ROWS - 1], f"{rows[_MOST_HEAD_ROWS - 1]}…"]
+    look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room + 7}
     height = style.NAME_SIZE + 3
     return [
         Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
@@ -475,8 +476,7 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
 def wrap_text(text: str, width: float, size: float) -> list[str]:
     """Return the text in lines that fit a width in pixels; numbers stay whole."""
     letters = max(24, int(width / (0.5 * size)))
-    # textwrap breaks at ASCII blanks only, so that blanks inside numbers hold
-    lines = textwrap.wrap(glue_numbers(escape_text(text)), letters, break_on_hyphens=False)
+    lines = style.wrap_words(glue_numbers(escape_text(text)), letters)
     start, end = ISOLATES[0], ISOLATES[1]
     for number, line in enumerate(lines[:-1]):
         if line.count(start) > line.count(end):  # a name goes on in the next line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -243,7 +242,7 @@ def place_names(
 def _wrap_names(shown: Sequence[str], width: float = 0) -> dict[str, list[str]]:
     """Return the names in rows of this width in pixels, about, but not too narrow."""
     letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
-    rows = {name: textwrap.wrap(name.strip(ISOLATES), letters, break_on_hyphens=False) for name in shown}
+    rows = {name: style.wrap_words(name.strip(ISOLATES), letters) for name in shown}
     return {name: [*map(isolate_name, each)] or [name] for name, each in rows.items()}
 
 
