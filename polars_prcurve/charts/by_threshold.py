@@ -73,8 +73,10 @@ _MOST_COLUMNS = 4
 _WIDTHS = {1: 540, 2: 300}
 _MOST_RULES = 8
 """Marked thresholds, at most, that have a rule: more would hide the lines."""
-_GAP, _RISE = 16, 36
-"""Pixels between the charts of a column, and those that rules at thresholds rise to cross them."""
+_GAP = 26
+"""Pixels between the charts of a column, which rules at thresholds cross."""
+_MOST_APART = 9
+"""Columns of groups at prevalences, at most; more groups share one column per prevalence."""
 
 
 @hint_at_arguments
@@ -177,6 +179,8 @@ def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) ->
     etas = curves.per_curve["eta"].unique().sort()
     if color is None and facet is None and needs_log_axis(etas) and not needs_log_axis(etas.tail(1)):
         channels = read_etas_apart(curves)
+        if channels.facet and len(channels.facet.labels) > _MOST_APART and len(curves.group_fields) == 1:
+            channels = read_channels(curves, curves.field_names[curves.group_fields[0]], "eta")
     else:
         only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
         is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
@@ -326,7 +330,7 @@ class _Column:
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-            whole: alt.VConcatChart = join_panels(alt.vconcat, panels, spacing=_GAP)
+            whole: alt.VConcatChart = join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
         whole = set_properties(whole, resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="shared")))
         return attach_data(whole, [*shared, *all_words])
 
@@ -356,7 +360,7 @@ class _Column:
             look: dict[str, Any] = {"color": style.INK} if test[0] == "!" else {}
             own = [color.encode()] if color and not look else []
             rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
-            ends: dict[str, Any] = {"y": fix_y(-_RISE if number else -6), "y2": alt.value(size.height)}
+            ends: dict[str, Any] = {"y": fix_y(-_GAP if number else -6), "y2": alt.value(size.height)}
             rule = rule.encode(spec.x.build_x(size.width), *own, **ends)
             layers.append(keep_part(rule, "threshold").transform_filter(test))
         return layers

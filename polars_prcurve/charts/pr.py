@@ -36,7 +36,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     split_by_doubt,
 )
 from polars_prcurve.confidence.estimates import find_estimate
-from polars_prcurve.number_words import say_estimate, say_share, say_shares
+from polars_prcurve.number_words import say_estimate, say_share
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
 _SAID = {
@@ -125,7 +125,7 @@ def pr_curve(
         x_of=lambda row: row["recall"],
         y_of=lambda row: {axis.field: max(height.measure(row[y]), axis.low)},
         span_of=lambda row: find_rates(curves, row, "recall", 0.0),
-        say_heights=lambda _, values: say_shares([height.measure(value) for value in values]),
+        say_heights=lambda _, values, say: say([height.measure(value) for value in values]),
     )
     canvas.follow_pointer(rows, "forward", height.say_row)
     may_find = title is None and not marked.rows  # which are of a target

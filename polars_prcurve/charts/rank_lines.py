@@ -100,7 +100,9 @@ def ranking(
     has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
     words = _name_both_ends(curves, channels, x) if has_names else []
     left = [style.measure_text(word.text) - word.dx for word in words if word.align == "right"]
-    pitch = _PITCH + _ROW * (max(Counter((word.x, word.y) for word in words).values()) - 2 if words else 0)
+    pitch = _PITCH + _ROW * (
+        max(Counter((word.x, word.y) for word in words).values()) - 2 if words else 0
+    )
     y = ChartAxis(
         "rank",
         "" if has_names else "Rank",
@@ -112,9 +114,7 @@ def ranking(
     )
     names: Literal["none", "beside"] = "none" if has_names else "beside"
     height = min(max(52 + pitch * lowest, 130), 390 if pitch == _PITCH else 1_000) / _WIDTH
-    spec = ChartSpec(
-        x, y, "linear", height=height, width=_WIDTH / 540, line_width=3.4, names=names
-    )
+    spec = ChartSpec(x, y, "linear", height=height, width=_WIDTH / 540, line_width=3.4, names=names)
     canvas = Canvas(curves, channels, spec)
     canvas.words += words
     _draw_zones(canvas)

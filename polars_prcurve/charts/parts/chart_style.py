@@ -45,9 +45,7 @@ REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
 
 def count_letters(text: str) -> float:
     """Return how many letters wide a text is, about: Chinese signs are wide, and isolates are unseen."""
-    return sum(
-        0 if sign in ISOLATES else 1.8 if east_asian_width(sign) in "WF" else 1 for sign in text
-    )
+    return sum(0 if sign in ISOLATES else 1.8 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def measure_text(text: str, size: float = NAME_SIZE) -> float:

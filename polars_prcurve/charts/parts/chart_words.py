@@ -299,6 +299,8 @@ def place_labels(
         label = row[f"{spec.y.field}_label"]
         lift = sum(0 < other[1] - top < 15 and abs(left - other[0]) < _NEAR for other in beside)
         corner = spaces[panel.label].place_beside_point(left, top, label, style.NAME_SIZE, lift)
+        if corner is None:
+            continue
         is_dark = spec.is_neutral or _SHARED in row
         placed.append(
             Word(

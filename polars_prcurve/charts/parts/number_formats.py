@@ -138,7 +138,7 @@ def format_value(field: str, value: Any) -> str:
         return format_metric(value)
     if field == "target":
         return " ".join(format_value("", part) for part in value.values() if part is not None)
-    return escape_text(name_value(value))
+    return escape_name(name_value(value))
 
 
 def escape_text(text: str) -> str:
