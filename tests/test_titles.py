@@ -17,10 +17,10 @@ from scipy import stats
 from polars_prcurve import eta_grid, prc
 from polars_prcurve.charts.by_quantile import compute_normal_p_value, find_bent_classes
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.charts.parts.chart_style import COLORS, count_letters, measure_text, wrap_words
+from polars_prcurve.charts.parts.chart_style import COLORS, measure_text
 from polars_prcurve.charts.parts.line_names import LabelSpace
 from polars_prcurve.number_words import count_of_100, say_count, say_eta, say_share, say_threshold
-from polars_prcurve.visible_text import isolate_name, make_visible
+from polars_prcurve.visible_text import count_letters, isolate_name, make_visible, wrap_words
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import (
     UNSEEN,

@@ -30,7 +30,7 @@ from polars_prcurve.charts.parts.findings import say_firsts
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import say_eta
-from polars_prcurve.visible_text import ISOLATES, isolate_name
+from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30
@@ -267,7 +267,7 @@ def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> li
             look |= {"color": style.QUIET if is_grey else color, "x": eta, "y": float(rank)}
             words.append(Word(text=places, dx=10 * side, **look))
             # Beside a name from right to left the places would move to its other end.
-            parts = style.wrap_words(", ".join(labels).strip(ISOLATES), _LETTERS)
+            parts = wrap_words(", ".join(labels).strip(ISOLATES), _LETTERS)
             for k, part in enumerate(parts):
                 dy = (k - (len(parts) - 1) / 2) * _ROW
                 words.append(Word(text=isolate_name(part), dx=(18 + room) * side, dy=dy, **look))

@@ -23,7 +23,7 @@ from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names
 from polars_prcurve.decision.verdict import STATUSES, Verdict
 from polars_prcurve.name_words import join_words, name_group
-from polars_prcurve.number_words import glue_numbers, say_where
+from polars_prcurve.number_words import glue_numbers, say_eta, say_where
 
 _MOST_PLACES = 3
 
@@ -142,8 +142,27 @@ def sum_up(judged: Sequence[tuple[Case, Verdict]]) -> Verdict:
     agree = all((v.status, v.models) == (verdicts[0].status, verdicts[0].models) for v in verdicts)
     models = tuple(named) if status in ("settled", "not told apart") else ()
     sentence = _say_same(judged) if agree else _say_differing(judged)
-    reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
-    return Verdict(status, models, glue_numbers(sentence), reasons, verdicts[0].would_settle)
+    case, first = pick_open(judged)
+    settle = first.would_settle
+    if settle:
+        place = say_place(case)
+        settle = f"{place[:1].upper()}{place[1:]}: {settle[:1].lower()}{settle[1:]}"
+    return Verdict(status, models, glue_numbers(sentence), _join_reasons(verdicts), glue_numbers(settle))
+
+
+def pick_open(judged: Sequence[tuple[Case, Verdict]]) -> tuple[Case, Verdict]:
+    """Return the first case that is not settled, of which is told what would settle it."""
+    return next((each for each in judged if each[1].status != "settled"), judged[0])
+
+
+def _join_reasons(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """Return the reasons of all cases, each once, and those that start alike together."""
+    tails: dict[str, dict[str, None]] = {}
+    for reason in (reason for verdict in verdicts for reason in verdict.reasons):
+        head, _, tail = reason.partition(": ")
+        tails.setdefault(head, {})[tail] = None
+    said = {head: join_words([tail for tail in each if tail] or [""]) for head, each in tails.items()}
+    return tuple(f"{head}: {tail}" if tail else head for head, tail in said.items())
 
 
 def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
@@ -160,7 +179,7 @@ def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:
     """Return which verdicts there are, and where each of them holds."""
     by_verdict: dict[str, list[Case]] = {}
     for case, verdict in judged:
-        by_verdict.setdefault(_say_short(case, verdict), []).append(case)
+        by_verdict.setdefault(say_short(case, verdict), []).append(case)
     groups = {tuple(value for _, value in _list_groups(case.key)) for case, _ in judged}
     etas = {case.eta for case, _ in judged}
     what = "prevalence" if len(groups) == 1 else "group"
@@ -171,7 +190,7 @@ def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:
     return f"It depends on the {what}: {'; '.join(said)}"
 
 
-def _say_short(case: Case, verdict: Verdict) -> str:
+def say_short(case: Case, verdict: Verdict) -> str:
     """Return a verdict in a few words."""
     named = [candidate for candidate in case.candidates if candidate.model in verdict.models]
     if verdict.status == "settled":
@@ -202,6 +221,16 @@ def say_place(case: Case, *, with_eta: bool = True) -> str:
     if with_eta and case.eta is not None:
         place.append(say_where(case.eta))
     return " ".join(place)
+
+
+def name_cases(cases: Sequence[Case]) -> list[str]:
+    """Return the names of cases where they stand below each other: `Algeria, 1 in 15`."""
+    has_etas = len({case.eta for case in cases}) > 1
+    names = []
+    for case in cases:
+        parts = [name_group(name, value) for name, value in _list_groups(case.key)]
+        names.append(", ".join([*parts, *([say_eta(case.eta)] if has_etas and case.eta else [])]))
+    return names
 
 
 def _list_groups(key: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -18,10 +18,11 @@ from polars_prcurve.report.svg import (
     draw_text,
     name_color,
 )
+from polars_prcurve.visible_text import count_letters
 
 _FEW_FALSE_ALERTS = 5
 """False alerts below which a line is dotted: chance decides about it."""
-_LINE_HEIGHT = 16.0
+_LINE_HEIGHT, _AT = 16.0, 0.62
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
     shapes.append(draw_line(level, frame.place(1, eta)))
     beside = -5 if eta < 0.06 else 15
     shapes.append(draw_text((level[0] + 4, level[1] + beside), "alerts by lot", 11, kind="quiet rim"))
-    shapes += _name_curves(frame, [curve for curve in curves if curve.color is not None])
+    named = [curve for curve in curves if curve.color is not None]
+    shapes += _name_curves(frame, named) if have_room(named, width) else []
     label = "Share of alerts that are right, by share of positives that are found"
     return draw_document(shapes, width, height, label, kind)
 
@@ -97,9 +99,14 @@ def _draw_curve(frame: Frame, curve: Curve) -> Iterator[str]:
         yield draw_circle(x, y, 5, look)
 
 
+def have_room(curves: Sequence[Curve], width: float) -> bool:
+    """Return whether names can stand at their lines: longer ones are in a key below."""
+    return all(count_letters(curve.name) <= (1 - _AT) * width / 7.5 for curve in curves)
+
+
 def _name_curves(frame: Frame, curves: Sequence[Curve]) -> Iterator[str]:
     """Yield the names, each near its line, no two on one height."""
-    at = 0.62
+    at = _AT
     wanted = []
     for curve in curves:
         near = min(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polars_prcurve.decision.cases import Candidate
-from polars_prcurve.decision.decide import Findings
+from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model, say_points, say_two
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import format_level, say_cases
@@ -46,7 +46,8 @@ def _write_table(findings: Findings) -> list[str]:
         cells = [_escape(show(each)) if each.is_met else "–" for each in shown]
         return f"| {name} | {' | '.join(cells)} |"
 
-    rows = [f"| {_escape(describe_question(findings))} | {' | '.join(map(_escape, names))} |"]
+    head = describe_question(findings) if len(findings.cases) == 1 else say_place(case)
+    rows = [f"| {_escape(head)} | {' | '.join(map(_escape, names))} |"]
     rows.append(f"|---|{'---|' * len(shown)}")
     rows.append(write("of 100 alerts right (PPV)", _say_precision))
     if case.goal.is_of_curve:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, say_place
+from polars_prcurve.decision.decide import Findings, name_cases, say_short
 from polars_prcurve.decision.value_words import name_model, say_points, say_two
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
@@ -147,12 +147,22 @@ def _join(value: str, ends: str) -> str:
 
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
+    """Return a line per case: its value and interval, or which model is better there."""
     shown = findings.cases[:_MOST_ROWS]
-    places = Column("where", [_clean(say_place(case)) for case, _ in shown], is_text=True)
-    status = Column("status", [verdict.status for _, verdict in shown], is_text=True)
-    room = max(width - places.width - status.width - 2 * len(_GAP), _LEAST_NAME)
-    sentences = [cut_text(_clean(verdict.sentence), room) for _, verdict in shown]
-    lines = list(_lay_out([places, status, Column("verdict", sentences, is_text=True)], width))
+    names = name_cases([case for case, _ in shown])
+    columns = [Column("where", list(map(_clean, names)), is_text=True)]
+    if findings.model is None:
+        firsts = [case.candidates[0] for case, _ in shown]
+        merit = findings.goal.merit
+        of_merit = merit in ("precision", "recall")
+        values = [
+            (_say_precision(each) if of_merit else _join(*say_merit(each))) if each.is_met else "-"
+            for each in firsts
+        ]
+        columns.append(Column("of 100 right" if of_merit else name_metric(merit), values))
+    short = [_clean(say_short(case, verdict)) for case, verdict in shown]
+    columns.append(Column("verdict", short, is_text=True))
+    lines = list(_lay_out(columns, width))
     more = len(findings.cases) - len(shown)
     return [*lines, f"{more} more"] if more > 0 else lines
 

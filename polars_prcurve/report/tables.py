@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, say_place
+from polars_prcurve.decision.decide import Findings, name_cases, say_short
 from polars_prcurve.decision.value_words import name_model, say_points, say_two, say_two_digits
 from polars_prcurve.decision.verdict import Status
 from polars_prcurve.name_words import name_metric
@@ -93,19 +93,27 @@ def _list_values(case: Case, candidate: Candidate) -> list[tuple[str, str]]:
     return [first, (say_two(alerts.value), ends), found][: 1 + len(_list_more_heads(case))]
 
 
-def write_cases(findings: Findings) -> str:
-    """Return a row for each case: where it is, and its verdict."""
+def write_cases(findings: Findings, *, is_short: bool = False) -> str:
+    """Return a row for each case: where it is, and its verdict, in few words or as a sentence."""
+    shown = findings.cases[:_MOST_ROWS]
+    names = name_cases([case for case, _ in findings.cases])
     rows = [
         [
-            escape(say_place(case)),
+            isolate(name),
             escape(verdict.status),
             f'<span class="words">{escape(verdict.sentence)}</span>',
         ]
-        for case, verdict in findings.cases[:_MOST_ROWS]
+        for name, (case, verdict) in zip(names, shown, strict=False)
     ]
+    if is_short:
+        rows = [
+            [isolate(name), escape(say_short(case, verdict))]
+            for name, (case, verdict) in zip(names, shown, strict=False)
+        ]
     more = len(findings.cases) - _MOST_ROWS
     note = f'<p class="note">{more} more are in the table below.</p>' if more > 0 else ""
-    return write_table(["where", "status", "verdict"], rows, "cases") + note
+    heads = ["where", "verdict"] if is_short else ["where", "status", "verdict"]
+    return write_table(heads, rows, "cases") + note
 
 
 def write_shares(findings: Findings, case: Case) -> str:

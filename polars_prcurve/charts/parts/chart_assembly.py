@@ -35,7 +35,7 @@ from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import glue_numbers
-from polars_prcurve.visible_text import ISOLATES
+from polars_prcurve.visible_text import ISOLATES, wrap_words
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
 AnyChart = TypeVar("AnyChart", bound=Chart)
@@ -459,7 +459,7 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
-    rows = style.wrap_words(name, letters) or [name]
+    rows = wrap_words(name, letters) or [name]
     if len(rows) > _MOST_HEAD_ROWS:
         rows = [*rows[: _MOST_HEAD_ROWS - 1], f"{rows[_MOST_HEAD_ROWS - 1]}…"]
     look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room + 7}
@@ -476,7 +476,7 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
 def wrap_text(text: str, width: float, size: float) -> list[str]:
     """Return the text in lines that fit a width in pixels; numbers stay whole."""
     letters = max(24, int(width / (0.5 * size)))
-    lines = style.wrap_words(glue_numbers(escape_text(text)), letters)
+    lines = wrap_words(glue_numbers(escape_text(text)), letters)
     start, end = ISOLATES[0], ISOLATES[1]
     for number, line in enumerate(lines[:-1]):
         if line.count(start) > line.count(end):  # a name goes on in the next line

@@ -6,13 +6,9 @@ ticks, to the theme of the user.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
-from unicodedata import east_asian_width
 
-import numpy as np
-
-from polars_prcurve.visible_text import ISOLATES
+from polars_prcurve.visible_text import count_letters
 
 COLORS = (*("#0072B2", "#D55E00", "#12A793", "#3544D7"), *("#4C401B", "#3D013A", "#E71266", "#01026C"))
 """Colours of groups in order of use. Each has a contrast of 3 : 1 on white, any two stay apart for
@@ -43,45 +39,9 @@ REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
 """The look of lines to compare with, such as alerts at random."""
 
 
-def count_letters(text: str) -> float:
-    """Return how many letters wide a text is, about: Chinese signs are wide, and isolates are unseen."""
-    return sum(0 if sign in ISOLATES else 1.8 if east_asian_width(sign) in "WF" else 1 for sign in text)
-
-
 def measure_text(text: str, size: float = NAME_SIZE) -> float:
     """Return the width of a text in pixels, about."""
     return count_letters(text) * LETTER * size
-
-
-def wrap_words(text: str, letters: float) -> list[str]:
-    """Return the text in as few rows as have at most so many letters, all about equally long.
-
-    Rows end at blanks, and inside a word only if it is longer than a row: Chinese has no blanks.
-    """
-    words = [word for word in text.split(" ") if word]
-    rows = _fill_rows(words, letters)
-    for room in np.linspace(letters, letters / 2, 12)[1:]:
-        narrower = _fill_rows(words, float(room))
-        if len(narrower) > len(rows):
-            break
-        rows = narrower
-    return rows
-
-
-def _fill_rows(words: Sequence[str], letters: float) -> list[str]:
-    """Return rows that are as full as can be."""
-    rows: list[str] = []
-    for word in words:
-        both = f"{rows[-1]} {word}" if rows else word
-        if count_letters(both) <= letters:
-            rows[-1:] = [both]
-            continue
-        rows.append("")
-        for sign in word:
-            if rows[-1] and count_letters(rows[-1] + sign) > letters:
-                rows.append("")
-            rows[-1] += sign
-    return [row for row in rows if row]
 
 
 def mix_eta_colors(n: int) -> list[str]:

@@ -28,7 +28,7 @@ from polars_prcurve.charts.parts.line_names import (
 )
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import glue_numbers
-from polars_prcurve.visible_text import ISOLATES, isolate_name
+from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 _MAX_NAMES = 6
 """Lines, at most, that have their names beside them; more have a legend."""
@@ -242,7 +242,7 @@ def place_names(
 def _wrap_names(shown: Sequence[str], width: float = 0) -> dict[str, list[str]]:
     """Return the names in rows of this width in pixels, about, but not too narrow."""
     letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
-    rows = {name: style.wrap_words(name.strip(ISOLATES), letters) for name in shown}
+    rows = {name: wrap_words(name.strip(ISOLATES), letters) for name in shown}
     return {name: [*map(isolate_name, each)] or [name] for name, each in rows.items()}
 
 
