@@ -20,6 +20,7 @@ from polars_prcurve.charts.parts.marked_points import (
     MarkedPoints,
     SayShares,
     find_rates,
+    mark_half,
     mark_points,
     read_points,
 )
@@ -122,13 +123,14 @@ def roc_curve(
     _draw_references(canvas, shown, steps, is_asked=bool(equal.slopes))
     canvas.draw_lines(split_by_doubt(drawn, "linear"), ghosts=not equal.slopes)  # one kind of grey
     has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
+    shown_points = mark_half(curves) if points is None and channels.facet is None else marked
     canvas.data += mark_points(
-        marked,
+        shown_points,
         canvas,
         x_of=lambda row: max(row["fpr"], edge),
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
-        say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
+        say_heights=lambda _, recalls, say: _label_points(recalls, shown_points, say),
     )
     canvas.follow_pointer(_place_on_axis(keep_rises(curves.rows), edge), "backward", _say_row)
     note = [

@@ -46,7 +46,7 @@ from polars_prcurve.number_words import (
     say_where,
 )
 from polars_prcurve.report.alert_icons import describe_look, draw_alerts
-from polars_prcurve.report.curve_picture import Curve, draw_curves, have_room
+from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
 from polars_prcurve.report.document_style import STYLE
 from polars_prcurve.report.group_picture import GroupBlock, GroupRow, draw_groups
 from polars_prcurve.report.html_parts import escape, isolate, write_document
@@ -359,8 +359,9 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         return
     level = format_level(findings.confidence)
     yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
-    words = f"Of 100 alerts right, by positives found; band: {level} for each score as it stands; "
-    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts behind it</p>'
+    axis = "Of 100 alerts right" if (case.eta or 1.0) >= LOG_BELOW else "Share of alerts right"
+    words = f"{axis}, by positives found; band: {level} for each score as it stands; "
+    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts, or 20 positives</p>'
     for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
         yield draw_curves(curves, case.eta or 0.0, width, height, kind)
         if not have_room(curves, width):

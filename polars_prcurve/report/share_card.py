@@ -20,8 +20,8 @@ from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, 
 from polars_prcurve.visible_text import shorten_name, wrap_words
 
 _WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
-_LETTERS = 21
-"""Letters in a row of a name beside its icons."""
+_LETTERS, _MOST_LETTERS = 22, 40
+"""Letters in a row of a name beside its icons, and of the whole name."""
 _LETTER = 0.56
 """Mean width of a letter of the sentence, as a share of its size."""
 _KEY = "solid right · hatched right or not · hollow false"
@@ -48,12 +48,12 @@ def draw_card(findings: Findings, date: str | None) -> str:
 
 
 def _write_sentence(sentence: str) -> Iterator[str]:
-    """Yield the sentence in as large a type as its length allows, in up to three lines."""
-    for size, most in ((46, 2), (38, 2), (32, 3), (26, 3)):
+    """Yield the sentence in as large a type as its length allows, in up to five lines."""
+    for size, most in ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6)):
         lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
         if len(lines) <= most:
             break
-    for number, line in enumerate(lines[:most]):
+    for number, line in enumerate(lines):
         place = _MARGIN, 84 + size * 1.2 * (number + 1)
         yield draw_text(place, line.replace(NO_BREAK, " "), size, kind="strong")
 
@@ -72,11 +72,10 @@ def _draw_models(findings: Findings) -> Iterator[str]:
         name = say_place(case) if len(findings.cases) > 1 else ""
         name = name if candidate.model is None else name_model(candidate)
         color = name_color(colors[candidate.model])
-        rows = wrap_words(
-            shorten_name(name[:1].upper() + name[1:] if candidate.model is None else name, 56), _LETTERS
-        )
-        for line, row in enumerate(rows[:3]):
-            place = beside, 276 + 24 * (line - (len(rows) > 2))
+        name = name if candidate.model is not None else name[:1].upper() + name[1:]
+        rows = wrap_words(shorten_name(name, _MOST_LETTERS), _LETTERS)[:2]
+        for line, row in enumerate(reversed(rows)):
+            place = beside, 276 - 24 * line
             yield draw_text(place, _ISOLATE.format(row), 21, kind="strong", color=color)
         yield from _write_value(candidate, beside, level)
 

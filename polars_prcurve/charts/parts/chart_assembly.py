@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
@@ -34,7 +35,7 @@ from polars_prcurve.charts.parts.chart_words import (
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
-from polars_prcurve.number_words import glue_numbers
+from polars_prcurve.number_words import NO_BREAK, glue_numbers
 from polars_prcurve.visible_text import ISOLATES, wrap_words
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
@@ -470,13 +471,18 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
     ]
 
 
+_IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")
+"""Short names, which no line ends in."""
+
+
 # Title and note -------------------------------------------------------------------------------
 
 
 def wrap_text(text: str, width: float, size: float) -> list[str]:
     """Return the text in lines that fit a width in pixels; numbers stay whole."""
     letters = max(24, int(width / (0.5 * size)))
-    lines = wrap_words(glue_numbers(escape_text(text)), letters)
+    whole = _IN_BRACKETS.sub(lambda name: name[0].replace(" ", NO_BREAK), escape_text(text))
+    lines = wrap_words(glue_numbers(whole), letters)
     start, end = ISOLATES[0], ISOLATES[1]
     for number, line in enumerate(lines[:-1]):
         if line.count(start) > line.count(end):  # a name goes on in the next line

@@ -90,13 +90,14 @@ def choose_way(ways: Iterable[Word]) -> Word:
 def settle_words(
     words: Sequence[Word], spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize
 ) -> list[Word]:
-    """Return the words, each in the first of its places that no curve runs through, if there is one."""
+    """Return the words, each in the first of its places that no curve or upright rule runs through."""
     settled: list[Word] = []
     for word in words:
         ways = [word, *word.others]
         if len(ways) > 1:
             panel = _Panel(spec, data, size, word.facet)
-            space = panel.open_space(settled, panel.sample_lines().values())
+            rules = [rule for rule in panel.sample_references().values() if np.isfinite(rule).sum() < 3]
+            space = panel.open_space(settled, [*panel.sample_lines().values(), *rules])
             boxes = [panel.list_boxes([way])[0] for way in ways]
             costs = [2 * space.crosses_line(box) + (not space.is_free(box)) for box in boxes]
             ways = [ways[costs.index(min(costs))]]
@@ -259,7 +260,7 @@ def _name_right(panel: _Panel, lines: dict[str, Heights]) -> list[Word]:
     ]
     sizes = [(style.NAME_SIZE + 2) * len(rows[name]) + 3.0 for name in lines]
     placed = spread_at_ends(at, sizes, height)
-    dx = 16 if is_end else 12
+    dx = 16 if is_end else 12 if spec.x.words == "none" else 22  # right of half a label of the axis
     return [
         Word(
             "\n".join(rows[name]), spec.x.high, y, dx=dx, label=name, facet=panel.label, leads_from=start

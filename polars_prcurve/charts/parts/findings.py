@@ -25,7 +25,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     keep_rises,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import NO_BREAK, say_eta, say_share, say_shares, say_threshold
+from polars_prcurve.number_words import say_eta, say_share, say_shares, say_threshold
 
 _MOST_NAMES, _MOST_LETTERS = 3, 60
 """Lines, and letters of their names, that a title tells one by one."""
@@ -85,8 +85,7 @@ def say_each(
     values = dict(sorted(values.items()))
     words = say([*values.values()])
     if len(set(words)) > 1 and _are_short([*values], names):
-        whole = {curve: name.replace(" ", NO_BREAK) for curve, name in names.items()}
-        words = [f"{word} ({whole[curve]})" for curve, word in zip(values, words, strict=True)]
+        words = [f"{word} ({names[curve]})" for curve, word in zip(values, words, strict=True)]
     elif len(set(words)) > 1:
         words = [span.format(*say([pick(values.values()) for pick in (min, max)]))]
     said = f"{', '.join(words[:-1])} or {words[-1]}" if len(set(words)) > 1 else words[0]

@@ -142,7 +142,7 @@ def mark_half(curves: ChartCurves) -> MarkedPoints:
     half = find_half(curves) if len(known) <= _MOST_HALVES else curves.rows.clear()
     rows = half.filter(pl.col("curve").is_in([*known])).to_dicts()
     beside = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
-    return MarkedPoints([row | beside for row in rows], 0, 0, None)
+    return MarkedPoints([{"precision": None} | row | beside for row in rows], 0, 0, None)
 
 
 def add_lower(marked: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
