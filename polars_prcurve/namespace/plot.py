@@ -665,7 +665,7 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
     table, cases = points.table, points.verdicts
     groups = cases.columns[: cases.columns.index("eta")]
     etas: Any = cases["eta"].unique(maintain_order=True).to_list() if eta is None else eta
-    if eta is None and cases.height < len(etas) * cases.n_unique(groups or None):
+    if eta is None and groups and cases.height < len(etas) * cases.n_unique(groups):
         etas = cases.select(*groups, "eta").drop_nulls("eta")  # each group has prevalences of its own
     marked = table.filter(pl.col("threshold").is_not_null()) if "threshold" in table.columns else None
     own = words.get("title")

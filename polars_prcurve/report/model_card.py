@@ -46,7 +46,9 @@ def _write_table(findings: Findings) -> list[str]:
         cells = [_escape(show(each)) if each.is_met else "–" for each in shown]
         return f"| {name} | {' | '.join(cells)} |"
 
-    head = describe_question(findings) if len(findings.cases) == 1 else say_place(case)
+    place = say_place(case)
+    is_one = len(findings.cases) == 1
+    head = describe_question(findings) if is_one else f"{place[:1].upper()}{place[1:]}"
     rows = [f"| {_escape(head)} | {' | '.join(map(_escape, names))} |"]
     rows.append(f"|---|{'---|' * len(shown)}")
     rows.append(write("of 100 alerts right (PPV)", _say_precision))
