@@ -130,7 +130,10 @@ def roc_curve(
         x_of=lambda row: max(row["fpr"], edge),
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
-        say_heights=lambda _, recalls, say: _label_points(recalls, shown_points, say),
+        # Near the left edge lines run close, so points that the title tells have no labels.
+        say_heights=lambda _, recalls, say: (
+            [""] * len(recalls) if points is None else _label_points(recalls, marked, say)
+        ),
     )
     canvas.follow_pointer(_place_on_axis(keep_rises(curves.rows), edge), "backward", _say_row)
     note = [

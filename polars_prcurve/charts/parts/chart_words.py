@@ -294,10 +294,10 @@ def place_labels(
             if panel.label is not None:  # the head of the panel
                 space.taken.insert(0, (0.0, -26.0, style.measure_text(panel.label) + 110, -5.0))
             space.points += beside
-        if len(spaces[panel.label].taken) >= _MOST_LABELS:
+        label = row[f"{spec.y.field}_label"]
+        if not label or len(spaces[panel.label].taken) >= _MOST_LABELS:
             continue
         left, top = panel.find_spot(row)
-        label = row[f"{spec.y.field}_label"]
         lift = sum(0 < other[1] - top < 15 and abs(left - other[0]) < _NEAR for other in beside)
         corner = spaces[panel.label].place_beside_point(left, top, label, style.NAME_SIZE, lift)
         if corner is None:
