@@ -33,6 +33,7 @@ from polars_prcurve.decision.value_words import (
     say_right,
     say_two,
     say_two_digits,
+    say_within,
 )
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.name_words import name_metric, name_value
@@ -218,9 +219,7 @@ def list_values(findings: Findings, case: Case, candidate: Candidate) -> Iterato
     if case.goal.is_of_curve:
         yield name_metric(case.goal.merit), *say_merit(candidate)
         return
-    alerts = candidate.read("alerts")
-    ends = "" if alerts.span is None else f"{say_two(alerts.low)} to {say_two(alerts.high)}"
-    yield f"alerts {say_cases(case.per)}", say_two(alerts.value), ends
+    yield f"alerts {say_cases(case.per)}", *say_within(candidate.read("alerts"), say_two)
     value, span = say_found(candidate)
     threshold = shorten_threshold(case, candidate)
     score = f"at score {threshold}" if threshold else ""
