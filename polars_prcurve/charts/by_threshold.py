@@ -94,7 +94,8 @@ def threshold_curve(
     down: a rule runs through all of them at each marked threshold, which stands above it. Alerts are
     among 1 000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a log axis, or
     among 1 000 000 where 1 in 1 000 or fewer are positive. Precision has a log axis where it has one
-    in `pr_curve`; prevalences of which only some need one have a column each. Scores between 0 and 1
+    in `pr_curve`; prevalences of which only some need one have a column each, and each group too if
+    these are no more than 9. Scores between 0 and 1
     that mostly lie near an end have an axis of log odds. Lines are steps: a threshold between two scores
     flags what the higher score flags. Recall is the same at every prevalence, and is drawn once.
 
