@@ -37,6 +37,7 @@ _MOST_NAMES = 30
 """Models whose names stand at their ranks, at most."""
 _WIDTH, _PITCH, _ROW = 432, 22, style.NAME_SIZE + 2
 """Pixels of a chart across, from rank to rank, and that a further row of a name takes."""
+_SUBTITLE = "Order of models by share of positives; rank 1 is best"
 _LETTERS = 34
 """Letters in a row of a name."""
 _RIM = 0.34
@@ -126,9 +127,8 @@ def ranking(
         *_describe_zones(curves, table, confidence, has_pairs=pairs is not None),
         *(*describe_sizes(curves), *describe_eta_zero(table)),
     ]
-    subtitle = "Order of models by share of positives; rank 1 is best"
     finding = say_firsts(curves, channels) or "Ranking by prevalence"
-    return canvas.finish(title, finding, subtitle, note)
+    return canvas.finish(title, finding, _SUBTITLE, note)
 
 
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:

@@ -123,17 +123,13 @@ def roc_curve(
     _draw_references(canvas, shown, steps, is_asked=bool(equal.slopes))
     canvas.draw_lines(split_by_doubt(drawn, "linear"), ghosts=not equal.slopes)  # one kind of grey
     has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
-    shown_points = mark_half(curves) if points is None and channels.facet is None else marked
     canvas.data += mark_points(
-        shown_points,
+        mark_half(curves) if points is None and channels.facet is None else marked,
         canvas,
         x_of=lambda row: max(row["fpr"], edge),
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
-        # Near the left edge lines run close, so points that the title tells have no labels.
-        say_heights=lambda _, recalls, say: (
-            [""] * len(recalls) if points is None else _label_points(recalls, marked, say)
-        ),
+        say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
     )
     canvas.follow_pointer(_place_on_axis(keep_rises(curves.rows), edge), "backward", _say_row)
     note = [
@@ -159,7 +155,12 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
 
 
 def _label_points(recalls: Sequence[float], marked: MarkedPoints, say: SayShares) -> list[str]:
-    """Return the labels of points: fpr, and recall where they differ in it."""
+    """Return the labels of points: fpr, and recall where they differ in it.
+
+    Points that the title tells have none: near the left edge lines run close.
+    """
+    if not marked.rows:
+        return [""] * len(recalls)
     found, costs = say(recalls), say([row["fpr"] for row in marked.rows])
     both = zip(found, costs, strict=True)
     return [f"fpr {fpr}" if len(set(found)) == 1 else f"{recall}, fpr {fpr}" for recall, fpr in both]
