@@ -9,6 +9,7 @@ control character again in the expressions of a chart.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 _MAX_NAME_LETTERS = 80
 # Marks that turn the direction of writing, or end a line, would move the cells beside them.
@@ -57,6 +58,48 @@ def shorten_name(name: str, letters: int = _MAX_NAME_LETTERS) -> str:
     """Return a name of at most this many letters; of a longer one both ends, which tell names apart."""
     end = letters // 3
     return name if len(name) <= letters else f"{name[: letters - end - 1]}…{name[-end:]}"
+
+
+# In rows ------------------------------------------------------------------------------------------
+
+
+def count_letters(text: str) -> float:
+    """Return how many letters wide a text is, about: Chinese signs are wide, and isolates are unseen."""
+    return sum(
+        0 if sign in ISOLATES else 1.8 if unicodedata.east_asian_width(sign) in "WF" else 1
+        for sign in text
+    )
+
+
+def wrap_words(text: str, letters: float) -> list[str]:
+    """Return the text in as few rows as have at most so many letters, all about equally long.
+
+    Rows end at blanks, and inside a word only if it is longer than a row: Chinese has no blanks.
+    """
+    words = [word for word in text.split(" ") if word]
+    rows = _fill_rows(words, letters)
+    for step in range(1, 12):
+        narrower = _fill_rows(words, letters * (1 - step / 22))
+        if len(narrower) > len(rows):
+            break
+        rows = narrower
+    return rows
+
+
+def _fill_rows(words: Sequence[str], letters: float) -> list[str]:
+    """Return rows that are as full as can be."""
+    rows: list[str] = []
+    for word in words:
+        both = f"{rows[-1]} {word}" if rows else word
+        if count_letters(both) <= letters:
+            rows[-1:] = [both]
+            continue
+        rows.append("")
+        for sign in word:
+            if rows[-1] and count_letters(rows[-1] + sign) > letters:
+                rows.append("")
+            rows[-1] += sign
+    return [row for row in rows if row]
 
 
 # On a terminal -----------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ import polars as pl
 import pytest
 
 from polars_prcurve import Decision, PrcError
+from polars_prcurve.namespace.plot import _read_decision
+from polars_prcurve.number_words import say_eta
 from polars_prcurve.report.alert_icons import list_icons
 from polars_prcurve.report.page_colors import build_scheme
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
@@ -212,6 +214,85 @@ def test_many_models_and_many_groups_stay_readable(tmp_path: Path) -> None:
     groups = read_report(decide("groups"), tmp_path)
     assert {f"s{number:02}" for number in range(40)} <= set(groups.read().split())
     assert re.search(r"\d+ groups are worse than all other groups together", groups.within("h1")[0])
+
+
+@cache
+def decide_own() -> Decision:
+    """Return a decision on forty sites, each at a prevalence of its own, one of few positives."""
+    sizes = [draw_models({"score": 1.0 + n % 3}, 40 + 3 * n if n else 6, 900, seed=n) for n in range(40)]
+    sites = pl.concat(df.with_columns(site=pl.lit(f"s{n:02}")) for n, df in enumerate(sizes))
+    return sites.prc(by="site").decide(None, recall=0.5)  # type: ignore[no-any-return]
+
+
+def test_groups_at_their_own_prevalences_are_one_picture(tmp_path: Path) -> None:
+    decision = decide_own()
+    seen = read_report(decision, tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    folded = PageReader(re.sub(r"<details.*?</details>", "", text, flags=re.S)).read()
+    assert len(folded.split()) <= 600
+    n_little = decision.verdicts.filter(status="too little data").height
+    assert f"{n_little} with too little data" in folded
+    pictured = " ".join(seen.within("text"))
+    etas = decision.verdicts.select("site", "eta").rows()
+    assert all(f"{site}, {plain(say_eta(eta))}" in plain(pictured) for site, eta in etas)
+    assert "In s00 where" in decision.verdict.would_settle, "the first that is open is named"
+    assert plain(decision.verdict.would_settle) in plain(folded)
+    assert "| In s00 where" in decision.model_card()
+    assert "In s00 where" in plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
+
+
+def draw_card_of(decision: Decision, folder: Path) -> str:
+    return decision.card(folder / "card.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_terminal_shows_the_values_of_groups_and_where_they_hold(width: int) -> None:
+    decision, lines = decide_own(), decide_own().say(width).splitlines()
+    for row in decision.table.iter_rows(named=True):
+        line = next(line for line in lines if line.startswith(f"{row['site']}, "))
+        assert "1 in" in line
+        assert re.search(r"\d \([\d.]+ to [\d.]+\)", line), "a value has its interval"
+    assert max(map(len, lines)) <= width
+
+
+def test_a_chart_of_a_decision_draws_each_group_at_its_own_prevalence() -> None:
+    decision = decide_own()
+    cells = decision.verdicts.select("site", "eta")
+    assert cells["eta"].n_unique() > 20
+    eta, points, _ = _read_decision(None, decision, {})
+    assert isinstance(eta, pl.DataFrame)
+    assert eta.equals(cells)
+    assert points is not None
+    several = decide("prevalences")
+    etas, _, _ = _read_decision(None, several, {})
+    assert isinstance(etas, list)
+    assert etas == [0.3, 0.02, 0.001]
+
+
+def test_long_names_are_whole_below_a_chart_and_a_card_keeps_its_sentence(tmp_path: Path) -> None:
+    names = [
+        "Gradient boosting with isotonic calibration, 2026",
+        "病院間で共有した画像分類モデル（第二版）",
+    ]
+    df = EQUAL.rename(dict(zip([c for c in EQUAL.columns if c != "label"], names, strict=True)))
+    decision = df.prc(score=names).decide(0.02, recall=0.5)
+    seen = read_report(decision, tmp_path)
+    assert set(names) <= set(seen.within("bdi"))
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    below = re.findall(r'<ul class="names (wide|small)">(.*?)</ul>', text)
+    assert {kind for kind, _ in below} == {"wide", "small"}
+    assert all(name in html.unescape(each) for _, each in below for name in names)
+    card = PageReader(draw_card_of(decision, tmp_path)).read("svg").replace("\u2068", "")
+    joined = "".join(card.split())
+    assert "".join(decision.verdict.sentence.split()) in joined, "no line is lost"
+
+
+def test_rare_positives_have_a_log_axis(tmp_path: Path) -> None:
+    ticks = {plain(text) for text in read_report(decide("rare"), tmp_path).within("text")}
+    assert {"100 %", "1 in 10", "1 in 1 000", "1 in 100 000"} <= ticks
+    usual = {plain(text) for text in read_report(decide("one model"), tmp_path).within("text")}
+    assert {"0", "20", "100"} <= usual
+    assert "1 in 10" not in usual
 
 
 def test_rows_left_out_and_reversed_scores_are_told(tmp_path: Path) -> None:

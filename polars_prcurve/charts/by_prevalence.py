@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
@@ -30,14 +33,16 @@ from polars_prcurve.charts.parts.number_formats import (
     say_eta_range,
 )
 from polars_prcurve.charts.parts.points_to_draw import (
+    DOTTED_FEW,
     MIN_FALSE_ALERTS,
     describe_doubt,
     find_few_false_alerts,
+    find_few_positives,
     has_few_positives,
     split_by_doubt,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_estimate, say_eta
+from polars_prcurve.number_words import NO_BREAK, say_count, say_estimate, say_eta, say_where
 
 
 @hint_at_arguments
@@ -146,6 +151,8 @@ def p3_curve(
     return lines.draw(title, "Share of alerts that are right", [], describe_eta_zero(table))
 
 
+_NEAR = 0.5
+"""How far, as a logarithm, the next prevalence of a table is from that of the test, at most."""
 _MOST_RULES = 3
 """Prevalences of test sets, at most, that have a rule each."""
 
@@ -218,16 +225,18 @@ class _LineChart:
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
         if not subtitle:
             subtitle = f"Where {say_eta_range([x.low, x.high])} are positive"
-        finding = self._find_half() or f"{self.name} by prevalence"
+        finding = self._find_half() or self._say_at_own_eta() or f"{self.name} by prevalence"
         note = [*self._write_note(has_own, len(trades)), *describe_sizes(self.curves), *not_drawn]
         return canvas.finish(title, finding, subtitle, note)
 
     def _find_doubt(self) -> pl.DataFrame:
         """Return the rows with `doubt`: an interval is not reliable, or few false alerts are behind."""
         if self._rests_on_counts:
-            return find_few_false_alerts(self.rows)
-        has = "reliable" in self.rows.columns
-        return self.rows.with_columns(doubt=pl.col("reliable").not_() if has else pl.lit(False))
+            rows = find_few_false_alerts(self.rows)
+        else:
+            rows = find_few_positives(self.rows, self.curves)
+        unsure = pl.col("reliable").not_().fill_null(False) if "reliable" in rows.columns else False
+        return rows.with_columns(pl.col("doubt") | unsure)
 
     @property
     def _rests_on_counts(self) -> bool:
@@ -268,8 +277,31 @@ class _LineChart:
             return ""
         names = name_curves(self.curves, self.channels)
         return say_each(
-            "Half of the alerts are right down to", "", halves, names, lambda etas: [*map(say_eta, etas)]
+            "Half of the alerts are right down to",
+            "",
+            halves,
+            names,
+            _say_two_digits,
+            span="between {} and {}",
         )
+
+    def _say_at_own_eta(self) -> str:
+        """Return the height of each line at the prevalence of the test; empty if not known well."""
+        own = [eta for eta in {*self.own_etas} if eta is not None]
+        is_share = self.canvas.spec.y.words == "percent" and len(self.metrics) == 1
+        if len(own) != 1 or not is_share or self.channels.facet or has_few_positives(self.curves):
+            return ""
+        values: dict[int, float] = {}
+        rows = self._find_doubt().filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
+        for (curve,), line in rows.group_by("curve", maintain_order=True):
+            steps = line["eta"].log() - math.log(own[0])
+            beside = line.filter((steps.abs() < _NEAR).fill_null(False))
+            if beside.is_empty() or beside["doubt"].any() or steps[0] > 0 or steps[-1] < 0:
+                return ""
+            values[curve] = float(np.interp(0.0, steps, line["value"].cast(pl.Float64)))
+        names = name_curves(self.curves, self.channels)
+        is_all = values and len(values) == len(self.curves.per_curve)
+        return say_each(f"{self.name} is", say_where(own[0]), values, names) if is_all else ""
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
@@ -288,8 +320,10 @@ class _LineChart:
             lines.append(shade + (of.get(kinds.pop(), "") if is_of_one else ""))
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             lines.append("Dotted: not reliable, since too few examples decide")
-        if self._rests_on_counts:
+        elif self._rests_on_counts:
             lines += describe_doubt(self._find_doubt())
+        else:
+            lines.append(DOTTED_FEW if self._find_doubt()["doubt"].any() else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             here = f"the test sets' own share of positives, {say_eta_range(etas)}"
@@ -297,6 +331,10 @@ class _LineChart:
         elif has_own and self.channels.facet is not None:
             lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
         return [*lines, "Circles: two models trade places" if n_trades > 1 else ""]
+
+
+def _say_two_digits(etas: Sequence[float]) -> list[str]:
+    return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
 
 
 # Where two models trade places ----------------------------------------------------------------

@@ -73,8 +73,10 @@ _MOST_COLUMNS = 4
 _WIDTHS = {1: 540, 2: 300}
 _MOST_RULES = 8
 """Marked thresholds, at most, that have a rule: more would hide the lines."""
-_GAP, _RISE = 16, 36
-"""Pixels between the charts of a column, and those that rules at thresholds rise to cross them."""
+_GAP = 26
+"""Pixels between the charts of a column, which rules at thresholds cross."""
+_MOST_APART = 9
+"""Columns of groups at prevalences, at most; more groups share one column per prevalence."""
 
 
 @hint_at_arguments
@@ -92,7 +94,8 @@ def threshold_curve(
     down: a rule runs through all of them at each marked threshold, which stands above it. Alerts are
     among 1 000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a log axis, or
     among 1 000 000 where 1 in 1 000 or fewer are positive. Precision has a log axis where it has one
-    in `pr_curve`; prevalences of which only some need one have a column each. Scores between 0 and 1
+    in `pr_curve`; prevalences of which only some need one have a column each, and each group too if
+    these are no more than 9. Scores between 0 and 1
     that mostly lie near an end have an axis of log odds. Lines are steps: a threshold between two scores
     flags what the higher score flags. Recall is the same at every prevalence, and is drawn once.
 
@@ -177,6 +180,8 @@ def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) ->
     etas = curves.per_curve["eta"].unique().sort()
     if color is None and facet is None and needs_log_axis(etas) and not needs_log_axis(etas.tail(1)):
         channels = read_etas_apart(curves)
+        if channels.facet and len(channels.facet.labels) > _MOST_APART and len(curves.group_fields) == 1:
+            channels = read_channels(curves, curves.field_names[curves.group_fields[0]], "eta")
     else:
         only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
         is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
@@ -326,7 +331,7 @@ class _Column:
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-            whole: alt.VConcatChart = join_panels(alt.vconcat, panels, spacing=_GAP)
+            whole: alt.VConcatChart = join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
         whole = set_properties(whole, resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="shared")))
         return attach_data(whole, [*shared, *all_words])
 
@@ -356,7 +361,7 @@ class _Column:
             look: dict[str, Any] = {"color": style.INK} if test[0] == "!" else {}
             own = [color.encode()] if color and not look else []
             rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
-            ends: dict[str, Any] = {"y": fix_y(-_RISE if number else -6), "y2": alt.value(size.height)}
+            ends: dict[str, Any] = {"y": fix_y(-_GAP if number else -6), "y2": alt.value(size.height)}
             rule = rule.encode(spec.x.build_x(size.width), *own, **ends)
             layers.append(keep_part(rule, "threshold").transform_filter(test))
         return layers

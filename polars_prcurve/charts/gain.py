@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -16,9 +17,12 @@ from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_SLOPES,
+    DOTTED_FEW,
     describe_thinning,
     drop_straight_points,
+    find_few_positives,
     has_few_positives,
+    split_by_doubt,
     start_at_origin,
 )
 from polars_prcurve.number_words import say_share, say_shares
@@ -62,10 +66,11 @@ def gain_curve(
     curves = read_sweep("gain_curve", table)
     points = _add_alerted(start_at_origin(curves.rows), curves)
     tenths = _read_tenths(points)
-    spec = ChartSpec(_X, _Y, "linear", width=0.8, height=0.88)
-    canvas = Canvas(curves, choose_channels(curves, color, facet, tenths), spec)
-    kept = drop_straight_points(points)
-    drawn = canvas.thin(kept, pl.col("alerted"), pl.col("recall"))
+    channels = choose_channels(curves, color, facet, tenths)
+    x = replace(_X, title="Cases looked at") if channels.facet else _X
+    canvas = Canvas(curves, channels, ChartSpec(x, _Y, "linear", width=0.8, height=0.88))
+    kept = drop_straight_points(find_few_positives(points, curves))
+    drawn = split_by_doubt(canvas.thin(kept, pl.col("alerted"), pl.col("recall")), "linear")
     draw_diagonal(canvas, "in random order")
     canvas.draw_lines(drawn, ghosts=True)
     rows = _add_alerted(curves.rows, curves)
@@ -74,7 +79,10 @@ def gain_curve(
     canvas.data += marks
     canvas.follow_pointer(rows, "backward", _say_row)
     tenth = f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if marks else ""
-    note = [canvas.channels.picked, tenth, DOTS_OF_SLOPES if has_dots else "", *describe_sizes(curves)]
+    note = [
+        *(canvas.channels.picked, tenth, DOTS_OF_SLOPES if has_dots else ""),
+        *(DOTTED_FEW if drawn["doubt"].any() else "", *describe_sizes(curves)),
+    ]
     subtitle = join_etas("Share of positives that are found, by cases looked at,", curves)
     finding = _find_title(canvas, tenths) or "Positives found by cases looked at"
     return canvas.finish(title, finding, subtitle, note, describe_thinning(kept, drawn))

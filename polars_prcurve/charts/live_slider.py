@@ -329,7 +329,8 @@ class _LivePainter:
         )
         grid = ticks.mark_rule(color=style.ZONE, aria=False).encode(self.x, self.y, alt.X2("to"))
         look: dict[str, Any] = {"fontSize": style.TICK_SIZE, "align": "right", "opacity": 0.8}
-        word = ticks.transform_calculate(text=LABELS["share"]).mark_text(dx=-6, aria=False, **look)
+        said = f"decades > 3 ? ({LABELS['one in']}) : ({LABELS['percent']})"
+        word = ticks.transform_calculate(text=said).mark_text(dx=-6, aria=False, **look)
         return [grid, word.encode(x=fix_x(0), y=self.y, text="text:N")]
 
     def _build_pointer(self, one: alt.Chart) -> list[alt.Chart]:

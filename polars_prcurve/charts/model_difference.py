@@ -21,7 +21,7 @@ from polars_prcurve.charts.parts.chart_curves import (
     describe_eta_zero,
     name_group_fields,
 )
-from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.chart_words import Word, choose_way
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.charts.parts.findings import is_higher_better, say_better, say_settled_pairs
 from polars_prcurve.charts.parts.interval_table import IntervalRow, build_points_axis, draw_intervals
@@ -222,8 +222,14 @@ def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
     height = round(540 * _HEIGHT)
     above: dict[str, Any] = {"py": 6, "baseline": "top", "color": _SIDE_COLORS[0]}
     below: dict[str, Any] = {"py": height - 6, "baseline": "bottom", "color": _SIDE_COLORS[1]}
+    at_0 = [{"y": 0.0, "dy": 6}, {"y": 0.0, "dy": -6}]
+    ends: list[dict[str, Any]] = [{"px": 8}, {"px": 532, "align": "right"}]
     return [
-        Word(text=f"{where} 0: {name} better", px=8, weight="bold", **side)
+        choose_way(
+            Word(text=f"{where} 0: {name} better", weight="bold", **side | place | end)
+            for place in ({}, {"baseline": side["baseline"], **at_0[where == "Above"]})
+            for end in ends
+        )
         for name, where, side, room in zip(
             names, ("Above", "Below"), (above, below), (y.high, -y.low), strict=True
         )

@@ -22,7 +22,13 @@ from polars_prcurve.charts.parts.chart_axes import (
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import label_panels
 from polars_prcurve.charts.parts.findings import read_at_half, say_areas, say_values
-from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
+from polars_prcurve.charts.parts.marked_points import (
+    MarkedPoints,
+    find_rates,
+    mark_half,
+    mark_points,
+    read_points,
+)
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_STEPS,
@@ -36,7 +42,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     split_by_doubt,
 )
 from polars_prcurve.confidence.estimates import find_estimate
-from polars_prcurve.number_words import say_estimate, say_share, say_shares
+from polars_prcurve.number_words import say_estimate, say_share
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
 _SAID = {
@@ -120,12 +126,12 @@ def pr_curve(
     rows = raise_to_axis(keep_rises(curves.rows), axis, height.fields)
     has_dots = canvas.draw_published(rows)
     canvas.data += mark_points(
-        marked,
+        mark_half(curves) if points is None and channels.facet is None else marked,
         canvas,
         x_of=lambda row: row["recall"],
         y_of=lambda row: {axis.field: max(height.measure(row[y]), axis.low)},
         span_of=lambda row: find_rates(curves, row, "recall", 0.0),
-        say_heights=lambda _, values: say_shares([height.measure(value) for value in values]),
+        say_heights=lambda _, values, say: say([height.measure(value) for value in values]),
     )
     canvas.follow_pointer(rows, "forward", height.say_row)
     may_find = title is None and not marked.rows  # which are of a target

@@ -112,7 +112,7 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     """Return the mean precision gain of each line, which is the area under it, where it is 0 or more."""
     if has_few_positives(canvas.curves) or len(areas) < max(len(canvas.curves.per_curve), 1):
         return ""
-    start = "In the test precision gain averages"
+    start = "Precision gain averages"
     return say_values(start, "", areas, canvas.curves, canvas.channels)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -28,11 +29,17 @@ from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS, Channels, 
 from polars_prcurve.charts.parts.findings import say_firsts
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
-from polars_prcurve.number_words import NO_BREAK, say_eta
+from polars_prcurve.number_words import say_eta
+from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30
 """Models whose names stand at their ranks, at most."""
+_WIDTH, _PITCH, _ROW = 432, 22, style.NAME_SIZE + 2
+"""Pixels of a chart across, from rank to rank, and that a further row of a name takes."""
+_SUBTITLE = "Order of models by share of positives; rank 1 is best"
+_LETTERS = 34
+"""Letters in a row of a name."""
 _RIM = 0.34
 """Ranks, or parts of one, by which a zone is higher than its lines on either side."""
 
@@ -93,7 +100,10 @@ def ranking(
     x = build_eta_axis(rows)
     has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
     words = _name_both_ends(curves, channels, x) if has_names else []
-    left = [style.measure_text(word.text) for word in words if word.align == "right"]
+    left = [style.measure_text(word.text) - word.dx for word in words if word.align == "right"]
+    pitch = _PITCH + _ROW * (
+        max(Counter((word.x, word.y) for word in words).values()) - 2 if words else 0
+    )
     y = ChartAxis(
         "rank",
         "" if has_names else "Rank",
@@ -101,11 +111,11 @@ def ranking(
         0.5,
         "none" if has_names else "plain",
         ticks=tuple(float(rank) for rank in range(1, lowest + 1, -(-lowest // 12))),  # about twelve
-        room=round(max(left)) + 10 if left else 0,
+        room=round(max(left)) if left else 0,
     )
     names: Literal["none", "beside"] = "none" if has_names else "beside"
-    height = min(max(0.12 + 0.05 * lowest, 0.3), 0.9)
-    spec = ChartSpec(x, y, "linear", height=height, width=0.8, line_width=3.4, names=names)
+    height = min(max(52 + pitch * lowest, 130), 390 if pitch == _PITCH else 1_000) / _WIDTH
+    spec = ChartSpec(x, y, "linear", height=height, width=_WIDTH / 540, line_width=3.4, names=names)
     canvas = Canvas(curves, channels, spec)
     canvas.words += words
     _draw_zones(canvas)
@@ -117,9 +127,8 @@ def ranking(
         *_describe_zones(curves, table, confidence, has_pairs=pairs is not None),
         *(*describe_sizes(curves), *describe_eta_zero(table)),
     ]
-    subtitle = "Order of models by share of positives; rank 1 is best"
     finding = say_firsts(curves, channels) or "Ranking by prevalence"
-    return canvas.finish(title, finding, subtitle, note)
+    return canvas.finish(title, finding, _SUBTITLE, note)
 
 
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
@@ -244,17 +253,22 @@ def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> li
     words: list[Word] = []
     rows = curves.rows.drop_nulls("rank")
     sides: list[tuple[float, Literal["left", "right"], int]]
-    sides = [(x.low, "right", -10), (x.high, "left", 10)]
-    for eta, align, dx in sides:
+    sides = [(x.low, "right", -1), (x.high, "left", 1)]
+    for eta, align, side in sides:
         at = rows.filter((pl.col("eta") / eta - 1).abs() < 1e-6)
         ends = at.group_by("rank", maintain_order=True).agg("curve", pl.col("top", "foot").first())
-        for rank, numbers, top, foot in ends.rows():
+        said = [f"{top}\u2013{foot}" if top < foot else str(rank) for rank, _, top, foot in ends.rows()]
+        room = max(map(style.measure_text, said), default=0.0)
+        for (rank, numbers, _, _), places in zip(ends.rows(), said, strict=True):
             labels = [label_of[number] for number in numbers]
-            both = [", ".join(labels), f"{top}\u2013{foot}" if top < foot else str(rank)]
-            said = (2 * NO_BREAK).join(both if align == "right" else both[::-1])
             color = colors[labels[0]]
             is_grey = color == style.OTHERS
-            look: dict[str, Any] = {"weight": "normal" if is_grey else "bold"}
-            look["color"] = style.QUIET if is_grey else color
-            words.append(Word(text=said, x=eta, y=float(rank), dx=dx, align=align, **look))
+            look: dict[str, Any] = {"weight": "normal" if is_grey else "bold", "align": align}
+            look |= {"color": style.QUIET if is_grey else color, "x": eta, "y": float(rank)}
+            words.append(Word(text=places, dx=10 * side, **look))
+            # Beside a name from right to left the places would move to its other end.
+            parts = wrap_words(", ".join(labels).strip(ISOLATES), _LETTERS)
+            for k, part in enumerate(parts):
+                dy = (k - (len(parts) - 1) / 2) * _ROW
+                words.append(Word(text=isolate_name(part), dx=(18 + room) * side, dy=dy, **look))
     return words

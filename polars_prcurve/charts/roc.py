@@ -16,7 +16,14 @@ from polars_prcurve.charts.parts.chart_curves import describe_sizes, read_sweep
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import label_panels
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
-from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
+from polars_prcurve.charts.parts.marked_points import (
+    MarkedPoints,
+    SayShares,
+    find_rates,
+    mark_half,
+    mark_points,
+    read_points,
+)
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_SLOPES,
@@ -79,7 +86,7 @@ def roc_curve(
     precisions
         The precisions of these lines. One below eta is worse than alerts at random, and is not drawn.
     points
-        Rows to mark, as in `pr_curve`; the label is recall.
+        Rows to mark, as in `pr_curve`; the label is fpr, and recall too where points differ in it.
     color, facet
         A `by` column. By default the first `by` column is colour and the others are panels. With more
         than 8 groups all are panels.
@@ -117,11 +124,12 @@ def roc_curve(
     canvas.draw_lines(split_by_doubt(drawn, "linear"), ghosts=not equal.slopes)  # one kind of grey
     has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
     canvas.data += mark_points(
-        marked,
+        mark_half(curves) if points is None and channels.facet is None else marked,
         canvas,
         x_of=lambda row: max(row["fpr"], edge),
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
+        say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
     )
     canvas.follow_pointer(_place_on_axis(keep_rises(curves.rows), edge), "backward", _say_row)
     note = [
@@ -144,6 +152,18 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
         return say_areas(areas, curves, channels) if not has_points_alone(curves.rows) else ""
     end = "of the negatives raise an alert"
     return say_each("To find half of the positives,", end, rates, names)
+
+
+def _label_points(recalls: Sequence[float], marked: MarkedPoints, say: SayShares) -> list[str]:
+    """Return the labels of points: fpr, and recall where they differ in it.
+
+    Points that the title tells have none: near the left edge lines run close.
+    """
+    if not marked.rows:
+        return [""] * len(recalls)
+    found, costs = say(recalls), say([row["fpr"] for row in marked.rows])
+    both = zip(found, costs, strict=True)
+    return [f"fpr {fpr}" if len(set(found)) == 1 else f"{recall}, fpr {fpr}" for recall, fpr in both]
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:

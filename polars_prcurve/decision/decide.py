@@ -23,7 +23,7 @@ from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names
 from polars_prcurve.decision.verdict import STATUSES, Verdict
 from polars_prcurve.name_words import join_words, name_group
-from polars_prcurve.number_words import glue_numbers, say_where
+from polars_prcurve.number_words import glue_numbers, say_eta, say_where
 
 _MOST_PLACES = 3
 
@@ -142,18 +142,34 @@ def sum_up(judged: Sequence[tuple[Case, Verdict]]) -> Verdict:
     agree = all((v.status, v.models) == (verdicts[0].status, verdicts[0].models) for v in verdicts)
     models = tuple(named) if status in ("settled", "not told apart") else ()
     sentence = _say_same(judged) if agree else _say_differing(judged)
-    reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
-    return Verdict(status, models, glue_numbers(sentence), reasons, _say_widest_need(judged))
+    reasons = _join_reasons(verdicts)
+    return Verdict(status, models, glue_numbers(sentence), reasons, glue_numbers(_say_open_need(judged)))
 
 
-def _say_widest_need(judged: Sequence[tuple[Case, Verdict]]) -> str:
+def pick_open(judged: Sequence[tuple[Case, Verdict]]) -> tuple[Case, Verdict]:
+    """Return the case of which least is known, of those that are not settled if there are any."""
+    still_open = [each for each in judged if each[1].status != "settled"]
+    return max(still_open or judged, key=lambda each: each[0].width)
+
+
+def _say_open_need(judged: Sequence[tuple[Case, Verdict]]) -> str:
     """Return what would settle the case of which least is known, and where that is."""
-    case, verdict = max(judged, key=lambda item: item[0].width)
+    case, verdict = pick_open(judged)
     need = verdict.would_settle
     if not need or all(other.would_settle == need for _, other in judged):
         return need
     where = say_place(case)
     return f"{where[:1].upper()}{where[1:]}: {need[:1].lower()}{need[1:]}"
+
+
+def _join_reasons(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """Return the reasons of all cases, each once, and those that start alike together."""
+    tails: dict[str, dict[str, None]] = {}
+    for reason in (reason for verdict in verdicts for reason in verdict.reasons):
+        head, _, tail = reason.partition(": ")
+        tails.setdefault(head, {})[tail] = None
+    said = {head: join_words([tail for tail in each if tail] or [""]) for head, each in tails.items()}
+    return tuple(f"{head}: {tail}" if tail else head for head, tail in said.items())
 
 
 def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
@@ -170,7 +186,7 @@ def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:
     """Return which verdicts there are, and where each of them holds."""
     by_verdict: dict[str, list[Case]] = {}
     for case, verdict in judged:
-        by_verdict.setdefault(_say_short(case, verdict), []).append(case)
+        by_verdict.setdefault(say_short(case, verdict), []).append(case)
     groups = {tuple(value for _, value in _list_groups(case.key)) for case, _ in judged}
     etas = {case.eta for case, _ in judged}
     what = "prevalence" if len(groups) == 1 else "group"
@@ -181,7 +197,7 @@ def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:
     return f"It depends on the {what}: {'; '.join(said)}"
 
 
-def _say_short(case: Case, verdict: Verdict) -> str:
+def say_short(case: Case, verdict: Verdict) -> str:
     """Return a verdict in a few words."""
     named = [candidate for candidate in case.candidates if candidate.model in verdict.models]
     if verdict.status == "settled":
@@ -213,6 +229,16 @@ def say_place(case: Case, *, with_eta: bool = True) -> str:
     if with_eta and case.eta is not None:
         place.append(say_where(case.eta))
     return " ".join(place)
+
+
+def name_cases(cases: Sequence[Case]) -> list[str]:
+    """Return the names of cases where they stand below each other: `Algeria, 1 in 15`."""
+    has_etas = len({case.eta for case in cases}) > 1
+    names = []
+    for case in cases:
+        parts = [name_group(name, value) for name, value in _list_groups(case.key)]
+        names.append(", ".join([*parts, *([say_eta(case.eta)] if has_etas and case.eta else [])]))
+    return names
 
 
 def _list_groups(key: Mapping[str, Any]) -> list[tuple[str, Any]]:

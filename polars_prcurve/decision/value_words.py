@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from polars_prcurve.confidence.estimates import Estimate
 from polars_prcurve.decision.cases import Candidate
 from polars_prcurve.name_words import join_words, name_value
 from polars_prcurve.number_words import say_count, say_eta, say_share
@@ -46,6 +48,17 @@ def say_two_digits(value: float) -> str:
 def say_two(number: float) -> str:
     """Return an expected number in two digits: `380`, `13 000`, `0.42`."""
     return say_count(float(f"{number:.2g}"))
+
+
+def say_within(estimate: Estimate, say: Callable[[Any], str]) -> tuple[str, str]:
+    """Return a value, and its interval as `54 to 78` or empty."""
+    value, *ends = map(say, [estimate.value, *(estimate.span or ())])
+    return value, " to ".join(ends)
+
+
+def join_within(value: str, ends: str) -> str:
+    """Return a value with its interval in brackets behind it."""
+    return f"{value} ({ends})" if ends else value
 
 
 def say_about(number: float) -> str:

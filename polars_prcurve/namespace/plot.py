@@ -333,7 +333,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `compare`, but `eta_grid()` if left out, for two models.
+            As in `compare`, but as in `metric_by_eta` if left out, for two models.
         confidence
             As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
         metrics
@@ -362,7 +362,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         )
         score = self._methods._merge_words(said).get("score")
         is_wide = isinstance(score, list | tuple) and len(score) > _MOST_CURVES
-        table = _collect(ask(eta_grid() if eta is None and not is_wide else eta))
+        table = _collect(ask(self._choose_etas(said) if eta is None and not is_wide else eta))
         if eta is None and table.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
             table = table if is_wide else _collect(ask(None))
         return draw(table, confidence=_find_level(confidence))
@@ -442,7 +442,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `ranking`, but `eta_grid()` if left out.
+            As in `ranking`, but as in `metric_by_eta` if left out.
         metric, confidence, coarse
             As in `ranking`.
 
@@ -458,7 +458,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ['Ranking by prevalence']
         """
         draw, said = self._prepare("ranking", words)
-        etas = eta_grid() if eta is None else eta
+        etas = self._choose_etas(said) if eta is None else eta
         table = _collect(
             self._methods.ranking(etas, metric=metric, confidence=confidence, coarse=coarse, **said)
         )
@@ -469,7 +469,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         self, table: pl.DataFrame, etas: Any, metric: Any, confidence: Any, said: Any
     ) -> pl.DataFrame | None:
         """Return which models of a ranking are told apart, by pairs; None for two, and for many."""
-        if not 3 <= table["model"].n_unique() <= _MAX_MODELS:
+        if not 3 <= table["model"].n_unique() <= _MOST_PAIRED:
             return None
         holds = self._methods._merge_words(said)
         is_paired = holds.get("id") is not None or isinstance(holds.get("score"), list | tuple)
@@ -569,19 +569,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """
         draw, said = self._prepare("metric_by_eta", words)
         holds = self._methods._merge_words(said)
+        model, is_wide = holds.get("model"), isinstance(holds.get("score"), list | tuple)
         if metrics is None:
             metrics = default_curve_metric(holds.get("rates"), holds.get("cells"))
-        model, is_wide = holds.get("model"), isinstance(holds.get("score"), list | tuple)
-        first = {}
-        if model is not None:
-            read_expression("model=", model)
-            first = {"by": [model, *list_columns("by=", holds.get("by"))], "model": None}
         etas = eta_grid() if eta is None else eta
-        table = _collect(
-            self._methods.summary(
-                etas, metrics=metrics, confidence=confidence, coarse=coarse, **{**said, **first}
-            )
-        )
+        table = self._summarize(etas, said, metrics=metrics, confidence=confidence, coarse=coarse)
         table = _end_at_negatives(table) if eta is None else table
         if is_wide:
             table = table.select("model", pl.exclude("model"))
@@ -589,6 +581,22 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         if model is not None or is_wide:
             crossings = self._collect_crossings(table, metrics, said)
         return draw(table, crossings=crossings, confidence=_find_level(confidence))
+
+    def _summarize(self, etas: Any, said: Any, **asked: Any) -> pl.DataFrame:
+        """Return the summary at these prevalences, in which models are the first group."""
+        holds, first = self._methods._merge_words(said), {}
+        if (model := holds.get("model")) is not None:
+            read_expression("model=", model)
+            first = {"by": [model, *list_columns("by=", holds.get("by"))], "model": None}
+        return _collect(self._methods.summary(etas, **asked, **{**said, **first}))
+
+    def _choose_etas(self, said: Any) -> list[float]:
+        """Return prevalences from common ones down to where the negatives of the test end."""
+        table_words = {name: value for name, value in said.items() if name != "id"}
+        etas = eta_grid()
+        sizes = self._summarize(0.5, table_words, metrics="roc_auc").select("n_pos", "n_neg")
+        every = sizes.join(pl.DataFrame({"eta": etas}), how="cross")
+        return _end_at_negatives(every)["eta"].unique().sort().to_list()
 
     def _collect_crossings(self, table: pl.DataFrame, metrics: Any, said: Any) -> pl.DataFrame | None:
         """Return the crossings of models within the prevalences of a summary table.
@@ -641,6 +649,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
 _MOST_CURVES = 2
 """Pairs of models, at most, whose differences are curves by prevalence; those of more are a table."""
+_MOST_PAIRED = 12
+"""Models, at most, of which a ranking compares all pairs."""
 _MAX_MODELS = 8
 """Crossings of more models than this are neither searched nor drawn."""
 
@@ -652,8 +662,11 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
     """
     if not isinstance(points, Decision):
         return eta, points, words
-    table = points.table
-    etas = table["eta"].unique(maintain_order=True).to_list() if eta is None else eta
+    table, cases = points.table, points.verdicts
+    groups = cases.columns[: cases.columns.index("eta")]
+    etas: Any = cases["eta"].unique(maintain_order=True).to_list() if eta is None else eta
+    if eta is None and groups and cases.height < len(etas) * cases.n_unique(groups):
+        etas = cases.select(*groups, "eta").drop_nulls("eta")  # each group has prevalences of its own
     marked = table.filter(pl.col("threshold").is_not_null()) if "threshold" in table.columns else None
     own = words.get("title")
     return etas, marked, {**words, "title": points.verdict.sentence if own is None else own}

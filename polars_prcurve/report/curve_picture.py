@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polars_prcurve.number_words import NO_BREAK
+from polars_prcurve.number_words import NO_BREAK, say_eta
 from polars_prcurve.report.svg import (
     DOTTED,
     Point,
@@ -18,10 +19,13 @@ from polars_prcurve.report.svg import (
     draw_text,
     name_color,
 )
+from polars_prcurve.visible_text import count_letters
 
-_FEW_FALSE_ALERTS = 5
-"""False alerts below which a line is dotted: chance decides about it."""
-_LINE_HEIGHT = 16.0
+LOG_BELOW = 0.01
+"""Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
+_FEW_FALSE_ALERTS, _FEW_POSITIVES = 5, 20
+"""False alerts, and positives, below which a line is dotted: chance decides about it."""
+_LINE_HEIGHT, _AT = 16.0, 0.62
 
 
 @dataclass(frozen=True)
@@ -42,32 +46,47 @@ class Frame:
 
     width: float
     height: float
+    low: float = 0.0
+    """The foot of the axis of precision; above 0 it is a log axis."""
 
     def place(self, recall: float, precision: float) -> Point:
-        x = 34 + recall * (self.width - 58)
-        return x, 14 + (1 - precision) * (self.height - 56)
+        left = 84 if self.low else 34
+        x = left + recall * (self.width - 24 - left)
+        at = precision
+        if self.low:
+            at = 1 - math.log(max(precision, self.low)) / math.log(self.low)
+        return x, 14 + (1 - at) * (self.height - 56)
+
+    def list_levels(self) -> list[tuple[float, str]]:
+        """Return the heights of the grid, and what is said there."""
+        if not self.low:
+            return [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
+        powers = [10.0**-k for k in range(1, int(-math.log10(self.low) + 1e-9) + 1)]
+        return [(1.0, f"100{NO_BREAK}%"), *((power, say_eta(power)) for power in powers)]
 
 
 def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
     """Return the picture of some models, and the level of alerts that are drawn by lot."""
-    frame = Frame(width, height)
+    frame = Frame(width, height, eta if 0 < eta < LOG_BELOW else 0.0)
     shapes = [*_draw_axes(frame)]
     for curve in sorted(curves, key=lambda c: c.color is not None):
         shapes += _draw_curve(frame, curve)
     level = frame.place(0, eta)
     shapes.append(draw_line(level, frame.place(1, eta)))
-    beside = -5 if eta < 0.06 else 15
+    beside = -5 if eta < 0.06 or frame.low else 15
     shapes.append(draw_text((level[0] + 4, level[1] + beside), "alerts by lot", 11, kind="quiet rim"))
-    shapes += _name_curves(frame, [curve for curve in curves if curve.color is not None])
+    named = [curve for curve in curves if curve.color is not None]
+    shapes += _name_curves(frame, named) if have_room(named, width) else []
     label = "Share of alerts that are right, by share of positives that are found"
     return draw_document(shapes, width, height, label, kind)
 
 
 def _draw_axes(frame: Frame) -> Iterator[str]:
-    for percent in range(0, 101, 20):
-        (left, y), (right, _) = frame.place(0, percent / 100), frame.place(1, percent / 100)
+    for level, said in frame.list_levels():
+        (left, y), (right, _) = frame.place(0, level), frame.place(1, level)
         yield draw_line((left, y), (right, y), "var(--grid)")
-        yield draw_text((left - 8, y + 4), f"{percent}", 12, anchor="end")
+        yield draw_text((left - 8, y + 4), said, 12, anchor="end")
+    for percent in range(0, 101, 20):
         x, foot = frame.place(percent / 100, 0)
         yield draw_text((x, foot + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle")
     x, foot = frame.place(0, 0)
@@ -84,7 +103,7 @@ def _draw_curve(frame: Frame, curve: Curve) -> Iterator[str]:
             for end in ("high", "low")
         )
         yield draw_area(top, foot, color)
-    few = [row["fp"] is not None and row["fp"] < _FEW_FALSE_ALERTS for row in rows]
+    few = [_is_in_doubt(row) for row in rows]
     start = next((number for number, is_few in enumerate(few) if not is_few), len(rows))
     places = [frame.place(row["recall"], row["precision"]) for row in rows]
     if start > 0:
@@ -97,9 +116,21 @@ def _draw_curve(frame: Frame, curve: Curve) -> Iterator[str]:
         yield draw_circle(x, y, 5, look)
 
 
+def _is_in_doubt(row: Mapping[str, Any]) -> bool:
+    """Return whether few examples are behind a point."""
+    n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
+    few_false = row["fp"] is not None and row["fp"] < _FEW_FALSE_ALERTS
+    return few_false or (n_pos is not None and n_pos < _FEW_POSITIVES)
+
+
+def have_room(curves: Sequence[Curve], width: float) -> bool:
+    """Return whether names can stand at their lines: longer ones are in a key below."""
+    return all(count_letters(curve.name) <= (1 - _AT) * width / 7.5 for curve in curves)
+
+
 def _name_curves(frame: Frame, curves: Sequence[Curve]) -> Iterator[str]:
     """Yield the names, each near its line, no two on one height."""
-    at = 0.62
+    at = _AT
     wanted = []
     for curve in curves:
         near = min(

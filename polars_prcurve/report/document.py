@@ -13,13 +13,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, build_table, say_place, say_places
-from polars_prcurve.decision.group_tests import GroupTests
+from polars_prcurve.decision.decide import (
+    Findings,
+    build_table,
+    name_cases,
+    pick_open,
+    say_place,
+    say_places,
+)
 from polars_prcurve.decision.needs import count_needed
 from polars_prcurve.decision.value_words import (
     name_model,
@@ -27,6 +33,7 @@ from polars_prcurve.decision.value_words import (
     say_right,
     say_two,
     say_two_digits,
+    say_within,
 )
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.name_words import name_metric, name_value
@@ -40,15 +47,17 @@ from polars_prcurve.number_words import (
     say_where,
 )
 from polars_prcurve.report.alert_icons import describe_look, draw_alerts
-from polars_prcurve.report.curve_picture import Curve, draw_curves
+from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
 from polars_prcurve.report.document_style import STYLE
 from polars_prcurve.report.group_picture import GroupBlock, GroupRow, draw_groups
 from polars_prcurve.report.html_parts import escape, isolate, write_document
 from polars_prcurve.report.methods_text import write_methods
 from polars_prcurve.report.page_colors import build_scheme
-from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document
+from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
 from polars_prcurve.report.tables import write_cases, write_models, write_raw, write_shares
 
+_LEAST_DRAWN, _MOST_SENTENCES = 4, 8
+"""Cases of one model from which on these are drawn, and cases, at most, that have a sentence each."""
 _MOST_LINES = 4
 """Models, at most, that are drawn in colours of their own, with their names."""
 
@@ -70,12 +79,12 @@ def build_document(findings: Findings, words: Words) -> str:
         *_write_head(findings, words),
     ]
     if findings.cases:
-        case, own = findings.cases[0]
-        if findings.group_tests is None:
-            body += [*_write_models(findings, case), *_draw_chart(findings, case)]
+        case = findings.cases[0][0]
+        if are_drawn(findings):
+            body += write_groups(findings)
         else:
-            body += write_groups(findings, findings.group_tests)
-        body += [*_write_notes(words), *_write_need(findings, case, own)]
+            body += [*_write_models(findings, case), *_draw_chart(findings, case)]
+        body += [*_write_notes(words), *_write_need(findings)]
         body += ['<h2 class="screen">More</h2>', *_write_more(findings, case)]
     body.append(f"<footer>{escape(describe_test(findings, words.date))}</footer>")
     return write_document(words.title or verdict.sentence, build_scheme() + STYLE, body)
@@ -93,8 +102,21 @@ def _write_head(findings: Findings, words: Words) -> Iterator[str]:
     kind = "status settled" if is_settled else "status"
     yield f'<p class="{kind}">{escape(describe_status(findings))}</p>'
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
-    if len(findings.cases) > 1 and findings.group_tests is None:
-        yield write_cases(findings)
+    if len(findings.cases) > 1 and not are_drawn(findings):
+        is_short = len(findings.cases) > _MOST_SENTENCES
+        yield write_cases(findings, is_short=is_short)
+        yield f"<h2>{escape(_name_first(findings))}</h2>"
+
+
+def are_drawn(findings: Findings) -> bool:
+    """Return whether cases are points of one picture: those of tested groups, and many of one model."""
+    is_many = findings.model is None and len(findings.cases) >= _LEAST_DRAWN
+    return findings.group_tests is not None or is_many
+
+
+def _name_first(findings: Findings) -> str:
+    place = say_place(findings.cases[0][0])
+    return f"{place[:1].upper()}{place[1:]}"
 
 
 def describe_question(findings: Findings) -> str:
@@ -197,9 +219,7 @@ def list_values(findings: Findings, case: Case, candidate: Candidate) -> Iterato
     if case.goal.is_of_curve:
         yield name_metric(case.goal.merit), *say_merit(candidate)
         return
-    alerts = candidate.read("alerts")
-    ends = "" if alerts.span is None else f"{say_two(alerts.low)} to {say_two(alerts.high)}"
-    yield f"alerts {say_cases(case.per)}", say_two(alerts.value), ends
+    yield f"alerts {say_cases(case.per)}", *say_within(candidate.read("alerts"), say_two)
     value, span = say_found(candidate)
     threshold = shorten_threshold(case, candidate)
     score = f"at score {threshold}" if threshold else ""
@@ -266,25 +286,34 @@ def describe_intervals(findings: Findings) -> str:
 
 # Groups of one model ------------------------------------------------------------------------------
 
-_BLOCKS = (
-    ("worse", "{} worse than the others", 1),
-    ("open", "{} not told apart from the others", None),
-    ("better", "{} better than the others", 0),
-    ("little", "{} with too little data", None),
-)
+_LITTLE = "too little data"
+_BLOCKS = {
+    "worse": ("{} worse than the others", 1),
+    "open": ("{} not told apart from the others", None),
+    "better": ("{} better than the others", 0),
+    "settled": ("{} better than chance", 0),
+    "not told apart": ("{} not told apart", None),
+    "no better than chance": ("{} no better than chance", 1),
+    "not met": ("{} without a threshold that keeps what is asked for", None),
+    _LITTLE: ("{} with too little data", None),
+}
 
 
-def write_groups(findings: Findings, tests: GroupTests) -> Iterator[str]:
-    """Yield the worst and the best group that are told apart, and the picture of all."""
-    placed: dict[str, list[Case]] = {kind: [] for kind, _, _ in _BLOCKS}
-    for (case, verdict), standing in zip(findings.cases, tests.standings, strict=True):
-        placed["little" if verdict.status == "too little data" else standing].append(case)
+def write_groups(findings: Findings) -> Iterator[str]:
+    """Yield the worst and the best group that are told apart, and the picture of all cases."""
+    placed: dict[str, list[Case]] = {kind: [] for kind in _BLOCKS}
+    tests, statuses = findings.group_tests, [verdict.status for _, verdict in findings.cases]
+    kinds: Sequence[str] = statuses if tests is None else tests.standings
+    for (case, _), kind, status in zip(findings.cases, kinds, statuses, strict=True):
+        placed[_LITTLE if status == _LITTLE else kind].append(case)
     for cases in placed.values():
         cases.sort(key=lambda of: of.candidates[0].merit.value or 0.0)
+    every = [case for case, _ in findings.cases]
+    name_of = dict(zip(map(id, every), name_cases(every), strict=True))
     ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
     cards = "".join(
         write_card(
-            findings, case, case.candidates[0], color, f"{which} that is told apart: {_name(case)}"
+            findings, case, case.candidates[0], color, f"{which} that is told apart: {name_of[id(case)]}"
         )
         for which, cases, color in ends
         for case in cases
@@ -296,27 +325,21 @@ def write_groups(findings: Findings, tests: GroupTests) -> Iterator[str]:
         GroupBlock(
             title.format(len(placed[kind])),
             color,
-            [_build_row(case) for case in placed[kind]],
-            is_in_doubt=kind == "little",
+            [GroupRow(name_of[id(case)], case.candidates[0].merit, case.n_pos) for case in placed[kind]],
+            is_in_doubt=kind == _LITTLE,
         )
-        for kind, title, color in _BLOCKS
+        for kind, (title, color) in _BLOCKS.items()
         if placed[kind]
     ]
-    level, merit = format_level(findings.confidence), _name_axis(findings)
-    words = f"{merit}; line: {level}; upright: all groups together; hollow: not told apart"
-    yield '<section class="chart"><h2>Every group, by what is known of it</h2>'
+    words = f"{_name_axis(findings)}; line: {format_level(findings.confidence)}; "
+    words += "hollow: not known well" if tests is None else "upright: all groups together; "
+    words += "" if tests is None else "hollow: not told apart"
+    what = "group" if findings.groups else "prevalence"
+    yield f'<section class="chart"><h2>Every {what}, by what is known of it</h2>'
     yield f'<p class="place">{escape(words)}</p>'
     for kind, width in (("wide", 740), ("small", 358)):
-        yield draw_groups(blocks, width, kind, tests.together)
+        yield draw_groups(blocks, width, kind, None if tests is None else tests.together)
     yield "</section>"
-
-
-def _name(case: Case) -> str:
-    return say_place(case, with_eta=False).removeprefix("in ")
-
-
-def _build_row(case: Case) -> GroupRow:
-    return GroupRow(_name(case), case.candidates[0].merit, case.n_pos)
 
 
 def _name_axis(findings: Findings) -> str:
@@ -335,11 +358,23 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         return
     level = format_level(findings.confidence)
     yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
-    words = f"Of 100 alerts right, by positives found; band: {level} for each score as it stands; "
-    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts behind it</p>'
+    axis = "Of 100 alerts right" if (case.eta or 1.0) >= LOG_BELOW else "Share of alerts right"
+    words = f"{axis}, by positives found; band: {level} for each score as it stands; "
+    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts, or 20 positives</p>'
     for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
         yield draw_curves(curves, case.eta or 0.0, width, height, kind)
+        if not have_room(curves, width):
+            yield _write_names(curves, kind)
     yield "</section>"
+
+
+def _write_names(curves: Sequence[Curve], kind: str) -> str:
+    """Return the names of lines with their colours, for a drawing that has no room for them."""
+    named = [curve for curve in curves if curve.color is not None]
+    lines = "".join(
+        f'<li style="color:{name_color(curve.color)}">{isolate(curve.name)}</li>' for curve in named
+    )
+    return f'<ul class="names {kind}">{lines}</ul>'
 
 
 def list_curves(findings: Findings, case: Case) -> list[Curve]:
@@ -372,8 +407,8 @@ def _write_notes(words: Words) -> Iterator[str]:
         yield f"<h2>Notes</h2><p>{escape(words.notes)}</p>"
 
 
-def _write_need(findings: Findings, case: Case, verdict: Verdict) -> Iterator[str]:
-    would_settle = findings.verdict.would_settle if findings.group_tests else verdict.would_settle
+def _write_need(findings: Findings) -> Iterator[str]:
+    would_settle, (case, verdict) = findings.verdict.would_settle, pick_open(findings.cases)
     if would_settle:
         yield f'<h2>What would settle it</h2><p class="settle">{escape(would_settle)}.</p>'
         needed = count_needed(case, verdict.status, findings.confidence)
@@ -397,8 +432,8 @@ def _write_more(findings: Findings, case: Case) -> Iterator[str]:
     difference = describe_difference(case)
     if difference:
         yield _fold("The difference, tested", f"<p>{difference}</p>")
-    shares = "" if findings.group_tests else write_shares(findings, case)
-    if findings.group_tests is not None:
+    shares = "" if are_drawn(findings) else write_shares(findings, case)
+    if are_drawn(findings) or len(findings.cases) > _MOST_SENTENCES:
         yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
     if shares:
         yield _fold("Other shares of positives", shares)

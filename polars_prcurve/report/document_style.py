@@ -42,13 +42,15 @@ table{border-collapse:collapse;width:100%;font-size:14px}
 td,th{text-align:right;padding:5px 8px;border-bottom:1px solid var(--grid);
   font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
 td:first-child,th:first-child,.words{text-align:left}td:first-child,th:first-child{padding-left:0}
-.words{white-space:normal}thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
+.words,tbody th{white-space:normal}
+.names{margin:4px 0 0;padding-left:22px;font-size:14px;font-weight:700;list-style:square}
+thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
 .cases{margin:0 0 22px}
 .cases td,.cases th{text-align:left}.raw{font-size:12px}
 footer{font-size:13px;color:var(--quiet);margin-top:20px}
 :focus-visible{outline:3px solid var(--c0);outline-offset:2px}
 @media(max-width:640px){main{padding:18px 16px 40px}h1{font-size:24px;margin-bottom:14px}
-.models{grid-template-columns:1fr;gap:18px}.wide{display:none}.small{display:inline}
+.models{grid-template-columns:1fr;gap:18px}.wide{display:none}.small{display:inline}.names.small{display:block}
 .model>div{grid-template-columns:140px 1fr;gap:16px}dt{margin-top:6px}dd{font-size:18px}
 table{font-size:14px}thead{display:none}table,tbody{display:block}
 tr{display:block;padding:8px 0;border-bottom:1px solid var(--grid)}
@@ -60,5 +62,5 @@ td::before{content:attr(data-name);color:var(--quiet);text-align:left}
 h1{font-size:24px}h2{margin-top:18px}body{font-size:13px}summary{list-style:none}
 details::details-content{content-visibility:visible;display:block}
 .models,.chart,.settle,.model{break-inside:avoid}.chart svg.wide{max-height:150mm;width:auto}
-td,th{font-size:9.5px;padding:1px 5px}.screen{display:none}}
+td,th{font-size:9.5px;padding:1px 5px}.screen,.scroll:has(.raw){display:none}}
 """.replace("FONT", FONT)

@@ -15,8 +15,11 @@ from polars_prcurve.report.svg import (
     draw_text,
     name_color,
 )
+from polars_prcurve.visible_text import wrap_words
 
-_ROW, _HEAD = 14.0, 22.0
+_ROW, _NEXT, _HEAD = 14.0, 12.0, 22.0
+"""Pixels that a row takes, a further row of its name, and the head of a block."""
+_LETTER, _MOST_ROWS = 6.0, 3
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,16 @@ def draw_groups(blocks: Sequence[GroupBlock], width: float, kind: str, middle: f
     def place(share: float) -> float:
         return left + share * (right - left)
 
-    height = 26 + sum(_HEAD + _ROW * len(block.rows) for block in blocks)
+    rows_of = {
+        id(row): wrap_words(row.name, left / _LETTER)[:_MOST_ROWS]
+        for block in blocks
+        for row in block.rows
+    }
+
+    def measure(row: GroupRow) -> float:
+        return _ROW + _NEXT * (max(len(rows_of[id(row)]), 1) - 1)
+
+    height = 26 + sum(_HEAD + sum(map(measure, block.rows)) for block in blocks)
     shapes = []
     for percent in range(0, 101, 20):
         x = place(percent / 100)
@@ -61,20 +73,22 @@ def draw_groups(blocks: Sequence[GroupBlock], width: float, kind: str, middle: f
         y += _HEAD
         shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
         for row in block.rows:
-            shapes += _draw_row(row, block, y + _ROW / 2, (left, width), place)
-            y += _ROW
+            shapes += _draw_row(row, block, y + measure(row) / 2, width, place)
+            shapes += _write_name(rows_of[id(row)], y + _ROW / 2 + 4, is_quiet=block.color is None)
+            y += measure(row)
     label = "Value of each group with its interval"
     return draw_document(shapes, width, height, label, kind)
 
 
-def _draw_row(
-    row: GroupRow, block: GroupBlock, y: float, ends: tuple[float, float], place: object
-) -> list[str]:
+def _write_name(rows: Sequence[str], y: float, *, is_quiet: bool) -> list[str]:
+    kind = "quiet" if is_quiet else ""
+    return [draw_text((0, y + _NEXT * k), row, 10.5, kind=kind) for k, row in enumerate(rows)]
+
+
+def _draw_row(row: GroupRow, block: GroupBlock, y: float, right: float, place: object) -> list[str]:
     assert callable(place)
     color = "var(--quiet)" if block.color is None else name_color(block.color)
-    letters = int(ends[0] / 6)
-    name = row.name if len(row.name) <= letters else f"{row.name[: letters - 1]}…"
-    shapes = [draw_text((0, y + 4), name, 10.5, kind="" if block.color is not None else "quiet")]
+    shapes = []
     if row.value.span is not None:
         low, high = row.value.span
         dash = DOTTED if block.is_in_doubt else 'stroke-width="1.6"'
@@ -83,5 +97,5 @@ def _draw_row(
     if row.value.value is not None:
         look = f'style="fill:{fill};stroke:{color}" stroke-width="1.3"'
         shapes.append(draw_circle(place(row.value.value), y, 3.4, look))
-    shapes.append(draw_text((ends[1], y + 4), format_count(row.n_pos), 10.5, anchor="end"))
+    shapes.append(draw_text((right, y + 4), format_count(row.n_pos), 10.5, anchor="end"))
     return shapes

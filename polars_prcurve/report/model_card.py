@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polars_prcurve.decision.cases import Candidate
-from polars_prcurve.decision.decide import Findings
-from polars_prcurve.decision.value_words import name_model, say_points, say_two
+from polars_prcurve.decision.decide import Findings, say_place
+from polars_prcurve.decision.value_words import join_within, name_model, say_points, say_two, say_within
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import format_level, say_cases
 from polars_prcurve.report.document import (
@@ -46,33 +46,24 @@ def _write_table(findings: Findings) -> list[str]:
         cells = [_escape(show(each)) if each.is_met else "–" for each in shown]
         return f"| {name} | {' | '.join(cells)} |"
 
-    rows = [f"| {_escape(describe_question(findings))} | {' | '.join(map(_escape, names))} |"]
+    place = say_place(case)
+    is_one = len(findings.cases) == 1
+    head = describe_question(findings) if is_one else f"{place[:1].upper()}{place[1:]}"
+    rows = [f"| {_escape(head)} | {' | '.join(map(_escape, names))} |"]
     rows.append(f"|---|{'---|' * len(shown)}")
-    rows.append(write("of 100 alerts right (PPV)", _say_precision))
+    rows.append(
+        write("of 100 alerts right (PPV)", lambda of: join_within(*say_within(of.precision, say_points)))
+    )
     if case.goal.is_of_curve:
-        return [*rows, write(name_metric(case.goal.merit), lambda of: _join(*say_merit(of)))]
-    rows.append(write(f"alerts {say_cases(case.per)}", _say_alerts))
-    rows.append(write("positives found (sensitivity)", _say_recall))
+        return [*rows, write(name_metric(case.goal.merit), lambda of: join_within(*say_merit(of)))]
+    rows.append(
+        write(
+            f"alerts {say_cases(case.per)}",
+            lambda of: join_within(*say_within(of.read("alerts"), say_two)),
+        )
+    )
+    rows.append(write("positives found (sensitivity)", lambda of: join_within(*say_found(of))))
     return [*rows, write("score threshold", lambda of: shorten_threshold(case, of))]
-
-
-def _say_precision(candidate: Candidate) -> str:
-    precision = candidate.precision
-    value, *ends = map(say_points, [precision.value, *(precision.span or ())])
-    return _join(value, " to ".join(ends))
-
-
-def _say_alerts(candidate: Candidate) -> str:
-    value, *ends = map(say_two, [candidate.read("alerts").value, *(candidate.read("alerts").span or ())])
-    return _join(value, " to ".join(ends))
-
-
-def _say_recall(candidate: Candidate) -> str:
-    return _join(*say_found(candidate))
-
-
-def _join(value: str, ends: str) -> str:
-    return f"{value} ({ends})" if ends else value
 
 
 def _escape(text: str) -> str:

@@ -9,9 +9,9 @@ const two = (n) => {
 };
 const oneIn = (share) => {
   if (share > 0.5) return two(100 * share) + space + "%";
-  const n = 1 / share;
-  const digits = n < 10 ? Number(n.toPrecision(2)) : Math.floor(Number(n.toPrecision(3)) + 0.5);
-  return "1" + space + "in" + space + group(digits);
+  const n = 1 / share, whole = Math.round(n);
+  const isWhole = Math.abs(whole * share - 1) < 1e-9 && whole === Number(whole.toPrecision(3));
+  return "1" + space + "in" + space + group(isWhole ? whole : Number(n.toPrecision(2)));
 };
 const percent = (share) => two(100 * share) + space + "%";
 

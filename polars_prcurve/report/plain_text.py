@@ -8,12 +8,13 @@ The last line says what was left out.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, say_place
-from polars_prcurve.decision.value_words import name_model, say_points, say_two
+from polars_prcurve.decision.decide import Findings, name_cases, say_short
+from polars_prcurve.decision.value_words import join_within, name_model, say_points, say_two, say_within
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
 from polars_prcurve.report.document import (
@@ -25,6 +26,8 @@ from polars_prcurve.report.document import (
 )
 from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text
 
+Words: TypeAlias = str | tuple[str, str]
+"""A text, or a value and its interval."""
 _GAP = "  "
 _LEAST_WIDTH, _LEAST_NAME = 40, 12
 _MOST_ROWS = 50
@@ -100,9 +103,8 @@ def list_columns(
 ) -> tuple[list[Column], list[str]]:
     """Return the columns of models in order, and the heads of those that may go, in that order."""
 
-    def fill(say: object) -> list[str]:
-        assert callable(say)
-        return [say(each) if each.is_met else "-" for each in shown]
+    def fill(say: Callable[[Candidate], Words]) -> list[str]:
+        return [_write(say(each)) if each.is_met else "-" for each in shown]
 
     columns = []
     if any(each.model is not None for each in shown):
@@ -110,31 +112,19 @@ def list_columns(
     level = format_level(findings.confidence).replace(NO_BREAK, " ")
     right = Column("of 100 right", fill(_say_precision))
     if case.goal.merit not in ("precision", "recall"):
-        columns.append(Column(name_metric(case.goal.merit), fill(lambda of: _join(*say_merit(of)))))
+        columns.append(Column(name_metric(case.goal.merit), fill(say_merit)))
     if case.goal.is_of_curve:
         return columns, []
-    found = Column("found", fill(lambda of: _join(*say_found(of))))
-    alerts = Column(f"alerts ({level})", fill(_say_alerts))
+    found = Column("found", fill(say_found))
+    alerts = Column(f"alerts ({level})", fill(lambda of: say_within(of.read("alerts"), say_two)))
     first = [found, right] if case.goal.merit == "recall" else [right, alerts]
     others = [alerts] if case.goal.merit == "recall" else [found]
     score = Column("score", fill(lambda of: shorten_threshold(case, of)))
-    counts = [Column(name, fill(lambda of, name=name: _say_count(of, name))) for name in ("tp", "fp")]
+    counts = [Column(name, fill(partial(_say_count, name=name))) for name in ("tp", "fp")]
     has_scores = any(cell not in ("", "-") for cell in score.cells)
     columns += [*first, *([score] if has_scores else []), *others, *counts]
     spare = ["fp", "tp", others[0].head, "score"]
     return columns, spare if case.goal.merit in ("precision", "recall") else [*spare, alerts.head]
-
-
-def _say_precision(candidate: Candidate) -> str:
-    precision = candidate.precision
-    value, *ends = map(say_points, [precision.value, *(precision.span or ())])
-    return _join(value, " to ".join(ends))
-
-
-def _say_alerts(candidate: Candidate) -> str:
-    alerts = candidate.read("alerts")
-    value, *ends = map(say_two, [alerts.value, *(alerts.span or ())])
-    return _join(value, " to ".join(ends))
 
 
 def _say_count(candidate: Candidate, name: str) -> str:
@@ -142,17 +132,30 @@ def _say_count(candidate: Candidate, name: str) -> str:
     return "-" if value is None else format_count(value)
 
 
-def _join(value: str, ends: str) -> str:
-    return (f"{value} ({ends})" if ends else value).replace(NO_BREAK, " ")
+def _say_precision(candidate: Candidate) -> Words:
+    return say_within(candidate.precision, say_points)
+
+
+def _write(words: Words) -> str:
+    """Return a value, and its interval in brackets if there is one."""
+    return _clean(words if isinstance(words, str) else join_within(*words))
 
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
+    """Return a line per case: its value and interval, or which model is better there."""
     shown = findings.cases[:_MOST_ROWS]
-    places = Column("where", [_clean(say_place(case)) for case, _ in shown], is_text=True)
-    status = Column("status", [verdict.status for _, verdict in shown], is_text=True)
-    room = max(width - places.width - status.width - 2 * len(_GAP), _LEAST_NAME)
-    sentences = [cut_text(_clean(verdict.sentence), room) for _, verdict in shown]
-    lines = list(_lay_out([places, status, Column("verdict", sentences, is_text=True)], width))
+    names = name_cases([case for case, _ in shown])
+    columns = [Column("where", list(map(_clean, names)), is_text=True)]
+    if findings.model is None:
+        firsts = [case.candidates[0] for case, _ in shown]
+        merit = findings.goal.merit
+        of_merit = merit in ("precision", "recall")
+        say = _say_precision if of_merit else say_merit
+        values = [_write(say(each)) if each.is_met else "-" for each in firsts]
+        columns.append(Column("of 100 right" if of_merit else name_metric(merit), values))
+    short = [_clean(say_short(case, verdict)) for case, verdict in shown]
+    columns.append(Column("verdict", short, is_text=True))
+    lines = list(_lay_out(columns, width))
     more = len(findings.cases) - len(shown)
     return [*lines, f"{more} more"] if more > 0 else lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from polars_prcurve.decision.cases import Candidate
-from polars_prcurve.decision.decide import Findings
+from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model, say_right
 from polars_prcurve.number_words import NO_BREAK, format_level
 from polars_prcurve.report.alert_icons import list_icons, place_icons
@@ -17,9 +17,11 @@ from polars_prcurve.report.document import (
 )
 from polars_prcurve.report.page_colors import FONT, paint
 from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
-from polars_prcurve.visible_text import shorten_name
+from polars_prcurve.visible_text import shorten_name, wrap_words
 
 _WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
+_LETTERS, _MOST_LETTERS = 22, 40
+"""Letters in a row of a name beside its icons, and of the whole name."""
 _LETTER = 0.56
 """Mean width of a letter of the sentence, as a share of its size."""
 _KEY = "solid right · hatched right or not · hollow false"
@@ -46,26 +48,14 @@ def draw_card(findings: Findings, date: str | None) -> str:
 
 
 def _write_sentence(sentence: str) -> Iterator[str]:
-    """Yield the sentence in as large a type as its length allows, in up to three lines."""
-    for size, most in ((46, 2), (38, 2), (32, 3), (26, 3)):
-        lines = break_lines(sentence, int((_WIDTH - 2 * _MARGIN) / (_LETTER * size)))
+    """Yield the sentence in as large a type as its length allows, in up to five lines."""
+    for size, most in ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6)):
+        lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
         if len(lines) <= most:
             break
-    for number, line in enumerate(lines[:most]):
+    for number, line in enumerate(lines):
         place = _MARGIN, 84 + size * 1.2 * (number + 1)
-        yield draw_text(place, line, size, kind="strong")
-
-
-def break_lines(text: str, letters: int) -> list[str]:
-    """Return the text in lines of at most so many letters, where it has blanks that may break."""
-    lines = [""]
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}".strip()
-        if len(longer) > letters and lines[-1]:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return [line.replace(NO_BREAK, " ") for line in lines]
+        yield draw_text(place, line.replace(NO_BREAK, " "), size, kind="strong")
 
 
 def _draw_models(findings: Findings) -> Iterator[str]:
@@ -79,11 +69,14 @@ def _draw_models(findings: Findings) -> Iterator[str]:
         icons = "".join(_place(candidate, colors[candidate.model]))
         yield f'<g transform="translate({left} 255)">{icons}</g>'
         beside = left + 284
-        name = "" if candidate.model is None else shorten_name(name_model(candidate), 24)
+        name = say_place(case) if len(findings.cases) > 1 else ""
+        name = name if candidate.model is None else name_model(candidate)
         color = name_color(colors[candidate.model])
-        if name:
-            isolated = _ISOLATE.format(name)
-            yield draw_text((beside, 276), isolated, 23, kind="strong", color=color)
+        name = name if candidate.model is not None else name[:1].upper() + name[1:]
+        rows = wrap_words(shorten_name(name, _MOST_LETTERS), _LETTERS)[:2]
+        for line, row in enumerate(reversed(rows)):
+            place = beside, 276 - 24 * line
+            yield draw_text(place, _ISOLATE.format(row), 21, kind="strong", color=color)
         yield from _write_value(candidate, beside, level)
 
 
@@ -100,4 +93,5 @@ def _write_value(candidate: Candidate, left: float, level: str) -> Iterator[str]
     yield draw_text((left, 346), said[0], 40 if is_rare else 66, kind="strong")
     yield draw_text((left, 378), "alerts is right" if is_rare else "of 100 alerts right", 21)
     if precision.span is not None:
-        yield draw_text((left, 410), f"{said[1]} to {said[2]} ({level})", 21, kind="")
+        ends = f"{said[1]} to {said[2]} ({level})"
+        yield draw_text((left, 410), ends, 21 if len(ends) <= _LETTERS + 4 else 17, kind="")

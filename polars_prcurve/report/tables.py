@@ -9,8 +9,14 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, say_place
-from polars_prcurve.decision.value_words import name_model, say_points, say_two, say_two_digits
+from polars_prcurve.decision.decide import Findings, name_cases, say_short
+from polars_prcurve.decision.value_words import (
+    name_model,
+    say_points,
+    say_two,
+    say_two_digits,
+    say_within,
+)
 from polars_prcurve.decision.verdict import Status
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import NO_BREAK, say_cases, say_estimate, say_eta
@@ -83,29 +89,28 @@ def _list_values(case: Case, candidate: Candidate) -> list[tuple[str, str]]:
         said = list(map(say_two_digits, [candidate.value, *(merit.span or ())]))
         first = said[0], " to ".join(said[1:])
     else:
-        right = [say_points(share) for share in (precision.value, *(precision.span or ()))]
-        first = right[0], " to ".join(right[1:])
+        first = say_within(precision, say_points)
     if case.goal.is_of_curve:
         return [first]
-    alerts, recall = candidate.read("alerts"), candidate.read("recall")
-    ends = "" if alerts.span is None else f"{say_two(alerts.low)} to {say_two(alerts.high)}"
+    recall = candidate.read("recall")
     found = say_estimate(recall.value, recall.low, recall.high)
-    return [first, (say_two(alerts.value), ends), found][: 1 + len(_list_more_heads(case))]
+    alerts = say_within(candidate.read("alerts"), say_two)
+    return [first, alerts, found][: 1 + len(_list_more_heads(case))]
 
 
-def write_cases(findings: Findings) -> str:
-    """Return a row for each case: where it is, and its verdict."""
-    rows = [
-        [
-            escape(say_place(case)),
-            escape(verdict.status),
-            f'<span class="words">{escape(verdict.sentence)}</span>',
-        ]
-        for case, verdict in findings.cases[:_MOST_ROWS]
-    ]
+def write_cases(findings: Findings, *, is_short: bool = False) -> str:
+    """Return a row for each case: where it is, and its verdict, in few words or as a sentence."""
+    shown = findings.cases[:_MOST_ROWS]
+    names = name_cases([case for case, _ in findings.cases])
+    rows = []
+    for name, (case, verdict) in zip(names, shown, strict=False):
+        sentence = f'<span class="words">{escape(verdict.sentence)}</span>'
+        said = [escape(say_short(case, verdict))] if is_short else [escape(verdict.status), sentence]
+        rows.append([isolate(name), *said])
     more = len(findings.cases) - _MOST_ROWS
     note = f'<p class="note">{more} more are in the table below.</p>' if more > 0 else ""
-    return write_table(["where", "status", "verdict"], rows, "cases") + note
+    heads = ["where", "verdict"] if is_short else ["where", "status", "verdict"]
+    return write_table(heads, rows, "cases") + note
 
 
 def write_shares(findings: Findings, case: Case) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
+import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
@@ -35,8 +35,8 @@ from polars_prcurve.charts.parts.chart_words import (
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
-from polars_prcurve.number_words import glue_numbers
-from polars_prcurve.visible_text import ISOLATES
+from polars_prcurve.number_words import NO_BREAK, glue_numbers
+from polars_prcurve.visible_text import ISOLATES, wrap_words
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
 AnyChart = TypeVar("AnyChart", bound=Chart)
@@ -460,13 +460,19 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
-    rows = textwrap.wrap(name, letters, max_lines=_MOST_HEAD_ROWS, placeholder="…") or [name]
-    look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room}
+    rows = wrap_words(name, letters) or [name]
+    if len(rows) > _MOST_HEAD_ROWS:
+        rows = [*rows[: _MOST_HEAD_ROWS - 1], f"{rows[_MOST_HEAD_ROWS - 1]}…"]
+    look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room + 7}
     height = style.NAME_SIZE + 3
     return [
         Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
         for above, row in enumerate(reversed(rows), lift)
     ]
+
+
+_IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")
+"""Short names, which no line ends in."""
 
 
 # Title and note -------------------------------------------------------------------------------
@@ -475,8 +481,8 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
 def wrap_text(text: str, width: float, size: float) -> list[str]:
     """Return the text in lines that fit a width in pixels; numbers stay whole."""
     letters = max(24, int(width / (0.5 * size)))
-    # textwrap breaks at ASCII blanks only, so that blanks inside numbers hold
-    lines = textwrap.wrap(glue_numbers(escape_text(text)), letters, break_on_hyphens=False)
+    whole = _IN_BRACKETS.sub(lambda name: name[0].replace(" ", NO_BREAK), escape_text(text))
+    lines = wrap_words(glue_numbers(whole), letters)
     start, end = ISOLATES[0], ISOLATES[1]
     for number, line in enumerate(lines[:-1]):
         if line.count(start) > line.count(end):  # a name goes on in the next line

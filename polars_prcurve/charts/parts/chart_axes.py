@@ -24,7 +24,7 @@ _ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
 LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
-    "share": f"datum.value > 0 && datum.value < 0.00099 ? {_ONE_IN} : {_PERCENT}",
+    "share": _PERCENT,
     "rest": "format(100 * (1 - datum.value), '.10~g') + '\u00a0%'",
     "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
     "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
@@ -117,6 +117,11 @@ class ChartAxis:
             return self.low + place * (self.high - self.low)
         return self.low * float((self.high / self.low) ** place)
 
+    @property
+    def said_as(self) -> AxisWords:
+        """How ticks are said: shares of which some are below a tenth of a percent all as `1 in 100`."""
+        return "one in" if self.words == "share" and self.is_log and self.low < 0.00099 else self.words
+
     def list_ticks(self, pixels: int, room: int) -> list[float] | None:
         """Return ticks with at least this room in pixels; None where Vega chooses them."""
         if self.ticks:
@@ -124,9 +129,10 @@ class ChartAxis:
         if self.words == "odds":
             return _list_odds(self.low, self.high, max(3, pixels // room))
         if self.is_log:
-            room = 96 if self.words == "one in" else room if room < _WIDE_LABEL else round(1.4 * room)
+            is_in, is_wide = self.said_as == "one in", room >= _WIDE_LABEL
+            room = (96 if is_in else round(1.4 * room)) if is_wide else room
             most = max(2, round(pixels / room))
-            return _list_powers(self.low, self.high, most, is_fine=self.words != "one in")
+            return _list_powers(self.low, self.high, most, is_fine=not is_in)
         if self.words != "percent" or self.is_free:
             return None
         step = _choose_step(self.high - self.low, max(1, min(5, pixels // room)))
@@ -137,7 +143,7 @@ class ChartAxis:
         """Return the room in pixels that labels and the title of a y axis take, about."""
         if self.room or self.words == "none":
             return self.room
-        if self.is_log and self.words == "share" and self.low < 0.00099:
+        if self.words == "share" and self.said_as == "one in":
             return 104 if self.low < 2e-5 else 94
         if self.words == "rest":
             return 50 + 6 * max(math.floor(-math.log10(self.low) + 1e-9), 1)
@@ -174,7 +180,7 @@ class ChartAxis:
     def _style_axis(self, pixels: int, room: int) -> dict[str, Any]:
         ticks = self.list_ticks(pixels, room)
         style = {
-            "labelExpr": LABELS[self.words],
+            "labelExpr": LABELS[self.said_as],
             "labelFontSize": TICK_SIZE,
             "titleFontSize": TICK_SIZE,
             "titleFontWeight": "normal",

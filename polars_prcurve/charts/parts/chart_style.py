@@ -7,9 +7,8 @@ ticks, to the theme of the user.
 from __future__ import annotations
 
 from typing import Any
-from unicodedata import east_asian_width
 
-from polars_prcurve.visible_text import ISOLATES
+from polars_prcurve.visible_text import count_letters
 
 COLORS = (*("#0072B2", "#D55E00", "#12A793", "#3544D7"), *("#4C401B", "#3D013A", "#E71266", "#01026C"))
 """Colours of groups in order of use. Each has a contrast of 3 : 1 on white, any two stay apart for
@@ -41,9 +40,8 @@ REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
 
 
 def measure_text(text: str, size: float = NAME_SIZE) -> float:
-    """Return the width of a text in pixels, about: Chinese signs are wide, and isolates are unseen."""
-    letters = (0 if sign in ISOLATES else 1.8 if east_asian_width(sign) in "WF" else 1 for sign in text)
-    return sum(letters) * LETTER * size
+    """Return the width of a text in pixels, about."""
+    return count_letters(text) * LETTER * size
 
 
 def mix_eta_colors(n: int) -> list[str]:

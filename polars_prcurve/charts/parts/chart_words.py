@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,7 +28,7 @@ from polars_prcurve.charts.parts.line_names import (
 )
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import glue_numbers
-from polars_prcurve.visible_text import ISOLATES, isolate_name
+from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 _MAX_NAMES = 6
 """Lines, at most, that have their names beside them; more have a legend."""
@@ -91,13 +90,14 @@ def choose_way(ways: Iterable[Word]) -> Word:
 def settle_words(
     words: Sequence[Word], spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize
 ) -> list[Word]:
-    """Return the words, each in the first of its places that no curve runs through, if there is one."""
+    """Return the words, each in the first of its places that no curve or upright rule runs through."""
     settled: list[Word] = []
     for word in words:
         ways = [word, *word.others]
         if len(ways) > 1:
             panel = _Panel(spec, data, size, word.facet)
-            space = panel.open_space(settled, panel.sample_lines().values())
+            rules = [rule for rule in panel.sample_references().values() if np.isfinite(rule).sum() < 3]
+            space = panel.open_space(settled, [*panel.sample_lines().values(), *rules])
             boxes = [panel.list_boxes([way])[0] for way in ways]
             costs = [2 * space.crosses_line(box) + (not space.is_free(box)) for box in boxes]
             ways = [ways[costs.index(min(costs))]]
@@ -183,6 +183,7 @@ def _lead_to_names(names: Sequence[Word], spec: ChartSpec, size: PanelSize) -> l
     beyond = spec.x.read(1 + _LEADER / size.width)
     return [
         {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
+        | ({} if name.facet is None else {"facet": name.facet})
         for name in names
         if name.leads_from is not None and spec.names == "ends" and name.y is not None
         if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
@@ -242,7 +243,7 @@ def place_names(
 def _wrap_names(shown: Sequence[str], width: float = 0) -> dict[str, list[str]]:
     """Return the names in rows of this width in pixels, about, but not too narrow."""
     letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
-    rows = {name: textwrap.wrap(name.strip(ISOLATES), letters, break_on_hyphens=False) for name in shown}
+    rows = {name: wrap_words(name.strip(ISOLATES), letters) for name in shown}
     return {name: [*map(isolate_name, each)] or [name] for name, each in rows.items()}
 
 
@@ -259,7 +260,7 @@ def _name_right(panel: _Panel, lines: dict[str, Heights]) -> list[Word]:
     ]
     sizes = [(style.NAME_SIZE + 2) * len(rows[name]) + 3.0 for name in lines]
     placed = spread_at_ends(at, sizes, height)
-    dx = 16 if is_end else 12
+    dx = 16 if is_end else 12 if spec.x.words == "none" else 22  # right of half a label of the axis
     return [
         Word(
             "\n".join(rows[name]), spec.x.high, y, dx=dx, label=name, facet=panel.label, leads_from=start
@@ -293,12 +294,14 @@ def place_labels(
             if panel.label is not None:  # the head of the panel
                 space.taken.insert(0, (0.0, -26.0, style.measure_text(panel.label) + 110, -5.0))
             space.points += beside
-        if len(spaces[panel.label].taken) >= _MOST_LABELS:
+        label = row[f"{spec.y.field}_label"]
+        if not label or len(spaces[panel.label].taken) >= _MOST_LABELS:
             continue
         left, top = panel.find_spot(row)
-        label = row[f"{spec.y.field}_label"]
         lift = sum(0 < other[1] - top < 15 and abs(left - other[0]) < _NEAR for other in beside)
         corner = spaces[panel.label].place_beside_point(left, top, label, style.NAME_SIZE, lift)
+        if corner is None:
+            continue
         is_dark = spec.is_neutral or _SHARED in row
         placed.append(
             Word(

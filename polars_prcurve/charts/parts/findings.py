@@ -75,17 +75,19 @@ def say_each(
     values: Mapping[int, Any],
     names: Mapping[int, str],
     say: Callable[[list[Any]], list[str]] = say_shares,
+    *,
+    span: str = "{} to {}",
 ) -> str:
     """Return `start 39 % (A) or 37 % (B) end`, in the order of the lines, which tells no best one.
 
-    Of many lines, and of those with long names or without names, the range is told.
+    Of many lines, and of those with long names or without names, the range is told, as a `span`.
     """
     values = dict(sorted(values.items()))
     words = say([*values.values()])
     if len(set(words)) > 1 and _are_short([*values], names):
         words = [f"{word} ({names[curve]})" for curve, word in zip(values, words, strict=True)]
     elif len(set(words)) > 1:
-        words = [" to ".join(say([pick(values.values()) for pick in (min, max)]))]
+        words = [span.format(*say([pick(values.values()) for pick in (min, max)]))]
     said = f"{', '.join(words[:-1])} or {words[-1]}" if len(set(words)) > 1 else words[0]
     return f"{start} {said} {end}".rstrip()
 
@@ -225,7 +227,7 @@ def say_bent_classes(bent: Mapping[int, bool] | None, classes: ChartCurves, chan
     }
     found = [curve for curve, is_bent in bent.items() if is_bent]
     if not found:
-        return "No class is shown not to have normal scores"
+        return "Scores may be normal in every class"
     if len(found) == len(bent):
         return "Scores are not normal in any class" if len(bent) > 1 else "Scores are not normal"
     if not _are_short(found, names):

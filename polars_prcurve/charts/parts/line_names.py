@@ -31,6 +31,8 @@ _FAR: tuple[tuple[float, float, Literal["left", "right"]], ...] = (
     *((8, 15, "left"), (-8, -15, "right")),
 )
 """Directions from a point to places of its label, in pixels."""
+_MANY_POINTS = 4
+"""Labels of more points than this are left out where they would lie on lines."""
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
@@ -77,10 +79,13 @@ class LabelSpace:
             if not np.isnan(stretch).all()
         )
 
-    def place_beside_point(self, x: float, y: float, text: str, size: float, lift: int) -> NamePlace:
+    def place_beside_point(
+        self, x: float, y: float, text: str, size: float, lift: int
+    ) -> NamePlace | None:
         """Return a place beside a point, and take its box; the first that is free of some corners.
 
-        `lift` is how many points are just below, whose labels go between.
+        None where all of them lie on words, or, beside many points, on lines. `lift` is how many points
+        are just below, whose labels go between.
         """
         width, height = measure_text(text, size), size * 1.2
         above = max(0.0, _ABOVE_EDGE + width / 2 - x)
@@ -113,6 +118,8 @@ class LabelSpace:
             for box in boxes
         ]
         chosen = costs.index(min(costs))
+        if costs[chosen] >= (1 if len(self.points) > _MANY_POINTS else 2):
+            return None
         self.taken.append(boxes[chosen])
         dx, dy, align = corners[chosen]
         return NamePlace(x + dx, y + dy, align)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -32,6 +32,9 @@ from polars_prcurve.number_words import (
     say_threshold,
 )
 
+SayShares: TypeAlias = Callable[[Sequence[float]], list[str]]
+_MOST_COMPARED = 12
+"""Labels, at most, whose digits tell each from all others."""
 _MOST_HALVES = 3
 """Lines, at most, whose threshold at half recall is marked unless the user gives points."""
 
@@ -139,7 +142,7 @@ def mark_half(curves: ChartCurves) -> MarkedPoints:
     half = find_half(curves) if len(known) <= _MOST_HALVES else curves.rows.clear()
     rows = half.filter(pl.col("curve").is_in([*known])).to_dicts()
     beside = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
-    return MarkedPoints([row | beside for row in rows], 0, 0, None)
+    return MarkedPoints([{"precision": None} | row | beside for row in rows], 0, 0, None)
 
 
 def add_lower(marked: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
@@ -188,7 +191,7 @@ def mark_points(
     x_of: Callable[[dict[str, Any]], float | None],
     y_of: Callable[[dict[str, Any]], dict[str, float | None]],
     span_of: Callable[[dict[str, Any]], tuple[float, float] | None],
-    say_heights: Callable[[str, list[float]], list[str]] | None = None,
+    say_heights: Callable[[str, list[float], SayShares], list[str]] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the records of points, and of the thin rules of what they hold for.
 
@@ -220,8 +223,9 @@ def mark_points(
             records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
     for (name, _), marks in labelled.items():  # together, so that they have equal digits
         found = [height for _, height in marks]
-        shares = [say_count(number, 2) for number in found] if name == "alerts" else say_shares(found)
-        words = say_heights(name, found) if say_heights else shares
+        say = say_shares if len(found) <= _MOST_COMPARED else lambda each: [*map(say_share, each)]
+        shares = [say_count(number, 2) for number in found] if name == "alerts" else say(found)
+        words = say_heights(name, found, say) if say_heights else shares
         for (mark, _), label in zip(marks, words, strict=True):
             mark[f"{name}_label"] = label
     return records

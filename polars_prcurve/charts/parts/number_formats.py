@@ -15,6 +15,7 @@ from polars_prcurve.name_words import is_bare_number, name_metric, name_value
 from polars_prcurve.number_words import format_count, say_estimate, say_eta, say_part, say_threshold
 from polars_prcurve.visible_text import isolate_name, shorten_name, show_on_one_line
 
+_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
 LOWER = "lower"
 """The column of the next lower threshold, in tables of all scores: a threshold is told from it."""
@@ -50,20 +51,7 @@ def say_etas(etas: list[float]) -> str:
     """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`."""
     if len(etas) == 1:
         return f"where {say_eta(etas[0])} is positive"
-    numbers = [
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-    ]
-    n = numbers[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
+    n = _NUMBERS.split()[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
     return f"at {n} shares of positives"
 
 
@@ -138,7 +126,7 @@ def format_value(field: str, value: Any) -> str:
         return format_metric(value)
     if field == "target":
         return " ".join(format_value("", part) for part in value.values() if part is not None)
-    return escape_text(name_value(value))
+    return escape_name(name_value(value))
 
 
 def escape_text(text: str) -> str:

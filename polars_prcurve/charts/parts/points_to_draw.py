@@ -37,6 +37,7 @@ _MOST_DOTS = 30
 """Published points of a curve, at most, that are dots."""
 FEW_POSITIVES = 20
 """Positives below which a share of them is no finding."""
+DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
 
@@ -168,6 +169,12 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
         if {"tp", "fn"} <= set(rows.columns):
             doubt |= pl.col("tp") + pl.col("fn") < FEW_POSITIVES
     return rows.with_columns(doubt=doubt)
+
+
+def find_few_positives(rows: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
+    """Add the column `doubt`: whether a curve is of fewer than 20 positives."""
+    few = curves.per_curve.select("curve", doubt=(pl.col("n_pos") < FEW_POSITIVES).fill_null(False))
+    return rows.join(few, on="curve", maintain_order="left")
 
 
 def has_counts(rows: pl.DataFrame) -> bool:
