@@ -171,7 +171,7 @@ class Case:
         return [candidate for candidate in self.candidates if candidate.is_met]
 
     @property
-    def missed_rivals(self) -> list[Candidate]:
+    def rivals_that_miss(self) -> list[Candidate]:
         """Models that miss the targets in this test, and may be the best nevertheless.
 
         Chance decides which of two equal models keeps a target by a hair. A model that keeps none of
@@ -218,13 +218,13 @@ class Case:
         if min(self.n_pos, self.n_neg) < LEAST_OF_CLASS:
             status = "too little data"
         if status == "not told apart":
-            return status, [*self.rivals, *self.missed_rivals]
+            return status, [*self.rivals, *self.rivals_that_miss]
         return status, self.rivals if status == "settled" else []
 
     def _compare_rivals(self) -> Status:
         """Return what is settled among models that meet the targets, of which one is above chance."""
         first, *others = self.rivals
-        is_alone = not others and not self.missed_rivals and not first.may_be_chance
+        is_alone = not others and not self.rivals_that_miss and not first.may_be_chance
         if is_alone and len(self.met) > 1:
             return "settled"
         if all(candidate.says_little for candidate in self.rivals):

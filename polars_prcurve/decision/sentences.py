@@ -209,7 +209,7 @@ def say_wanted(case: Case) -> str:
 
 def _list_reasons(case: Case, status: Status) -> Iterator[str]:
     """Yield what else is known of the models, and what the verdict rests on."""
-    missed = case.missed_rivals if status == "not told apart" else []
+    missed = case.rivals_that_miss if status == "not told apart" else []
     unmet = [one for one in case.candidates if not one.is_met and one not in missed]
     if unmet and case.met:
         yield f"no threshold within the targets: {list_names(unmet)}"
