@@ -27,7 +27,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_whole_number
+from polars_prcurve.argument_kinds import MOST_REPEATS, read_whole_number
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
@@ -56,7 +56,7 @@ def build_sampling_plan(
     `table` holds all rows, and `labelled` those that have a label, if there are any.
     """
     budget = read_whole_number("budget=", budget, 0)
-    strata = read_whole_number("strata=", strata, 2)
+    strata = read_whole_number("strata=", strata, 2, most=MOST_REPEATS)
     [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
     least = to_least_scores([number], table.score_dtype)
     query = count_scores(table, c.UNLABELLED_COLUMNS)
