@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from polars_prcurve.argument_kinds import read_name, read_number, read_pair, refuse_kind
+from polars_prcurve.argument_kinds import read_choice, read_name, read_number, read_pair, refuse_kind
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.point_metric import (
@@ -181,6 +181,7 @@ def point(
     read_name("name=", name)
     if not callable(formula):
         raise refuse_kind("formula=", "a function of the cells tp, fn, fp, tn", formula)
+    read_choice("direction=", direction, ("maximize", "minimize", "none"))
     ends = read_pair("range=", range, "two numbers, the least and the greatest value")
 
     def apply_to_shares(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
