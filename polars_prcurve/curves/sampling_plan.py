@@ -95,8 +95,8 @@ def _check_sides(scores: pl.DataFrame, threshold: Any) -> None:
     if scores[_IS_ABOVE].n_unique() < 2:
         where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
         raise PrcError(
-            f"{where} threshold={describe_value(threshold)}, so there is nothing to sample on one side of "
-            f"it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
+            f"{where} threshold={describe_value(threshold)}, so there is nothing to sample on one side "
+            f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
         )
 
 
