@@ -103,8 +103,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(dist: Path) -> None:
         names = set(wheel.namelist())
         assert wheel.read(f"{NAME}.dist-info/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
     about = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
-    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "polars_prcurve").rglob("*.py")}
-    package.add("polars_prcurve/py.typed")
+    held = [path for path in (ROOT / "polars_prcurve").rglob("*") if path.is_file()]
+    package = {path.relative_to(ROOT).as_posix() for path in held if path.suffix != ".pyc"}
+    assert {path.suffix for path in map(Path, package)} == {".py", ".js", ".typed"}
     assert names == package | {f"{NAME}.dist-info/{name}" for name in about}
 
 
