@@ -6,6 +6,7 @@ which came. No other error can come of a value of the wrong kind, whatever it is
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -36,22 +37,56 @@ def read_number(
     """Return a number; raise unless it is one, for which `holds` is true."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise refuse_kind(argument, expected, value)
-    number = float(value)
+    number = round_to_float(value)
     if holds is not None and not holds(number):
         raise refuse_kind(argument, expected, value)
     return number
+
+
+def round_to_float(number: Any) -> float:
+    """Return the float nearest to a number, which is infinite beyond the range of floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def read_shares(function: str, shares: object) -> dict[Any, float]:
+    """Return the share of each class, as a float; raise unless their sum is finite and above 0."""
+    if not isinstance(shares, Mapping):
+        raise PrcError(
+            f"{function} maps each class to its share in the field; got {describe_value(shares)}"
+        )
+    numbers: dict[Any, float] = {}
+    for value, share in shares.items():
+        number = (
+            -1.0 if isinstance(share, bool) or not isinstance(share, Real) else round_to_float(share)
+        )
+        if not 0 <= number < math.inf:
+            raise PrcError(
+                f"{function} takes shares, numbers >= 0; got {describe_value(share)} for "
+                f"{describe_value(value)}"
+            )
+        numbers[value] = number
+    if not 0 < math.fsum(numbers.values()) < math.inf:
+        raise PrcError(
+            f"the shares of {function} need a finite sum above 0; got {describe_value(dict(shares))}"
+        )
+    return numbers
 
 
 def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDArray[np.float64]:
     """Return a number, or a sequence or an array of numbers, as an array."""
     import numpy as np
 
-    listed = isinstance(value, pl.Series | np.ndarray | list | tuple | Real) and value is not None
+    listed = isinstance(value, pl.Series | np.ndarray | list | tuple | Real) and not is_truth_value(
+        value
+    )
     try:
         if not listed:
             raise TypeError
         return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, pl.exceptions.PolarsError):
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise refuse_kind(argument, expected, value) from None
 
 
@@ -69,20 +104,28 @@ def read_pair(
     return low, high
 
 
-def read_whole_number(argument: str, value: Any, least: int) -> int:
-    """Return `value` as an int; raise unless it is a whole number of at least `least`."""
+MOST_EXAMPLES = 2**53
+"""The greatest number of examples: up to it, floats tell whole numbers apart."""
+MOST_REPEATS = 10**7
+"""The greatest number of what is made one by one, such as draws: more would not fit into memory."""
+
+
+def read_whole_number(argument: str, value: Any, least: int, most: int | None = MOST_EXAMPLES) -> int:
+    """Return `value` as an int; raise unless it is a whole number from `least` to `most`."""
     try:
         number = operator.index(value)
     except TypeError:
         number = None
     if number is None or isinstance(value, bool) or number < least:
         raise PrcError(f"{argument} is a whole number, at least {least}; got {describe_value(value)}")
+    if most is not None and number > most:
+        raise PrcError(f"{argument} is a whole number, at most {most}; got {describe_value(value)}")
     return number
 
 
 def read_seed(value: Any) -> int | None:
     """Return the seed of a random generator, or None; raise for any other value."""
-    return None if value is None else read_whole_number("seed=", value, 0)
+    return None if value is None else read_whole_number("seed=", value, 0, most=None)
 
 
 def read_choice(argument: str, value: Any, choices: Iterable[str]) -> str:
@@ -96,10 +139,15 @@ def read_choice(argument: str, value: Any, choices: Iterable[str]) -> str:
 
 
 def read_flag(argument: str, value: object) -> bool:
-    """Return a truth value; raise for any other value."""
-    if not isinstance(value, bool):
+    """Return a truth value, also from NumPy's; raise for any other value."""
+    if not is_truth_value(value):
         raise refuse_kind(argument, "True or False", value)
-    return value
+    return bool(value)
+
+
+def is_truth_value(value: object) -> bool:
+    """Return whether a value is True or False, of Python or of NumPy, which is not imported for it."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
 
 
 def take_frame(value: object) -> Any:
@@ -111,11 +159,29 @@ def take_frame(value: object) -> Any:
     return pl.DataFrame(table) if hasattr(value, "__arrow_c_stream__") else value
 
 
+def refuse_objects(what: str, schema: Mapping[str, pl.DataType]) -> None:
+    """Raise if a column holds Python objects; `what` has the columns, such as `the eta= frame`."""
+    for name, dtype in schema.items():
+        if dtype == pl.Object:
+            raise PrcError(
+                f"{what} has a column {name!r} of dtype Object, and Polars cannot sort or compare "
+                "Python objects; cast it, such as to String"
+            )
+
+
 def read_text(argument: str, value: object) -> str:
     """Return a text; raise for any other value."""
     if not isinstance(value, str):
         raise refuse_kind(argument, "text", value)
     return value
+
+
+def read_name(argument: str, value: object) -> str:
+    """Return the name of a column; raise unless it is a text that Polars can hold."""
+    name = read_text(argument, value)
+    if any("\ud800" <= sign <= "\udfff" for sign in name):
+        raise PrcError(f"{argument} is {name!r}, which holds half a character; no column has that name")
+    return name
 
 
 def check_texts(**texts: object) -> None:

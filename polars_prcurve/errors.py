@@ -67,7 +67,10 @@ def find_repeats(values: Iterable[T]) -> list[T]:
 
 def describe_value(value: object) -> str:
     """Return a value for a message: its repr, or its type if that is long."""
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except Exception:  # an int of 5 000 digits has none, and an object of the user's may raise anything
+        shown = "<"
     if len(shown) <= 80 and shown.isprintable() and not shown.startswith("<"):
         return shown
     kind = type(value).__name__

@@ -7,11 +7,12 @@ works in any worker process.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.pos_label import label_dtypes
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric
 from polars_prcurve.prevalence.eta_values import check_eta
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @hint_at_arguments
-def scorer(metric: str | CurveMetric, eta: float | str | None = None) -> Scorer:
+def scorer(metric: str | CurveMetric, eta: float | str | None = None, pos_label: Any = None) -> Scorer:
     """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
 
     Parameters
@@ -32,6 +33,9 @@ def scorer(metric: str | CurveMetric, eta: float | str | None = None) -> Scorer:
         A curve metric with a direction, or its name.
     eta
         The prevalence where the model will run. None is the share of positives in whatever is scored.
+    pos_label
+        The label that is positive, such as `"fraud"`. Labels that are Booleans, or in {0, 1} or {-1, 1},
+        need none; of all others it must be said, because no order of words tells which one is meant.
 
     Examples
     --------
@@ -46,7 +50,9 @@ def scorer(metric: str | CurveMetric, eta: float | str | None = None) -> Scorer:
     found.higher_is_better()  # raises for a metric without a direction
     if eta is not None:
         eta = check_eta(eta)
-    return Scorer(found, eta)
+    if pos_label is not None:
+        label_dtypes(pos_label)  # raises for what is no single value
+    return Scorer(found, eta, pos_label)
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,7 @@ class Scorer:
 
     metric: CurveMetric
     eta: float | None
+    pos_label: Any = None
 
     def __post_init__(self) -> None:
         """Take the name that functions have, which XGBoost asks for before it calls."""
@@ -82,7 +89,8 @@ class Scorer:
         self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the metric of labels and scores; NaN if it is undefined, as without positives."""
-        points = roc_points(y_true, y_score, sample_weight)
+        labels = y_true if self.pos_label is None else self._equal_positive(y_true)
+        points = roc_points(labels, y_score, sample_weight)
         return self.metric(points.recall, points.fpr, self._choose_eta(points))
 
     def lightgbm(
@@ -106,13 +114,15 @@ class Scorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
         """Return the metric of an estimator on data; larger is better, as scikit-learn wants.
 
-        The score of an example is the second column of `predict_proba`, or else `decision_function`.
-        The second of the estimator's classes is positive. A metric of which smaller values are better
-        is negated.
+        The score of an example is the column of `predict_proba` of the positive class, or else
+        `decision_function`. Without `pos_label` the classes of the estimator are 0 and 1, -1 and 1, or
+        False and True. A metric of which smaller values are better is negated.
         """
         self._refuse_arrays(estimator)
-        classes = self._read_classes(estimator)
-        value = self.score(_find_positives(y, classes), self._predict(estimator, X), sample_weight)
+        classes, place = self._read_classes(estimator)
+        positive = _find_class(y, classes, place) if classes is not None else self._read_labels(y)
+        bare = replace(self, pos_label=None)  # labels are Booleans now
+        value = bare.score(positive, self._predict(estimator, X, place), sample_weight)
         return value if self.higher_is_better else -value
 
     def _refuse_arrays(self, estimator: Any) -> None:
@@ -129,18 +139,46 @@ class Scorer:
             return self.eta if self.eta is not None else 0.5
         return float(points.tp[-1] / (points.tp[-1] + points.fp[-1]))
 
-    def _read_classes(self, estimator: Any) -> Any:
-        """Return the two classes of an estimator; None if it does not tell; raise for others."""
+    def _read_labels(self, y: Any) -> NDArray[np.bool_]:
+        """Return which labels are positive, as tables have it."""
+        return read_labels(y) if self.pos_label is None else self._equal_positive(y)
+
+    def _equal_positive(self, y: Any) -> NDArray[np.bool_]:
+        """Return which labels equal `pos_label`; raise if none does, because it may be misspelt."""
+        import numpy as np
+
+        positive: NDArray[np.bool_] = np.asarray(np.asarray(y) == self.pos_label, dtype=bool)
+        if positive.size > 0 and not positive.any():
+            raise PrcError(
+                f"no label equals pos_label={self.pos_label!r}; check the spelling, or, if there "
+                "lawfully are no positives, pass Booleans"
+            )
+        return positive
+
+    def _read_classes(self, estimator: Any) -> tuple[Any, int]:
+        """Return the classes of an estimator, None if it has none, and the place of the positive one."""
         classes = getattr(estimator, "classes_", None)
-        if classes is not None and len(classes) != 2:
+        if classes is None:
+            return None, 1
+        if len(classes) != 2:
             raise PrcError(
                 f"{self.name} takes an estimator of two classes; this one has {len(classes)}: score one "
                 "class against the others with .score(y == one, probabilities[:, i])"
             )
-        return classes
+        listed = [each.item() if hasattr(each, "item") else each for each in classes]
+        if self.pos_label is None and listed not in ([0, 1], [-1, 1]):  # which Booleans equal
+            raise PrcError(
+                f"the classes of the estimator are {listed!r}, and nothing tells which one is positive; "
+                f"pass pos_label=, such as scorer({self.metric.name!r}, pos_label={listed[1]!r})"
+            )
+        if self.pos_label is not None and self.pos_label not in listed:
+            raise PrcError(
+                f"pos_label={self.pos_label!r} is no class of the estimator: it has {listed!r}"
+            )
+        return classes, 1 if self.pos_label is None else listed.index(self.pos_label)
 
-    def _predict(self, estimator: Any, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Return the scores of the positive class."""
+    def _predict(self, estimator: Any, X: Any, place: int) -> NDArray[np.float64]:  # noqa: N803
+        """Return the scores of the positive class, which is at this place among the two."""
         import numpy as np
 
         if hasattr(estimator, "predict_proba"):
@@ -149,9 +187,10 @@ class Scorer:
                 raise PrcError(
                     f"{self.name} takes the two columns of predict_proba; got shape {scores.shape}"
                 )
-            return scores[:, 1]
+            return scores[:, place]
         if hasattr(estimator, "decision_function"):
-            return np.asarray(estimator.decision_function(X))
+            scores = np.asarray(estimator.decision_function(X))  # of the second class
+            return scores if place == 1 else -scores
         raise PrcError(
             f"{self.name} takes an estimator with predict_proba or decision_function; "
             f"{type(estimator).__name__} has neither"
@@ -197,15 +236,13 @@ def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]
     return second.get_label(), first, None if weight is None or len(weight) == 0 else weight
 
 
-def _find_positives(y: Any, classes: Any) -> NDArray[np.bool_]:
-    """Return which labels are the second class; raise if one is neither class."""
+def _find_class(y: Any, classes: Any, place: int) -> NDArray[np.bool_]:
+    """Return which labels are the class at this place; raise if one is neither class."""
     import numpy as np
 
-    if classes is None:
-        return read_labels(y)
     labels = np.asarray(y)
-    positive: NDArray[np.bool_] = labels == classes[1]
-    negative = labels == classes[0]
+    positive: NDArray[np.bool_] = labels == classes[place]
+    negative = labels == classes[1 - place]
     if not (positive | negative).all():
         raise PrcError(
             f"y holds {labels[~(positive | negative)][0]!r}, which is no class of the estimator: "

@@ -23,8 +23,8 @@ SYMBOLS = {
     **{chr(code): chr(0x2400 + code) for code in range(0x20)},
     "\x7f": "\u2421",
     **{chr(code): _REPLACEMENT for code in (*range(0x80, 0xA0), 0xFFFE, 0xFFFF)},
-    # Those that turn the direction of a text would reach beyond a name: U+202E mirrors what follows.
-    **{chr(code): _REPLACEMENT for code in (*range(0x202A, 0x202F), 0x2066, 0x2067)},
+    # Those that end a line, or turn the direction of a text: U+202E mirrors what follows, beyond a name.
+    **{chr(code): _REPLACEMENT for code in (*range(0x2028, 0x202F), 0x2066, 0x2067)},
 }
 """The symbols of characters that are seen nowhere: of ESC it is the symbol for escape, U+241B."""
 ISOLATES = "\u2068\u2069"

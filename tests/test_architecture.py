@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -229,17 +230,29 @@ def test_only_public_modules_list_their_names() -> None:
 
 @pytest.mark.parametrize("module", sorted(PUBLIC))
 def test_a_public_module_shows_just_its_names(module: str) -> None:
-    """What a public module shows without an underscore is in `__all__`, or is a module."""
+    """What an editor offers after `polars_prcurve.` is what users may import, and nothing else."""
     path = "polars_prcurve" + ("" if module == "__init__" else f".{module}")
     found = import_module(path)
-    shown = {name for name in dir(found) if not name.startswith("_")}
-    shown -= {name for name in shown if type(getattr(found, name)).__name__ in ("module", "_Feature")}
-    shown -= {"TYPE_CHECKING", "Any"}
-    hidden = {"register"} if module == "__init__" else set()
-    assert shown - hidden <= set(found.__all__), (
-        "list these in __all__, or import them under another name"
-    )
+    assert {name for name in dir(found) if not name.startswith("__")} == set(found.__all__)
     assert all(hasattr(found, name) for name in found.__all__)
+
+
+ROOT_FILES = {
+    *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md"),
+    *("mkdocs.yml", "pyproject.toml", ".gitignore", ".pre-commit-config.yaml"),
+    *("polars_prcurve", "tests", "docs", "examples", "benchmarks", "conda", ".ci", ".github"),
+}
+
+
+def test_nothing_strays_to_the_root() -> None:
+    """A table that a test or an example wrote there, and that was committed by mistake."""
+    root = PACKAGE.parent
+    if not (root / ".git").exists():
+        pytest.skip("needs a checkout")
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True
+    ).stdout
+    assert {name.partition("/")[0] for name in listed.splitlines()} == ROOT_FILES
 
 
 def test_the_docs_name_the_public_modules() -> None:

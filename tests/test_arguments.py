@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,7 +18,14 @@ from polars_prcurve.binding.words import USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
-from tests.support.arguments import Call, list_calls, takes, wrong_values
+from tests.support.arguments import (
+    Call,
+    has_computed,
+    list_calls,
+    never_computed,
+    takes,
+    wrong_values,
+)
 from tests.support.plain_calls import DF
 from tests.support.tiers import slow_unless
 
@@ -96,23 +103,6 @@ def test_a_word_of_before_is_not_an_argument_of_any_method(word: str) -> None:
 def test_every_other_name_of_an_argument_leads_to_one_that_exists() -> None:
     known = {argument for call in CALLS.values() for argument in call.arguments()}
     assert {name for names in other_names.ARGUMENTS for name in names} <= known
-
-
-class ComputedError(Exception):
-    """Work was done on a table that only arguments should have been looked at for."""
-
-
-def refuse_to_compute(_: pl.DataFrame) -> NoReturn:
-    raise ComputedError
-
-
-def has_computed(error: Exception | None) -> bool:
-    """Return whether work was begun; Polars wraps the error of a Python function in its own."""
-    return isinstance(error, ComputedError) or "ComputedError" in str(error)
-
-
-def never_computed(table: pl.DataFrame) -> pl.LazyFrame:
-    return table.lazy().map_batches(refuse_to_compute, schema=table.schema)
 
 
 def pairs_of_values(number: int | None) -> list[tuple[tuple[str, Any], tuple[str, Any]]]:

@@ -443,7 +443,7 @@ LATE: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "falling": (
         pl.DataFrame({"tp": [3, 2], "fp": [1, 2], "fn": [0, 1], "tn": [1, 0]}),
         {"cells": CELLS},
-        "cells= holds 1 rows whose tp falls while fp rises",
+        r"cells= holds 1 row\(s\) at which tp falls while fp rises",
     ),
 }
 

@@ -370,7 +370,7 @@ def test_the_doors_of_differences_agree() -> None:
         expected.add(tuple(sorted((0.0 if hidden else near, far))))
     assert ends == expected
     torn = long.with_columns(patient=pl.struct("patient", pl.col("model") == "a"))
-    with pytest.raises(PrcError, match="differ in label, weight, stratum or cluster between models"):
+    with pytest.raises(PrcError, match="have another label, weight, stratum or cluster in another"):
         torn.prc.compare(**of_long)
 
 

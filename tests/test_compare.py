@@ -380,17 +380,17 @@ LONG = LONG.with_columns(w=1.0)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda df: df[1:], "1 examples have missing or repeated rows"),
-        (lambda df: pl.concat([df, df[3:5]]), "2 examples have missing or repeated rows"),
+        (lambda df: df[1:], r"1 example\(s\) lack a row or repeat one"),
+        (lambda df: pl.concat([df, df[3:5]]), r"2 example\(s\) lack a row or repeat one"),
         (lambda df: df[1:], "pass more columns, such as id=.*; otherwise filter these out"),
-        (lambda df: pl.concat([df[:1], df[:1], df[2:]]), "1 examples have missing or repeated rows"),
+        (lambda df: pl.concat([df[:1], df[:1], df[2:]]), r"1 example\(s\) lack a row or repeat one"),
         (
             lambda df: df.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 5)),
-            "1 examples, by id=, differ in label, weight, stratum or cluster between models",
+            r"1 example\(s\), by id=, have another label, weight, stratum or cluster in another model",
         ),
         (
             lambda df: df.with_columns(w=pl.when(pl.int_range(pl.len()) == 5).then(2.0).otherwise("w")),
-            "1 examples, by id=, differ in label, weight, stratum or cluster",
+            r"1 example\(s\), by id=, have another label, weight, stratum or cluster",
         ),
         (
             lambda df: df.with_columns(id=pl.when(pl.int_range(pl.len()) > 5).then("id")),

@@ -305,7 +305,7 @@ WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "falling tpr": (
         RATES,
         {"rates": ("tpr", "fpr")},
-        "1 points whose tpr falls while fpr rises; is it the specificity.*1 - pl.col",
+        r"1 point\(s\) at which tpr falls while fpr rises; is it the specificity.*1 - pl.col",
     ),
     "null rate": (
         RATES.with_columns(fpr=pl.lit(None, pl.Float64)),

@@ -285,10 +285,10 @@ def test_what_is_refused() -> None:
                 door.compare(score=["a", "b"], **at, **options)
     long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
     asked: Any = {"model": "model", "id": "row", "score": "value", "metrics": BENEFIT, **at}
-    with pytest.raises(PrcError, match="1 examples have missing or repeated rows"):
+    with pytest.raises(PrcError, match=r"1 example\(s\) lack a row or repeat one"):
         long[1:].prc.compare(**asked)
     torn = long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 3))
-    with pytest.raises(PrcError, match="1 examples, by id=, differ in label"):
+    with pytest.raises(PrcError, match=r"1 example\(s\), by id=, have another label"):
         torn.prc.compare(**asked)
 
 

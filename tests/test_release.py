@@ -103,8 +103,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(dist: Path) -> None:
         names = set(wheel.namelist())
         assert wheel.read(f"{NAME}.dist-info/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
     about = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
-    paths = [path for end in ("py", "js") for path in (ROOT / "polars_prcurve").rglob(f"*.{end}")]
-    package = {path.relative_to(ROOT).as_posix() for path in paths} | {"polars_prcurve/py.typed"}
+    held = [path for path in (ROOT / "polars_prcurve").rglob("*") if path.is_file()]
+    package = {path.relative_to(ROOT).as_posix() for path in held if path.suffix != ".pyc"}
+    assert {path.suffix for path in map(Path, package)} == {".py", ".js", ".typed"}
     assert names == package | {f"{NAME}.dist-info/{name}" for name in about}
 
 
@@ -160,22 +161,42 @@ def test_the_citation_is_of_this_version(dist: Path) -> None:
     assert f"\n## {VERSION}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-PLACEHOLDER = "polars-prcurve.example"
-"""Stands for addresses that are not known before the first upload."""
+NOWHERE = r"https?://[^/ )]*\.(example|invalid|localhost|test)\b"
+"""Addresses that are reserved, so that no page is ever there (RFC 2606)."""
 
 
-def test_addresses_are_placeholders_in_two_known_files() -> None:
-    """Whoever uploads the first version replaces them there, as CONTRIBUTING.md says."""
-    asked = ["git", "grep", "-lIF", PLACEHOLDER, "--", ".", ":!tests", ":!CONTRIBUTING.md"]
+def test_the_metadata_leads_to_no_page_that_cannot_be_there(dist: Path) -> None:
+    said = metadata(dist).get_all("Project-URL", [])
+    files = [ROOT / name for name in ("CITATION.cff", "conda/recipe.yaml", "mkdocs.yml", "SECURITY.md")]
+    texts = [*said, *(path.read_text(encoding="utf-8") for path in files)]
+    assert not [text for text in texts if re.search(NOWHERE, text)]
+    assert all(re.search(r", https://", line) for line in said)
+
+
+def test_the_archive_holds_every_file_of_the_root(unpacked: Path) -> None:
+    """So nothing that strayed to the root is released, and nothing that belongs there is left out."""
     if not (ROOT / ".git").exists():
         pytest.skip("needs a checkout")
-    assert run(*asked, cwd=ROOT).split() == ["conda/recipe.yaml", "pyproject.toml"]
-    assert PLACEHOLDER in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tracked = {name.partition("/")[0] for name in run("git", "ls-files", cwd=ROOT).split("\n") if name}
+    assert {path.name for path in unpacked.iterdir()} == tracked | {"PKG-INFO"}
 
 
-def test_the_metadata_says_where_to_look(dist: Path) -> None:
-    said = dict(line.split(", ") for line in metadata(dist).get_all("Project-URL", []))
-    assert list(said) == ["Homepage", "Documentation", "Source", "Issues", "Changelog"]
+def test_the_examples_of_the_readme_run_on_the_wheel_alone(alone: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "README.md", tmp_path)
+    code = "import doctest; print(doctest.testfile('README.md', module_relative=False))"
+    said = run(alone / "python", "-W", "error", "-c", code, cwd=tmp_path)
+    assert re.search(r"TestResults\(failed=0, attempted=[1-9]\d", said), said
+
+
+@pytest.mark.slow
+def test_the_quickstart_runs_on_the_wheel_and_its_extra_alone(dist: Path, tmp_path: Path) -> None:
+    run(sys.executable, "-m", "venv", "venv", cwd=tmp_path)
+    python = tmp_path / "venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "-q", f"{dist / WHEEL}[examples]", cwd=tmp_path)
+    shutil.copy(ROOT / "examples" / "quickstart.py", tmp_path)
+    assert "wrote out/digits_roc" in run(python, "-W", "error", "quickstart.py", "out", cwd=tmp_path)
+    drawn = {path.suffix for path in (tmp_path / "out").iterdir() if path.stat().st_size > 1_000}
+    assert drawn == {".html", ".png", ".svg"}
 
 
 def test_the_conda_recipe_is_rendered_and_needs_what_the_wheel_needs(dist: Path) -> None:

@@ -151,15 +151,32 @@ def test_the_score_of_an_estimator(make: Any) -> None:
     assert AP(model, X, Y, sample_weight=Y + 1) == AP.score(Y, scores, Y + 1)
 
 
-def test_the_second_class_is_positive() -> None:
-    names = np.where(Y == 1, "spam", "ham")
-    model = LogisticRegression().fit(X, names)
-    assert list(model.classes_) == ["ham", "spam"]
-    expected = LogisticRegression().fit(X, Y)
-    assert AP(model, X, names) == AP(expected, X, Y)
-    assert AP(model, X, names.tolist()) == AP(model, X, pl.Series(names)) == AP(expected, X, Y)
+@pytest.mark.parametrize("make", [LogisticRegression, lambda: LinearSVC(random_state=0)])
+@pytest.mark.parametrize("labels", [("spam", "ham"), ("fraud", "ok"), (1, 2)])
+def test_labels_in_words_need_the_positive_one(make: Any, labels: tuple[Any, Any]) -> None:
+    """The positive class is the first one of the estimator, or the second: its name decides."""
+    pos_label, neg_label = labels
+    names = np.where(Y == 1, pos_label, neg_label)
+    model, expected = make().fit(X, names), AP(make().fit(X, Y), X, Y)
+    named = scorer("average_precision", eta=0.004, pos_label=pos_label)
+    assert named(model, X, names) == pytest.approx(expected, abs=1e-9)
+    assert named(model, X, names.tolist()) == named(model, X, pl.Series(names)) == named(model, X, names)
+    assert pickle.loads(pickle.dumps(named))(model, X, names) == named(model, X, names)
+    scores = np.arange(len(Y)) % 7
+    assert named.score(names, scores) == AP.score(Y, scores)
+    words = re.escape(repr(sorted([pos_label, neg_label])))
+    with pytest.raises(PrcError, match=rf"{words}, and nothing tells which one is positive; pass pos_l"):
+        AP(model, X, names)
+    with pytest.raises(PrcError, match="pos_label='eggs' is no class of the estimator"):
+        scorer("roc_auc", pos_label="eggs")(model, X, names)
+    with pytest.raises(PrcError, match="no label equals pos_label='eggs'; check the spelling"):
+        scorer("roc_auc", pos_label="eggs").score(names, scores)
+
+
+def test_a_label_that_is_no_class_is_refused() -> None:
+    model = LogisticRegression().fit(X, np.where(Y == 1, "spam", "ham"))
     with pytest.raises(PrcError, match=r"'eggs'.*which is no class of the estimator"):
-        AP(model, X, np.where(Y == 1, "spam", "eggs"))
+        scorer("roc_auc", pos_label="spam")(model, X, np.where(Y == 1, "spam", "eggs"))
 
 
 def test_an_estimator_without_classes_takes_labels_as_tables_do() -> None:

@@ -48,3 +48,7 @@ __all__ = [
     "roc_curve",
     "threshold_curve",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -49,6 +49,7 @@ def build_compare_table(
 
 def check_comparison(comparison: Comparison) -> None:
     """Raise if no interval is known for the differences, or none that carries the error of eta."""
+    comparison.table.require_example_counts()
     if comparison.target is not None:
         comparison.grid.require_exact("a comparison at a target")
         check_has_point_intervals(comparison)

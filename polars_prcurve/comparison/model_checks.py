@@ -97,7 +97,7 @@ def _matching_checks() -> list[Check]:
             compose_sentence(
                 "each example, by id=, needs exactly one row for each model, and ",
                 unmatched.cast(pl.String),
-                " examples have missing or repeated rows; if an id has several examples, such as the "
+                " example(s) lack a row or repeat one; if an id has several examples, such as the "
                 'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
                 "filter these out",
             ),
@@ -106,8 +106,8 @@ def _matching_checks() -> list[Check]:
             unequal > 0,
             compose_sentence(
                 unequal.cast(pl.String),
-                " examples, by id=, differ in label, weight, stratum or cluster between models; mend "
-                "these, or filter them out",
+                " example(s), by id=, have another label, weight, stratum or cluster in another model; "
+                "mend these, or filter them out",
             ),
         ),
     ]

@@ -6,7 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from polars_prcurve.argument_kinds import read_choice, read_flag, read_seed, read_whole_number
+from polars_prcurve.argument_kinds import (
+    MOST_REPEATS,
+    read_choice,
+    read_flag,
+    read_seed,
+    read_whole_number,
+)
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.confidence.rates import RateMethod, check_confidence, check_rate_method
 from polars_prcurve.errors import PrcError
@@ -88,7 +94,7 @@ def intervals(
         read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
         rate,
         read_flag("simultaneous=", simultaneous),
-        read_whole_number("resamples=", resamples, 2),
+        read_whole_number("resamples=", resamples, 2, most=MOST_REPEATS),
         read_seed(seed),
     )
     check_rate_method(rate, "rate=")

@@ -117,7 +117,7 @@ def sample_size(
     >>> sample_size(0.6), sample_size(0.001)
     (254, 380880)
     """
-    check_delta(delta)
+    delta = check_delta(delta)
     read_choice("method=", method, get_args(SizeMethod))
     level, size = check_confidence(confidence), _SIZE_FORMULAS.get(method)
     if isinstance(rate, pl.Expr):
@@ -210,7 +210,7 @@ def read_size_options(
     """Return the options, checked; `at_eta` tells whether the band is at one prevalence."""
     if read_flag("relative=", relative) and not at_eta:
         raise PrcError("relative=True needs eta=, because precision depends on it")
-    check_delta(delta)
+    delta = check_delta(delta)
     check_rate_method(method)
     level = check_confidence(confidence)
     expected = "a share of test sets from 0.5 to below 1, such as 0.8"

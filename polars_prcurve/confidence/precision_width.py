@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_number, read_pair, read_seed, read_whole_number
+from polars_prcurve.argument_kinds import (
+    MOST_REPEATS,
+    read_number,
+    read_pair,
+    read_seed,
+    read_whole_number,
+)
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.confidence.bands import find_corners
 from polars_prcurve.confidence.rates import (
@@ -234,15 +240,16 @@ def rectangle_level(
     """
     z = z_value(check_confidence(confidence))
     check_rate_method(method)
-    for name, rate in (("recall", recall), ("fpr", fpr)):
+    recall, fpr = (
         read_number(name, rate, "a true rate above 0 and at most 1", lambda rate: 0 < rate <= 1)
-    for name, n in (("n_pos=", n_pos), ("n_neg=", n_neg)):
-        read_whole_number(name, n, 1)
+        for name, rate in (("recall", recall), ("fpr", fpr))
+    )
+    n_pos, n_neg = read_whole_number("n_pos=", n_pos, 1), read_whole_number("n_neg=", n_neg, 1)
     seed = read_seed(seed)
     if n_draws is None:
         a, b = (math.sqrt((1 - rate) / (rate * n)) for rate, n in ((recall, n_pos), (fpr, n_neg)))
         return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
-    read_whole_number("n_draws=", n_draws, 1)
+    n_draws = read_whole_number("n_draws=", n_draws, 1, most=MOST_REPEATS)
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -257,9 +264,9 @@ def rectangle_level(
     return float(np.mean(holds))
 
 
-def check_delta(delta: float) -> None:
-    """Raise unless delta lies between 0 and 1."""
-    read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
+def check_delta(delta: float) -> float:
+    """Return delta as a float; raise unless it lies between 0 and 1."""
+    return read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
 
 
 def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
@@ -270,7 +277,7 @@ def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
     the odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta. The
     result is the larger root of this quadratic.
     """
-    check_delta(delta)
+    delta = check_delta(delta)
     product = least * inverse
     half = (1 - product) - delta * (1 + product)
     square = half * half - 4 * delta * delta * product

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import polars as pl
@@ -57,7 +58,7 @@ def build_decision_table(
 ) -> pl.LazyFrame:
     """Return the result of `decision_curve`: `by`, then `list_decision_columns`."""
     expected = "probabilities in [0, 1), such as [0.1, 0.2]"
-    given = read_list("probabilities=", probabilities, expected, single=(int, float))
+    given = read_list("probabilities=", probabilities, expected, single=Real)
     risks = sorted(
         read_number("probabilities=", risk, expected, lambda number: 0 <= number < 1) for risk in given
     )

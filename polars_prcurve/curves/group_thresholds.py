@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.errors import PrcError
+from polars_prcurve.argument_kinds import round_to_float
+from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.group_frames import (
@@ -23,7 +24,6 @@ from polars_prcurve.inputs.group_frames import (
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import (
     read_threshold_list,
-    round_to_float,
     to_least_scores,
 )
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
@@ -86,10 +86,7 @@ def read_group_thresholds(
             raise PrcError("with cells= pass threshold= as numbers, or join the frame to the table")
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     schema = given.lazy().collect_schema()
-    if "threshold" not in schema or not (
-        schema["threshold"].is_numeric() or schema["threshold"] in (pl.Boolean, pl.Null)
-    ):
-        raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {dict(schema)}")
+    _check_dtypes(schema, argument, at_eta=at_eta)
     _refuse_parts(table, schema, argument)
     by = {
         # Names of score columns may be any text in the frame.
@@ -121,6 +118,17 @@ def read_group_thresholds(
     if isinstance(given, pl.DataFrame):
         frame = run_query(frame).lazy()
     return GroupThresholds(frame, keys, names, argument)
+
+
+def _check_dtypes(schema: Mapping[str, pl.DataType], argument: str, *, at_eta: bool) -> None:
+    """Raise unless thresholds are numbers, and with `at_eta` prevalences, too, if the frame has any."""
+    dtype = schema.get("threshold", pl.String())
+    if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+        shown = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+        raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {shown}")
+    eta = schema.get("eta", pl.Null())
+    if at_eta and not (eta.is_numeric() or eta == pl.Null):
+        raise PrcError(f"column 'eta' of the {argument}= frame is {eta}; cast it to Float64")
 
 
 def _refuse_parts(table: ScoreTable, schema: Iterable[str], argument: str) -> None:

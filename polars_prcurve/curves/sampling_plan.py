@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_whole_number
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.sweep.sweep_table import count_scores
@@ -45,6 +45,9 @@ LEAST_PER_STRATUM = 50
 _GROWTH = 3
 """How many times the rows of a stratum the next one has that is farther off the threshold."""
 
+_MOST_STRATA = 1_000
+"""Half of them are on a side, and floats hold powers of _GROWTH up to 646."""
+
 _IS_ABOVE = f"{c.RESERVED}is_above"
 
 
@@ -56,7 +59,7 @@ def build_sampling_plan(
     `table` holds all rows, and `labelled` those that have a label, if there are any.
     """
     budget = read_whole_number("budget=", budget, 0)
-    strata = read_whole_number("strata=", strata, 2)
+    strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
     [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
     least = to_least_scores([number], table.score_dtype)
     query = count_scores(table, c.UNLABELLED_COLUMNS)
@@ -92,8 +95,8 @@ def _check_sides(scores: pl.DataFrame, threshold: Any) -> None:
     if scores[_IS_ABOVE].n_unique() < 2:
         where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
         raise PrcError(
-            f"{where} threshold={threshold}, so there is nothing to sample on one side of it; "
-            f"scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
+            f"{where} threshold={describe_value(threshold)}, so there is nothing to sample on one side "
+            f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
         )
 
 

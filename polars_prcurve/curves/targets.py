@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_list, read_number, take_frame
+from polars_prcurve.argument_kinds import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.curves.group_thresholds import (
     GIVEN_THRESHOLD,
     LEAST_SCORE,
@@ -28,7 +28,7 @@ from polars_prcurve.curves.group_thresholds import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_least, is_at_most
 from polars_prcurve.inputs.score_table import InputTable, RateTable, read_score_dtype
-from polars_prcurve.inputs.threshold_values import read_threshold_list, round_to_float, to_least_scores
+from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import refuse_objects
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs import value_checks
@@ -48,12 +49,13 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
             f"plan= takes the table of sampling_plan(), with the columns {list_names(_READ)}; it has no "
             f"{list_names(lacking)}"
         )
+    refuse_objects("the plan= frame", plan.schema)
     plan = plan.select(_READ).sort("score_low")
     nulls = sum(plan.null_count().row(0))
     if plan.height == 0 or nulls or not plan["n"].dtype.is_integer():
         raise PrcError(
             "plan= takes the table of sampling_plan(), a row per stratum, with whole numbers; got "
-            f"{plan.height} rows, n of {plan['n'].dtype}, and {nulls} nulls"
+            f"{plan.height} row(s), n of {plan['n'].dtype}, and {nulls} null(s)"
         )
     lows, highs = (
         to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)
@@ -111,7 +113,9 @@ def _list_checks(score: ReadColumn, is_labelled: pl.Expr, plan: Plan) -> Iterato
     )
     for place, (name, size) in enumerate(zip(plan.names, plan.sizes, strict=True)):
         n = (is_labelled & (pl.col(_PLACE) == place)).sum()
-        text = f"{name} has {size} rows and no label; label some of them, as many as its n_next"
+        text = f"{name} has {size} row(s) and no label; label as many as its n_next"
         yield Check(n == 0, compose_sentence(text))
-        many = " labels; make the plan of these rows"
-        yield Check(n > size, compose_sentence(f"{name} has {size} rows and ", n.cast(pl.String), many))
+        many = " label(s); make the plan of these rows"
+        yield Check(
+            n > size, compose_sentence(f"{name} has {size} row(s) and ", n.cast(pl.String), many)
+        )

@@ -5,3 +5,7 @@ from __future__ import annotations
 from polars_prcurve.engines.external_counts import counts
 
 __all__ = ["counts"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_list
+from polars_prcurve.argument_kinds import read_choice, read_list, read_name, refuse_objects
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs import value_checks
@@ -71,6 +71,8 @@ def read_expression(what: str, column: Column) -> pl.Expr:
 def _check_column_kind(what: str, column: Any) -> None:
     if not isinstance(column, str | pl.Expr):
         raise PrcError(f"{what} takes a column name or an expression; got {describe_value(column)}")
+    if isinstance(column, str):
+        read_name(what, column)
 
 
 def is_dropping(missing: Missing) -> bool:
@@ -118,6 +120,7 @@ class ColumnReader:
                 names = ", ".join(map(repr, list(dtypes)[:5])) + (", ..." if len(dtypes) > 5 else "")
                 raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names}")
             [(name, dtype)] = dtypes.items()
+        refuse_objects(f"{argument}=", {name: dtype})
         return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
 
     def read_expr(self, argument: str, column: Column) -> pl.Expr:

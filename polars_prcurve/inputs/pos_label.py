@@ -38,11 +38,24 @@ def label_dtypes(pos_label: Any) -> DtypeRule:
         return _WITHOUT_POS_LABEL
     pos_label = _to_python(pos_label)
     for kind, dtypes in _DTYPES_OF_KIND:
-        if isinstance(pos_label, kind):
+        if isinstance(pos_label, kind) and _is_literal(pos_label):
             return DtypeRule(dtypes, f" and cannot equal pos_label={pos_label!r}")
     raise PrcError(
         f"pos_label= is one value of the label, such as 'spam' or 1; got {describe_value(pos_label)}"
     )
+
+
+def _is_literal(value: Any) -> bool:
+    """Return whether Polars can hold a value: of numbers those of 128 bits, of texts those in UTF-8."""
+    if isinstance(value, Decimal) and not value.is_finite():
+        return False  # on which Polars panics
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "replace").decode() == value
+    try:
+        pl.lit(value)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return False
+    return True
 
 
 def check_category(what: str, dtype: pl.DataType, pos_label: Any) -> None:

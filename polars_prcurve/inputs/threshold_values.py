@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import is_truth_value, round_to_float
 from polars_prcurve.errors import PrcError, describe_value
 
 RealNumber: TypeAlias = Fraction | float
@@ -36,20 +37,12 @@ def to_least_scores(numbers: Sequence[RealNumber | None], dtype: pl.DataType) ->
     return pl.Series(values, dtype=dtype)
 
 
-def round_to_float(number: RealNumber) -> float:
-    """Return the float nearest to a number, which is infinite beyond the range of floats."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
-
-
 _FARTHEST = 400
 """The exponent of a power of ten beyond that of all scores, which have at most 308 and at least -324."""
 
 
 def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
-    is_bool = isinstance(value, bool) or type(value).__name__ == "bool"  # NumPy has a Boolean, too
+    is_bool = is_truth_value(value)
     if is_bool and dtype == pl.Boolean:
         return Fraction(int(value))
     if is_bool or not isinstance(value, Real | Decimal):

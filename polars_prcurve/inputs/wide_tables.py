@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any, NamedTuple
 
 import polars as pl
 from polars import selectors
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_list, read_text, refuse_kind
+from polars_prcurve.argument_kinds import read_list, read_name, read_shares, refuse_kind, refuse_objects
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES, is_missing
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
@@ -142,19 +141,12 @@ _WEIGHT = f"{c.RESERVED}weight"
 
 def _read_mix(label: str, dtype: pl.DataType, mix: object, classes: pl.Series) -> pl.DataFrame:
     """Return the classes of `mix=`, as a column `label`, and their shares of the whole in _WEIGHT."""
-    if not isinstance(mix, Mapping):
-        raise PrcError(f"mix= maps each class to its share in the field; got {describe_value(mix)}")
-    for value, share in mix.items():
-        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < math.inf:
-            raise PrcError(f"mix= takes shares, numbers >= 0; got {describe_value(share)} for {value!r}")
-    known = read_classes(label, dtype, list(mix))
+    given = read_shares("mix=", mix)
+    known = read_classes(label, dtype, list(given))
     if lacking := [value for value in classes.to_list() if value not in known.to_list()]:
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking[0]!r}")
-    shares = pl.Series(_WEIGHT, [float(share) for share in mix.values()], dtype=pl.Float64)
-    total = math.fsum(shares)
-    if not 0 < total < math.inf:
-        raise PrcError(f"the shares of mix= need a finite sum above 0; got {dict(mix)}")
-    return pl.DataFrame([known.alias(label), shares / total])
+    shares = pl.Series(_WEIGHT, [*given.values()], dtype=pl.Float64)
+    return pl.DataFrame([known.alias(label), shares / math.fsum(shares)])
 
 
 def _build_class_weights(frame: pl.LazyFrame, label: str, shares: pl.DataFrame) -> pl.LazyFrame:
@@ -197,7 +189,7 @@ def _read_score_columns(scores: Any, argument: str = "scores=") -> list[Any]:
 def _check_new_names(*, name: object, score: object, row: object) -> None:
     """Raise unless the names of new columns are texts; `row` may be None."""
     for argument, new in (("name=", name), ("score=", score), *([] if row is None else [("row=", row)])):
-        if c.is_pattern(read_text(argument, new)):
+        if c.is_pattern(read_name(argument, new)):
             raise PrcError(
                 f"{argument} is {new!r}, which Polars reads as a pattern; choose another name"
             )
@@ -272,6 +264,7 @@ def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
 
 def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Series:
     """Return the classes in the dtype of the label column; raise if it cannot hold them."""
+    refuse_objects("label=", {label: dtype})
     try:
         values = pl.Series(classes, dtype=dtype)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
@@ -295,7 +288,7 @@ def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argume
     totals = frame.select(c.select_column(label).count().alias(n_labels), *sums)
     labels, checks = pl.col(n_labels).sum(), []
     for name, value in class_of.items():
-        text = f" labels and none is {value!r}; check the spelling, or leave that class out of "
+        text = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
         sentence = compose_sentence(
             f"label column {label!r} holds ", labels.cast(pl.String), f"{text}{argument}="
         )

@@ -89,7 +89,7 @@ def _complete_points(recall: Array, fpr: Array, has_negatives: bool) -> tuple[Ar
         order = np.lexsort((recall, across))
         recall, across = recall[order], across[order]
         if falls := int((np.diff(recall) < 0).sum()):
-            raise PrcError(f"recall falls while fpr rises, at {falls} points; {_HINT}")
+            raise PrcError(f"recall falls while fpr rises, at {falls} point(s); {_HINT}")
     end = 1.0 if has_negatives else 0.0
     if recall[-1] < 1 or across[-1] < end:
         recall, across = np.append(recall, 1.0), np.append(across, end)

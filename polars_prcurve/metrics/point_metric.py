@@ -216,7 +216,7 @@ def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> 
     for argument, column in columns.items():
         outside = (column.is_nan() | ~column.is_between(0, 1)).sum()
         text = compose_sentence(
-            f"{argument} must lie in [0, 1]; ", outside.cast(pl.String), " values do not"
+            f"{argument} must lie in [0, 1]; ", outside.cast(pl.String), " value(s) do not"
         )
         checks.append(Check(outside > 0, text))
     result: pl.Expr = formula(*columns.values()) + guard(checks)

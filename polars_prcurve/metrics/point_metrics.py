@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.argument_kinds import read_choice, read_name, read_number, read_pair, refuse_kind
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.point_metric import (
@@ -178,6 +178,11 @@ def point(
     >>> round(cost(0.6, 0.001, 0.01), 5)
     0.02099
     """
+    read_name("name=", name)
+    if not callable(formula):
+        raise refuse_kind("formula=", "a function of the cells tp, fn, fp, tn", formula)
+    read_choice("direction=", direction, ("maximize", "minimize", "none"))
+    ends = read_pair("range=", range, "two numbers, the least and the greatest value")
 
     def apply_to_shares(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
         n = tp + fn + fp + tn
@@ -186,7 +191,7 @@ def point(
     return PointMetric(
         name,
         apply_to_shares,
-        range=range,
+        range=ends,
         direction=direction,
         source="user",
         falls_with_fpr=False,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import take_frame
+from polars_prcurve.argument_kinds import refuse_objects, take_frame
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.group_frames import (
@@ -148,6 +148,7 @@ def _read_eta_frame(
 ) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
     schema = eta.lazy().collect_schema()
+    refuse_objects("the eta= frame", schema)
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(

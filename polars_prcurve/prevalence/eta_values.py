@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import (
+    MOST_REPEATS,
     read_list,
     read_number,
     read_pair,
     read_whole_number,
     refuse_kind,
+    round_to_float,
     take_frame,
 )
 from polars_prcurve.argument_names import hint_at_arguments
@@ -60,7 +62,7 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     [0.001, 0.01, 0.022360679774997894, 0.1, 0.5]
     """
     low, high = read_pair("low, high", (low, high), "two prevalences")
-    n = read_whole_number("n=", n, 0)
+    n = read_whole_number("n=", n, 0, most=MOST_REPEATS)
     if not 0 < low < high <= 1:
         raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
     if n < 2:
@@ -99,9 +101,8 @@ def eta_from_ratio(ratio: str | float) -> float:
     try:
         if isinstance(ratio, str):
             return _divide_ratio(ratio if ":" in ratio else f"{ratio}:1")
-        if math.isinf(ratio) and ratio > 0:
-            return 1.0
-        return _divide_ratio(f"{ratio}:1")
+        number = read_number("ratio", ratio, "a number")
+        return 1.0 if number == math.inf else _divide_ratio(f"{number!r}:1")
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         raise PrcError(
             f'a ratio is positives to negatives, such as "1:100" or 0.01; got {describe_value(ratio)}'
@@ -219,6 +220,9 @@ def check_eta(value: object) -> float:
         return check_eta(number)
     if isinstance(value, bool) or not isinstance(value, Real):
         raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
-    if not 0 <= float(value) <= 1:
-        raise PrcError(f"eta= must lie in [0, 1], a share and not a percentage; got {value}")
-    return float(value)
+    eta = round_to_float(value)
+    if not 0 <= eta <= 1:
+        raise PrcError(
+            f"eta= must lie in [0, 1], a share and not a percentage; got {describe_value(value)}"
+        )
+    return eta

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import refuse_kind, take_frame
+from polars_prcurve.argument_kinds import read_shares, refuse_kind, refuse_objects, take_frame
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
 from polars_prcurve.inputs.score_table import ScoreTable
 
@@ -95,6 +94,7 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
     if not columns:
         raise PrcError("parts= needs at least one column; got none")
     known = table.lazy().collect_schema()
+    refuse_objects("the frame of a field", known)
     for name in (column for column in columns if isinstance(column, str)):
         if name not in known:
             raise PrcError(
@@ -129,16 +129,6 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     >>> class_mix({"cat": 0.2, "dog": 0.8})
     class_mix({'cat': 0.2, 'dog': 0.8})
     """
-    if not isinstance(shares, Mapping):
-        raise PrcError(
-            f"class_mix() maps each class to its share in the field; got {describe_value(shares)}"
-        )
-    for value, share in shares.items():
-        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < math.inf:
-            raise PrcError(
-                f"class_mix() takes shares, numbers >= 0; got {describe_value(share)} for {value!r}"
-            )
-    total = math.fsum(map(float, shares.values()))
-    if not 0 < total < math.inf:
-        raise PrcError(f"the shares of class_mix() need a finite sum above 0; got {dict(shares)}")
-    return ClassMix({value: float(share) / total for value, share in shares.items()})
+    numbers = read_shares("class_mix()", shares)
+    total = math.fsum(numbers.values())
+    return ClassMix({value: number / total for value, number in numbers.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_text
+from polars_prcurve.argument_kinds import read_name
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.prevalence.field_parts import (
@@ -23,7 +23,7 @@ def build_reweighted_table(
 
     `table` has the `by` and `within` columns as its groups, and labels or weighted labels.
     """
-    if c.is_pattern(read_text("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
+    if c.is_pattern(read_name("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
     keys = number_keys(table, within)
     factors = build_factors(table, keys, eta, "share").frame

@@ -5,3 +5,7 @@ from __future__ import annotations
 from polars_prcurve.report.page import Figure, Table
 
 __all__ = ["Figure", "Table"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

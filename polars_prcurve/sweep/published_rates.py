@@ -95,11 +95,11 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
     falls = count(c.RECALL_FALLS)
     if table.argument == "rates":
         text = (
-            " points whose tpr falls while fpr rises; is it the specificity? Pass 1 minus it, such as "
-            "1 - pl.col('specificity'); does the table hold several curves? Pass by="
+            " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
+            "such as 1 - pl.col('specificity'); does the table hold several curves? Pass by="
         )
     else:
-        text = " rows whose tp falls while fp rises; does the table hold several curves? Pass by="
+        text = " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
     falling = Check(
         falls > 0, compose_sentence(f"{table.argument}= holds ", falls.cast(pl.String), text)
     )

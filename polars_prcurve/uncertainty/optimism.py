@@ -65,7 +65,8 @@ def build_optimism_table(
             'method="bootstrap" corrects what was maximized; pass maximize=, or leave method= out'
         )
     grid = grid.require_exact('method="bootstrap"')
-    bootstrap = Bootstrap(cast("ScoreTable", table), [best(m) for m in maximized.values()], certainty)
+    scores = cast("ScoreTable", table.require_example_counts())
+    bootstrap = Bootstrap(scores, [best(m) for m in maximized.values()], certainty)
     sweep = build_sweep(table)
     pairs = build_points_pairs(sweep.groups, grid, table)
     pairs = check_at_end(table, pairs.sort(c.PAIR), *late_checks(table, grid))

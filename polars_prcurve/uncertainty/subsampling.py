@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_seed, read_whole_number
+from polars_prcurve.argument_kinds import MOST_REPEATS, read_seed, read_whole_number
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.curves.curve_table import metric_values
 from polars_prcurve.errors import PrcError
@@ -184,7 +184,7 @@ def build_subsample_table(
     _REPEAT_COLUMNS are null, and eta is the requested prevalence.
     """
     examples = _require_examples(table)
-    repeats, seed = read_whole_number("n_repeats=", n_repeats, 1), read_seed(seed)
+    repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
     numbered = replace(grid, frame=grid.frame.with_row_index(c.PAIR))
     sweep = build_eta_sweep(
         numbered, examples, thresholds="corners" if thresholds is None else thresholds

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from decimal import Decimal
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import polars as pl
@@ -97,6 +98,20 @@ MADE_METRICS: dict[str, dict[str, Any]] = {
 }
 
 
+class Unspeakable:
+    """An object that fails wherever it is looked at."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    def __len__(self) -> int:
+        raise RuntimeError
+
+
+HUGE = 10**400
+"""An integer above all floats, and above what Polars can hold."""
+
+
 def wrong_values() -> Iterator[tuple[str, Any]]:
     """Yield values of many kinds, each with a name; a plain argument takes one or two of the kinds."""
     values: dict[str, Any] = {
@@ -127,9 +142,43 @@ def wrong_values() -> Iterator[tuple[str, Any]]:
         "pattern": "^a$",
         "metric": metrics.f1,
         "curve metric": metrics.pr_auc,
+        "huge": HUGE,
+        "huge and negative": -HUGE,
+        "without a text": 10**5_000,  # which Python refuses to write out
+        "huge Decimal": Decimal("1e400"),
+        "Decimal NaN": Decimal("nan"),
+        "list of huge": [HUGE],
+        "pair of huge": (HUGE, HUGE),
+        "dict of huge": {"x": HUGE},
+        "beyond Int64": 2**64,
+        "complex": 1j,
+        "half a character": "\ud800",
+        "turning text": "\u202ex",
+        "long text": "x" * 10_000,
+        "unspeakable": Unspeakable(),
+        "Objects": pl.lit(object(), allow_object=True),
+        "Series of Objects": pl.Series([object()], dtype=pl.Object),
+        "frame of Objects": pl.DataFrame({"eta": pl.Series([object()], dtype=pl.Object)}),
     }
     yield from values.items()
     yield "generator", (value for value in ("x",))
+
+
+class ComputedError(Exception):
+    """Work was done on a table that only arguments should have been looked at for."""
+
+
+def refuse_to_compute(_: pl.DataFrame) -> NoReturn:
+    raise ComputedError
+
+
+def has_computed(error: Exception | None) -> bool:
+    """Return whether work was begun; Polars wraps the error of a Python function in its own."""
+    return isinstance(error, ComputedError) or "ComputedError" in str(error)
+
+
+def never_computed(table: pl.DataFrame) -> pl.LazyFrame:
+    return table.lazy().map_batches(refuse_to_compute, schema=table.schema)
 
 
 def takes(name: str, argument: str) -> bool:
@@ -195,4 +244,4 @@ def list_charts() -> dict[str, dict[str, Any]]:
     return {name: {"table": table} for name, table in tables.items()}
 
 
-__all__ = ["PLOTS", "Call", "list_calls", "takes", "wrong_values"]
+__all__ = ["PLOTS", "Call", "has_computed", "list_calls", "never_computed", "takes", "wrong_values"]

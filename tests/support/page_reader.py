@@ -21,9 +21,12 @@ HOSTILE = [
     "nul\0",
     "\x7f\x85\x9b",
     "\ufffe\uffff",
+    "turn \u202edrow\u2066 \u2028line",
 ]
 
-UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066\u2067\ud800-\udfff\ufffe\uffff]"
+)
 
 
 def show(name: str) -> str:

@@ -15,6 +15,7 @@ from dataclasses import astuple, dataclass
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import refuse_objects
 from polars_prcurve.charts.parts.number_formats import (
     LOWER,
     build_labels,
@@ -79,6 +80,7 @@ def check_table(chart: str, table: object, made_by: str, needed: Sequence[str]) 
             f"{chart} takes the table that {made_by} returns, with all its columns; "
             f"this one lacks {', '.join(missing)}"
         )
+    refuse_objects(f"the table of {chart}", table.schema)
     return table
 
 
