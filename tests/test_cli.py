@@ -26,7 +26,6 @@ import polars_prcurve
 from polars_prcurve import field, intervals, metrics, prc, progress
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.commands import build_parser, describe_metrics
-from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.main import main
 from polars_prcurve.cli.messages import name_options, translate_message
 from polars_prcurve.cli.option_values import METRICS as METRIC_WORDS
@@ -36,6 +35,7 @@ from polars_prcurve.cli.option_values import (
     read_eta,
     read_share,
 )
+from polars_prcurve.cli.read_command import FilePrc
 from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import parse_metric, refuse_repeats

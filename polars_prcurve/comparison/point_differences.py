@@ -27,16 +27,17 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.comparison import Comparison
-from polars_prcurve.comparison.model_checks import check_matching, two_models_check
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     SIDES,
     A,
     B,
+    check_matching,
     join_models,
     name_models,
     number_within,
+    two_models_check,
 )
 from polars_prcurve.comparison.paired_points import count_discordant, replace_weighted_sums
 from polars_prcurve.comparison.shared_errors import CORRELATION, add_correlation

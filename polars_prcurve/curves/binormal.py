@@ -24,9 +24,8 @@ from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveFacts, CurveMetric
 from polars_prcurve.metrics.elementwise import Cell
 from polars_prcurve.normal_distribution import normal_cdf
-from polars_prcurve.sweep.checks_at_end import check_at_end
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
-from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end
 
 BINORMAL_COLUMNS = (
     *("mu_pos", "sigma_pos", "mu_neg", "sigma_neg"),

@@ -22,8 +22,7 @@ from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.sweep.row_choice import Thresholds
-from polars_prcurve.sweep.sweep_table import build_eta_sweep
+from polars_prcurve.sweep.sweep_table import Thresholds, build_eta_sweep
 
 
 def list_curve_columns(

@@ -30,8 +30,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.point_metrics import build_net_benefit
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
+from polars_prcurve.prevalence.eta_table import Eta, EtaTable, read_eta_list
 from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.sweep.sweep_table import build_eta_sweep
 

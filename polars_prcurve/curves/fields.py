@@ -45,8 +45,7 @@ from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
-from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.eta_table import Eta, EtaTable, read_eta
 from polars_prcurve.prevalence.field_parts import build_field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.sweep.part_counts import PART_COUNTS, build_part_counts

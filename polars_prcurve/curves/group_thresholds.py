@@ -15,7 +15,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.group_frames import (
+from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,
     read_group_keys,

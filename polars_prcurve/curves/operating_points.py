@@ -19,7 +19,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.bands import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.doubts import Doubts, tell_doubts
+from polars_prcurve.confidence.estimates import Doubts, tell_doubts
 from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
@@ -72,10 +72,9 @@ from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.alert_sizes import ALERT_SIZES, add_greatest_sizes
-from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sample_design import Design, choose_design
-from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 
 SAMPLE_SIZE_COLUMNS = (
     *("criterion", "target", "threshold", "recall", "fpr"),

@@ -26,8 +26,8 @@ from polars_prcurve.inputs.column_reader import (
     list_columns,
 )
 from polars_prcurve.inputs.point_columns import Cells, Sizes, list_parts, read_points
-from polars_prcurve.inputs.pos_label import check_category, equals_label, label_dtypes
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.value_checks import check_category, equals_label, label_dtypes
 from polars_prcurve.number_words import format_count
 
 NO_MODEL: Any = object()

@@ -10,8 +10,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_flag
-from polars_prcurve.binding.bound_table import BoundTable
-from polars_prcurve.binding.question import Question
+from polars_prcurve.binding.bound_table import BoundTable, Question
 from polars_prcurve.binding.words import TableWords, TargetsOfTable
 from polars_prcurve.confidence.bands import read_bands
 from polars_prcurve.confidence.certainty import Confidence, Intervals
@@ -41,9 +40,8 @@ from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metrics, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_values import Eta
-from polars_prcurve.sweep.row_choice import Thresholds
-from polars_prcurve.sweep.sweep_table import build_sweep_table, count_scores
+from polars_prcurve.prevalence.eta_table import Eta
+from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.uncertainty.optimism import build_optimism_table
 from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
-from polars_prcurve.binding.public_methods import PublicMethods
+from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.rules import check_rules, list_facts
 from polars_prcurve.binding.words import RowWords, TableWords
 from polars_prcurve.curves.expression_sweep import (

@@ -18,8 +18,8 @@ from polars_prcurve.curves.operating_points import (
     build_resolution_table,
     build_sample_size_table,
 )
+from polars_prcurve.curves.sampling_plan import build_weighed_sample, read_strata
 from polars_prcurve.curves.targets import read_targets
-from polars_prcurve.curves.weighed_sample import build_weighed_sample, read_strata
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader
 from polars_prcurve.inputs.table_arguments import read_part_labelled, read_parts, read_reference
@@ -29,12 +29,11 @@ from polars_prcurve.prevalence.estimate_from_posteriors import (
     check_estimate_method,
     list_estimate_columns,
 )
-from polars_prcurve.prevalence.eta_table import read_eta
-from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.eta_table import Eta, read_eta
+from polars_prcurve.prevalence.field_parts import build_reweighted_table
 from polars_prcurve.prevalence.field_values import Field
-from polars_prcurve.prevalence.reweight import build_reweighted_table
 from polars_prcurve.query_checks import run_query
-from polars_prcurve.sweep.row_choice import Thresholds
+from polars_prcurve.sweep.sweep_table import Thresholds
 from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
 
 if TYPE_CHECKING:

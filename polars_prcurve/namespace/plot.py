@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
-from polars_prcurve.binding.public_methods import PublicMethods
+from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.words import (
     CHART_WORDS,
     TARGET_WORDS,
@@ -33,7 +33,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.decision import Decision
-from polars_prcurve.prevalence.eta_values import eta_grid
+from polars_prcurve.prevalence.eta_table import eta_grid
 from polars_prcurve.query_checks import run_query
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from polars_prcurve.binding.bound_table import BoundTable
     from polars_prcurve.charts import Chart
     from polars_prcurve.confidence.certainty import Confidence
-    from polars_prcurve.prevalence.eta_values import Eta
-    from polars_prcurve.sweep.row_choice import Thresholds
+    from polars_prcurve.prevalence.eta_table import Eta
+    from polars_prcurve.sweep.sweep_table import Thresholds
 
 
 class PlotPrc(PublicMethods, path="prc.plot"):

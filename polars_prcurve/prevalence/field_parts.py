@@ -21,13 +21,13 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.argument_kinds import refuse_kind, take_frame
+from polars_prcurve.argument_kinds import read_text, refuse_kind, take_frame
 from polars_prcurve.confidence.bands import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
-from polars_prcurve.inputs.group_frames import (
+from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,
     read_group_keys,
@@ -374,3 +374,25 @@ def _part_check(values: Mapping[str, pl.Expr], wrong: pl.Expr, trouble: str, rem
         shown = show_value(value.filter(wrong).first()).fill_null("null")
         parts += [", " if parts else "", f"{name} = ", shown]
     return Check(wrong.any(), compose_sentence(trouble, *parts, remedy))
+
+
+# Weights that give the parts of a field their prevalences and shares ----------------------------
+
+
+def build_reweighted_table(
+    table: InputTable, within: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
+) -> pl.LazyFrame:
+    """Return the table, in its order, with the column `name` of weights.
+
+    `table` has the `by` and `within` columns as its groups, and labels or weighted labels.
+    """
+    if c.is_pattern(read_text("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
+        raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
+    keys = number_keys(table, within)
+    factors = build_factors(table, keys, eta, "share").frame
+    factors = factors.select(*keys.names.values(), c.POS_FACTOR, c.NEG_FACTOR)
+    joined = join_factors(table, factors, keys, keep_order=True)
+    amounts = weigh_amounts(table)  # one of both is 0
+    return joined.select(
+        *map(c.select_column, table.schema), (amounts[c.POS] + amounts[c.NEG]).alias(name)
+    )
