@@ -24,7 +24,7 @@ from polars import selectors
 
 from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
-from polars_prcurve.visible_text import SYMBOLS, make_visible
+from polars_prcurve.visible_text import SYMBOLS, VISIBLE
 
 _SIGNATURE = "\n(a check of polars_prcurve)"
 """The end of a sentence in an error of Polars, by which `translate_errors` knows it."""
@@ -47,7 +47,7 @@ def compose_sentence(*parts: str | pl.Expr) -> pl.Expr:
 
     Text is made visible. Values are numbers, or what `show_value` returns.
     """
-    texts = (pl.lit(make_visible(part)) if isinstance(part, str) else part for part in parts)
+    texts = (pl.lit(part.translate(VISIBLE)) if isinstance(part, str) else part for part in parts)
     # A null part would make a null sentence, which no error quotes.
     return pl.concat_str(pl.lit("- "), *texts, pl.lit(_SIGNATURE), ignore_nulls=True)
 

@@ -29,7 +29,7 @@ from polars_prcurve.binding.words import (
 )
 from polars_prcurve.comparison.comparison import Examples
 from polars_prcurve.confidence.certainty import Confidence, Intervals, read_certainty
-from polars_prcurve.curves.fields import read_eta_or_field
+from polars_prcurve.curves.fields import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import (
     Column,
@@ -43,7 +43,7 @@ from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import gives_squares, read_input, read_unlabelled
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
-from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
 from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample
 
@@ -167,7 +167,11 @@ class Question:
 
             rows = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
             return table, build_estimated_grid(self.eta.table, rows, self.level)
-        return read_eta_or_field(self.find_eta(), table, makes, confidence=self.level)
+        if isinstance(table, ScoreTable) and table.within:
+            # The rows of a part are weighted, so that they have its prevalence and its share.
+            field = read_field(self.find_eta(), table, self.level)
+            return field, build_field_grid(field)
+        return table, read_eta(self.find_eta(), table, makes, confidence=self.level)
 
     def find_eta(self) -> Any:
         """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""
@@ -182,19 +186,9 @@ class Question:
         )
 
 
-def place_question(call: Question, said: Mapping[str, Any], *, paired: bool = False) -> Question:
-    """Return the question with its table made long, and the columns of its groups, parts and models."""
-    call = _set_parts(call, said)
-    if isinstance(call.columns["score"], list | tuple | Mapping):
-        return _make_long(call, paired=paired)
-    return _set_groups(call)
-
-
-def _set_parts(call: Question, said: Mapping[str, Any]) -> Question:
+def _set_parts(call: Question, given: Sequence[Column], said: Mapping[str, Any]) -> Question:
     """Return the call at a field, whose parts are no groups: bound ones leave `by` and `model`."""
-    if not isinstance(call.eta, Field):
-        return call
-    parts = {name_column(part) for part in call.eta.parts}
+    parts = {name_column(part) for part in given}
     kept: dict[str, Any] = {}
     for word in ("by", "model"):
         groups = list_columns(f"{word}=", call.columns.get(word))
@@ -205,7 +199,7 @@ def _set_parts(call: Question, said: Mapping[str, Any]) -> Question:
                 "for the answer of the whole field, or pass eta= without field() for one of each part"
             )
         kept[word] = [group for group in groups if name_column(group) not in parts]
-    columns = {**call.columns, "by": kept["by"], "within": list(call.eta.parts)}
+    columns = {**call.columns, "by": kept["by"], "within": list(given)}
     if not kept["model"]:
         columns.pop("model", None)
     return replace(call, columns=columns)
@@ -483,7 +477,11 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             made_from=self._frame,
             kept=self._kept if keeps else None,
         )
-        return place_question(call, said, paired=own.get("paired", False))
+        if isinstance(eta, Field):
+            call = _set_parts(call, eta.parts, said)
+        if isinstance(columns["score"], list | tuple | Mapping):
+            return _make_long(call, paired=own.get("paired", False))
+        return _set_groups(call)
 
     def _read_field(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` are those of the table that is asked.

@@ -82,7 +82,8 @@ def build_decision_table(
     ).sort(c.GROUP, "eta", c.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
-    bands = fit_bands(bands, grid, table, [metric])
+    if bands is not None:
+        bands = fit_bands(bands, grid, table, [metric])
     frame = add_metrics(frame, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     frame = frame.with_columns(treat_all.alias("treat_all"))

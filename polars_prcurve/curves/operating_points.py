@@ -209,7 +209,7 @@ def build_points_table(
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table, grid)
-    bands = fit_bands(bands, grid, table, shown)
+    bands = None if bands is None else fit_bands(bands, grid, table, shown)
     sized = targets[0].promise is not None and has_unlike_examples(table)
     effective = bands is not None or sized
     clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)

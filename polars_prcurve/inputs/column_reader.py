@@ -7,15 +7,15 @@ and collects a check for what only values tell. At the end `input_fields` return
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_list
-from polars_prcurve.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.argument_kinds import read_choice, read_list, refuse_kind
+from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.score_table import Tallies
@@ -30,6 +30,7 @@ Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column
 Missing: TypeAlias = Literal["raise", "drop"]
 """What becomes of nulls and NaN: an error, or rows that are left out."""
 
+_ONE_COLUMN = "a column name or an expression"
 _IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
@@ -59,18 +60,14 @@ def read_expression(what: str, column: Column) -> pl.Expr:
     An expression that names several columns is refused: Polars would spread them over the
     arguments of one sort or one struct, and the columns are known only once the table is.
     """
-    _check_column_kind(what, column)
+    if not isinstance(column, str | pl.Expr):
+        raise refuse_kind(what, _ONE_COLUMN, column)
     if isinstance(column, pl.Expr) and column.meta.has_multiple_outputs():
         raise PrcError(
             f"{what} takes one column; got {column}, which may stand for several; "
             "write one expression for each column"
         )
     return c.select_column(column) if isinstance(column, str) else column
-
-
-def _check_column_kind(what: str, column: Any) -> None:
-    if not isinstance(column, str | pl.Expr):
-        raise PrcError(f"{what} takes a column name or an expression; got {describe_value(column)}")
 
 
 def is_dropping(missing: Missing) -> bool:
@@ -122,7 +119,8 @@ class ColumnReader:
 
     def read_expr(self, argument: str, column: Column) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
-        _check_column_kind(f"{argument}=", column)
+        if not isinstance(column, str | pl.Expr):
+            raise refuse_kind(f"{argument}=", _ONE_COLUMN, column)
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
                 known = self.user_table.lazy().collect_schema()
@@ -137,7 +135,8 @@ class ColumnReader:
         try:
             return dict(self.frame.select(exprs).collect_schema())
         except pl.exceptions.PolarsError as error:
-            raise PrcError(f"{argument}= does not fit the table: {_first_line(error)}") from error
+            first_line = str(error).partition("\n")[0]  # below it Polars prints the plan
+            raise PrcError(f"{argument}= does not fit the table: {first_line}") from error
 
     def read_by(
         self, by: Columns, makes: Iterable[str], argument: str = "by"
@@ -166,9 +165,9 @@ class ColumnReader:
                 )
         return exprs, dtypes
 
-    def add_checks(self, checks: Iterable[Check]) -> None:
-        """Add checks over the sums of `tallies`."""
-        self.tallies.checks.extend(checks)
+    def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
+        """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
+        self.tallies.checks += make_checks(self.tallies.count, what, *values)
 
     def handle_missing(self, column: ReadColumn, models: Sequence[str] = ()) -> None:
         """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
@@ -179,18 +178,13 @@ class ColumnReader:
         if self.drop:
             return
 
-        def add(what: str, count: value_checks.RowCounter) -> None:
-            nan = column.dtype.is_float()
-            self.add_checks(value_checks.missing_checks(count, what, column.value, nan=nan))
-
-        for model in models:
-            add(f"score column {model!r}", partial(self._count_rows_of, model))
-        if not models:
-            add(column.what, self.tallies.count)
-
-    def _count_rows_of(self, model: str, test: pl.Expr) -> pl.Expr:
-        """Add a test of the rows of one model, and return the number of those that satisfy it."""
-        return self.tallies.count(test & (pl.col(c.MODEL) == model))
+        counters: dict[str, value_checks.RowCounter] = {
+            f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
+            for model in models
+        }
+        nan = column.dtype.is_float()
+        for what, count in (counters or {column.what: self.tallies.count}).items():
+            self.tallies.checks += value_checks.missing_checks(count, what, column.value, nan=nan)
 
     def input_fields(
         self,
@@ -267,11 +261,6 @@ def _count_rows(table: pl.LazyFrame, kept: pl.LazyFrame) -> pl.LazyFrame:
     """Return a query for the numbers of rows of both, as one row."""
     counts = [frame.select(pl.len().alias(name)) for name, frame in (("all", table), ("kept", kept))]
     return pl.concat(counts, how="horizontal")
-
-
-def _first_line(error: Exception) -> str:
-    """Return the first line of a Polars error, which ends before the plan is printed."""
-    return str(error).partition("\n")[0]
 
 
 # Frames with a value for each group: prevalences or thresholds ----------------------------------

@@ -73,7 +73,7 @@ def _read_rates(
         given = reader.read_column("rates", column)
         value_checks.RATE_DTYPES.require(given.what, given.dtype)
         reader.handle_missing(given)
-        reader.add_checks(value_checks.rate_checks(reader.tallies.count, given.what, given.value))
+        reader.check(value_checks.rate_checks, given.what, given.value)
         points[name] = given.value.cast(pl.Float64)
     if sizes is None:
         return points
@@ -137,6 +137,5 @@ def _require_numbers(given: ReadColumn) -> None:
 
 def _check_counts(reader: ColumnReader, what: str, value: pl.Expr) -> None:
     """Add checks that the values of a column, as far as there are any, are whole numbers >= 0."""
-    count = reader.tallies.count
-    reader.add_checks(value_checks.amount_checks(count, what, value))
-    reader.add_checks(value_checks.whole_checks(count, what, value))
+    reader.check(value_checks.amount_checks, what, value)
+    reader.check(value_checks.whole_checks, what, value)

@@ -180,8 +180,9 @@ _COLUMN_ARGUMENTS = (
 
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether scores occur ten times on average, by their dtype or a sample of many rows."""
-    if table.has_few_scores or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
-        return table.has_few_scores
+    few = table.has_few_scores
+    if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
+        return few
     size = 8_192
     sample = frame.sample(size, with_replacement=True, seed=0)
     distinct = sample.select(*table.by_exprs, table.columns[c.SCORE].alias(c.SCORE)).n_unique()
@@ -384,7 +385,7 @@ def _read_strata(
     most = pl.when(number.is_finite()).then(number).max().over(*groups, key)
     reader.frame = reader.frame.with_columns(most.alias(c.ROW_WEIGHT))
     stands_for = pl.col(c.ROW_WEIGHT)
-    reader.add_checks(value_checks.stratum_checks(reader.tallies.count, amount.what, number, stands_for))
+    reader.check(value_checks.stratum_checks, amount.what, number, stands_for)
     return {c.STRATUM: key, c.ROW_WEIGHT: stands_for}
 
 
@@ -418,7 +419,7 @@ def _read_score(
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         value = given.value.cast(pl.Float64)
-        reader.add_checks(value_checks.posterior_checks(reader.tallies.count, given.what, value, advice))
+        reader.check(value_checks.posterior_checks, given.what, value, advice)
     return given
 
 
@@ -433,12 +434,12 @@ def _read_labels(
     if pos_label is not None:
         check_category(what, dtype, pos_label)
         positive = equals_label(value, pos_label)
-        reader.add_checks(value_checks.pos_label_checks(reader.tallies.count, what, positive, pos_label))
+        reader.check(value_checks.pos_label_checks, what, positive, pos_label)
     elif dtype == pl.Boolean:
         positive = value
     else:
         positive = value == 1
-        reader.add_checks(value_checks.label_checks(reader.tallies.count, what, value))
+        reader.check(value_checks.label_checks, what, value)
     if weight is None:
         return {c.LABEL: (positive, pl.Boolean())}
     amount, amount_dtype = _read_amount(reader, "weight", weight)
@@ -473,8 +474,7 @@ def _read_counts(reader: ColumnReader, counts: list[Column]) -> dict[str, TypedE
             list(amounts.values())[:2], list(amounts.values())[2:], counts[2:], strict=True
         ):
             what = f"counts column {column!r}" if isinstance(column, str) else "counts="
-            checks = value_checks.square_checks(reader.tallies.count, what, total, squares)
-            reader.add_checks(checks)
+            reader.check(value_checks.square_checks, what, total, squares)
     for value, dtype in amounts.values():
         if dtype.is_integer():
             _check_sum(reader, value)
@@ -484,7 +484,7 @@ def _read_counts(reader: ColumnReader, counts: list[Column]) -> dict[str, TypedE
 def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
     halves = [reader.tallies.sum_per_group(half) for half in value_checks.split_in_halves(count)]
-    reader.add_checks(value_checks.total_checks(*halves))
+    reader.tallies.checks += value_checks.total_checks(*halves)
 
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
@@ -493,7 +493,7 @@ def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedEx
     value, dtype, _, what = given
     value_checks.AMOUNT_DTYPES.require(what, dtype)
     reader.handle_missing(given)
-    reader.add_checks(value_checks.amount_checks(reader.tallies.count, what, value))
+    reader.check(value_checks.amount_checks, what, value)
     # Sums in the user's dtype could overflow.
     wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
     return value.cast(wide), wide

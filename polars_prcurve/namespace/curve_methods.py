@@ -243,6 +243,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             table if bands is None else table.require_example_counts(),
             grid,
             asked,
+            makes,
             thresholds=thresholds,
             bands=bands,
             smooth=smooth is not None,

@@ -39,7 +39,7 @@ from polars_prcurve.sweep.group_table import (
     class_totals,
     keep_counted_groups,
     prepare_rows,
-    to_count,
+    to_counts,
     to_square_sum,
 )
 from polars_prcurve.sweep.published_rates import build_points, point_checks
@@ -137,7 +137,8 @@ def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) ->
         }
     own_counts = rows.with_columns(pl.col(cum) - pl.col(above) for cum, above in own_sums.items())
     frame = own_counts.join(groups, on=c.GROUP, maintain_order="left")
-    n_pos, n_neg = to_count(table, pl.col(c.CUM_POS)), to_count(table, pl.col(c.CUM_NEG), c.NEG_EXPONENT)
+    [n_pos] = to_counts(table, {"n_pos": pl.col(c.CUM_POS)})
+    [n_neg] = to_counts(table, {"n_neg": pl.col(c.CUM_NEG)}, c.NEG_EXPONENT)
     values = {"score": pl.col(c.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if weighted:
         squares = ((c.CUM_POS_SQUARES, c.POS_EXPONENT), (c.CUM_NEG_SQUARES, c.NEG_EXPONENT))
@@ -180,8 +181,8 @@ def add_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     }
     with_counts = frame.with_columns(
         pl.col(c.SCORE).alias("threshold"),
-        *(to_count(table, value).alias(name) for name, value in of_pos.items()),
-        *(to_count(table, value, c.NEG_EXPONENT).alias(name) for name, value in of_neg.items()),
+        *to_counts(table, of_pos),
+        *to_counts(table, of_neg, c.NEG_EXPONENT),
     )
     return with_counts.with_columns(
         # The total of an empty class is null, so that its rates are null; its counts are 0.
