@@ -28,6 +28,7 @@ from polars_prcurve.binding.words import (
     TableWords,
 )
 from polars_prcurve.comparison.comparison import Examples
+from polars_prcurve.confidence.bands import BandOptions, read_bands
 from polars_prcurve.confidence.certainty import Confidence, Intervals, read_certainty
 from polars_prcurve.curves.fields import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names
@@ -43,6 +44,7 @@ from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import gives_squares, read_input, read_unlabelled
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
+from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
 from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample
@@ -153,6 +155,14 @@ class Question:
     def level(self) -> float | None:
         """The level of intervals; None without any."""
         return None if self.certainty is None else self.certainty.level
+
+    def read_bands(
+        self, metrics: Iterable[PointMetric], *, corrected: bool = False
+    ) -> BandOptions | None:
+        """Return the options for bands of metrics; None without intervals."""
+        if self.certainty is None:
+            return None
+        return read_bands(self.certainty, metrics, self.columns, corrected=corrected)
 
     def require_certainty(self) -> Intervals:
         """Return how sure the answer is to be; raise if `confidence=` is None."""
@@ -446,11 +456,15 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         `words` are those of the call: of the table, and targets. `own` are further arguments that may
         not go with others. A method that `collects` runs queries half way, whatever the table.
         """
-        certainty = read_certainty(
-            confidence,
-            f"{method}()",
-            INTERVALS.get(method, ("analytic",)),
-            takes_rate=method in TAKES_RATES,
+        certainty = (
+            None
+            if confidence is None
+            else read_certainty(
+                confidence,
+                f"{method}()",
+                INTERVALS.get(method, ("analytic",)),
+                takes_rate=method in TAKES_RATES,
+            )
         )
         targets = {name: value for name, value in words.items() if name in TARGET_WORDS}
         said = {

@@ -23,8 +23,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.cli.commands import build_parser
-from polars_prcurve.cli.messages import name_options, translate_message
-from polars_prcurve.cli.notes import PROGRAM, print_note
+from polars_prcurve.cli.messages import PROGRAM, name_options, print_note, translate_message
 from polars_prcurve.cli.read_command import list_inputs
 from polars_prcurve.cli.table_files import name_bad_files
 from polars_prcurve.errors import PrcError

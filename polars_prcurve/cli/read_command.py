@@ -116,16 +116,13 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
     _read_budgets(given)
     _read_files(options, given, [*groups, given.get("model", "model")], table.collect_schema(), level)
     if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
-        given |= {name: given[name][0] for name in TARGET_WORDS if _is_single(given.get(name))}
+        lists = {name: given[name] for name in TARGET_WORDS if isinstance(given.get(name), list)}
+        given |= {name: values[0] for name, values in lists.items() if len(values) == 1}
     if given.pop("unlabelled", False):
         if "label" in given:
             raise PrcError("--unlabelled counts rows; leave out --label")
         given["label"] = None
     return AskedMethod(FilePrc(table), method, given, groups, level)
-
-
-def _is_single(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 1
 
 
 def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]:

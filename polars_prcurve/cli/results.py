@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.cli import table_files
-from polars_prcurve.cli.notes import (
+from polars_prcurve.cli.messages import (
     describe_needed_sizes,
     describe_unmet_promises,
     print_note,

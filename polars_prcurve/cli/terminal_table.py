@@ -106,7 +106,8 @@ def _order_rows(table: pl.DataFrame) -> pl.DataFrame:
 def print_rows(shown: ShownRows, layout: Layout) -> None:
     """Print a table that fits the terminal, and how much is left out."""
     table, width = shown.table, shutil.get_terminal_size().columns
-    lines, covered = format_table(table, layout, width, bold=_is_bold())
+    colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    lines, covered = format_table(table, layout, width, bold=colours and sys.stdout.isatty())
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print("\n".join(lines).encode(encoding, "replace").decode(encoding))
     counts = [(table.height, shown.n_rows, "rows"), (len(covered), table.width, "columns")]
@@ -114,11 +115,6 @@ def print_rows(shown: ShownRows, layout: Layout) -> None:
     if left_out:
         sys.stdout.flush()
         print(f"{', '.join(left_out)}; -o FILE writes all, such as -o table.csv", file=sys.stderr)
-
-
-def _is_bold() -> bool:
-    """Return whether heads are bold: on a terminal, unless the user wants no colours."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def format_table(
@@ -175,7 +171,10 @@ def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str],
         parts.append(f"with a guarantee of {table['guarantee'][0]:g}")
         told.add("guarantee")
     lines = ["; ".join(parts)] if parts else []
-    return lines, told | _find_nulls(table, layout)
+    # Columns without a value tell nothing, except group columns and the first answer.
+    kept = {*layout.by, *_MODELS, *[name for name in layout.answers if name in table.columns][:1]}
+    nulls = {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in kept}
+    return lines, told | nulls
 
 
 def _describe_sizes(n_pos: Any, n_neg: Any, *, weighted: bool) -> str:
@@ -188,12 +187,6 @@ def _describe_sizes(n_pos: Any, n_neg: Any, *, weighted: bool) -> str:
 
 def _show_target(criterion: str, target: float | None) -> str:
     return criterion if target is None else f"{criterion} {target:.6g}"
-
-
-def _find_nulls(table: pl.DataFrame, layout: Layout) -> set[str]:
-    """Return the columns without a value, except group columns and the first answer."""
-    kept = {*layout.by, *_MODELS, *[name for name in layout.answers if name in table.columns][:1]}
-    return {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in kept}
 
 
 def _describe_eta(eta: float, low: float | None, high: float | None) -> str:

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_whole_number
+from polars_prcurve.argument_kinds import read_whole_number
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
@@ -35,12 +35,6 @@ Smooth: TypeAlias = Literal["binormal"] | None
 
 _MOMENT_COLUMNS = (c.MU_POS, c.SIGMA_POS, c.MU_NEG, c.SIGMA_NEG)
 _CLASSES = ("pos", "neg")
-
-
-def read_smooth(smooth: object) -> None:
-    """Raise unless `smooth=` is a model that can be fitted, or None."""
-    if smooth is not None:
-        read_choice("smooth=", smooth, ("binormal",))
 
 
 def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:

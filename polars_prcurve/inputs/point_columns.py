@@ -40,18 +40,16 @@ def read_points(
     sizes: Sizes | None,
     cells: Cells | None,
     score: Column,
-) -> Points | None:
-    """Return the points of `cells=` or `rates=`; None without both."""
+) -> Points:
+    """Return the points of `cells=` or `rates=`, of which one is given."""
     if cells is not None:
         columns, score_dtype = _read_cells(reader, cells, score)
         fields = {"argument": "cells", "count_dtype": pl.Int64(), "score_dtype": score_dtype}
         return Points(columns, fields)
-    if rates is not None:
-        dtype = None if sizes is None else pl.Float64()
-        return Points(_read_rates(reader, rates, sizes), {"count_dtype": dtype})
-    if sizes is not None:
+    if rates is None:
         raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
-    return None
+    dtype = None if sizes is None else pl.Float64()
+    return Points(_read_rates(reader, rates, sizes), {"count_dtype": dtype})
 
 
 def list_parts(argument: str, given: Any, number: int, what: str) -> list[Any]:
@@ -104,7 +102,7 @@ def _read_cells(
     """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE with its dtype if there is a score."""
     listed = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
     counts = {
-        name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
+        name: _read_count(reader, column).cast(pl.Int64, wrap_numerical=True)
         for name, column in zip(("tp", "fp", "fn", "tn"), listed, strict=True)
     }
     points = {
@@ -120,9 +118,9 @@ def _read_cells(
     return {**points, c.SCORE: given.value}, given.dtype
 
 
-def _read_count(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
+def _read_count(reader: ColumnReader, column: Column) -> pl.Expr:
     """Return a column of whole numbers without a null; floats have to be whole, too."""
-    given = reader.read_column(argument, column)
+    given = reader.read_column("cells", column)
     _require_numbers(given)
     reader.handle_missing(given)
     _check_counts(reader, given.what, given.value)

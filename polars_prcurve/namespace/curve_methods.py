@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_flag
+from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable, Question
 from polars_prcurve.binding.words import TableWords, TargetsOfTable
-from polars_prcurve.confidence.bands import read_bands
 from polars_prcurve.confidence.certainty import Confidence, Intervals
 from polars_prcurve.curves.binormal import (
     BINORMAL_COLUMNS,
     Smooth,
     build_binormal_table,
-    read_smooth,
     to_binormal_metric,
 )
 from polars_prcurve.curves.curve_table import build_curve_table, list_curve_columns
@@ -234,9 +232,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
-        read_smooth(smooth)
+        if smooth is not None:
+            read_choice("smooth=", smooth, ["binormal"])
         question = self._ask("curve", words, eta=eta, confidence=confidence, smooth=smooth)
-        bands = read_bands(question.certainty, asked, question.columns)
+        bands = question.read_bands(asked)
         makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
         table, grid = question.place_at_etas(question.read(makes), makes)
         query = build_curve_table(
@@ -424,7 +423,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             together=read_flag("together=", together),
         )
         per, corrector = question.targets.get("per"), _choose_correction(question)
-        bands = read_bands(question.certainty, asked, question.columns, corrected=corrector is not None)
+        bands = question.read_bands(asked, corrected=corrector is not None)
         bands = None if bands is None else replace(bands, shown_with="points")
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = question.read(makes)
@@ -502,7 +501,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         question = self._ask(
             "decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train
         )
-        bands = read_bands(question.certainty, [], question.columns)
+        bands = question.read_bands([])
         makes = list_decision_columns(bands=bands is not None, in_field=question.has_parts)
         table = cast("ScoreTable", question.read(makes, posteriors=True))
         if question.has_parts:
@@ -616,7 +615,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
-        read_smooth(smooth)
+        if smooth is not None:
+            read_choice("smooth=", smooth, ["binormal"])
         question = self._ask(
             "summary",
             words,
