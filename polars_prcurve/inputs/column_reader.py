@@ -309,16 +309,21 @@ def missing_row_check(
     `keys` holds what users call each key, and its value. The sentence says that the frame may do without
     the `droppable` column.
     """
-    parts: list[str | pl.Expr] = []
-    for name, key in keys.items():
-        value = show_value(key.filter(missing).first()).fill_null("null")
-        parts += [", " if parts else "", f"{name} = ", value]
     text = compose_sentence(
         f"the {argument}= frame has no row for ",
         n_groups.cast(pl.String),
         " group(s), such as ",
-        *parts,
+        *show_first(keys, missing),
         "; add it, or leave out ",
         f"the column {droppable}" if droppable else "a column by which its rows need not differ",
     )
     return Check(n_groups > 0, text)
+
+
+def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:
+    """Return the parts of a sentence that tell the keys of the first row which is `wrong`."""
+    parts: list[str | pl.Expr] = []
+    for name, key in keys.items():
+        value = show_value(key.filter(wrong).first()).fill_null("null")
+        parts += [", " if parts else "", f"{name} = ", value]
+    return parts

@@ -195,11 +195,11 @@ def to_counts(
 ) -> list[pl.Expr]:
     """Return the counts that users see, by name, from integers of the running sums."""
     if table.float_sums:
-        counts = {name: exact_sums.from_integer(of, pl.col(exponent)) for name, of in sums.items()}
+        counts = exact_sums.from_integers(sums.values(), pl.col(exponent))
     else:
         # A count too large for Int64 stops the query by a check, which another error must not forestall.
-        counts = {n: of.cast(table.count_dtype, wrap_numerical=True) for n, of in sums.items()}
-    return [count.alias(name) for name, count in counts.items()]
+        counts = [of.cast(table.count_dtype, wrap_numerical=True) for of in sums.values()]
+    return [count.alias(name) for name, count in zip(sums, counts, strict=True)]
 
 
 def to_square_sum(table: ScoreTable, value: pl.Expr, exponent: str) -> pl.Expr:
