@@ -128,11 +128,10 @@ def list_points_columns(
     alerts = [] if per is None else list(_ALERTS)
     metric_columns = list_metric_columns(metrics, long=long, bands=bands)
     threshold, *counts = c.SWEEP_COLUMNS
-    kind: tuple[str, ...] = ()
-    flag: tuple[str, ...] = ()
-    if bands is not None and bands.shown_with == "points":
-        kind = ("interval_of",)
-    if bands is not None and bands.shown_with == "points" and not long:
+    of_points, of_differences = (
+        bands is not None and bands.shown_with == rows for rows in ("points", "differences")
+    )
+    if bands is not None and of_points and not long:
         # Rates and alerts have their intervals behind them, whether they are named as metrics or not.
         with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
         kinds = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
@@ -141,16 +140,11 @@ def list_points_columns(
             for names in (counts, alerts)
         )
         metric_columns = [name for name in metric_columns if name not in counts]
-    if bands is not None and bands.shown_with != "curve":
-        chance = [ABOVE_CHANCE] if bands.shown_with == "points" else []
-        flag = (
-            *chance,
-            "reliable",
-            "why",
-            *([c.ETA_ERROR] if bands.shown_with == "differences" else []),
-        )
+    kind = ["interval_of"] if of_points else []
     sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
-    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
+    flags = [ABOVE_CHANCE, "reliable", "why"] if of_points else []
+    flags = ["reliable", "why", c.ETA_ERROR] if of_differences else flags
+    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
