@@ -22,9 +22,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parent))
-from make_live import write_live
-
 import polars_prcurve
 from polars_prcurve import Decision, Verdict, charts, engines, metrics
 from polars_prcurve.binding.rules import RULES
@@ -159,7 +156,12 @@ def main() -> None:
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(make_relative(text, Path(name).parent) + "\n", encoding="utf-8")
-    write_live(folder)
+    scripts = (
+        Path(page.__file__).with_name("page_formulas.js"),
+        Path(__file__).with_name("two_by_two.js"),
+    )
+    script = "\n".join(path.read_text(encoding="utf-8") for path in scripts)
+    (folder / "two_by_two.js").write_text(script, encoding="utf-8")
 
 
 def make_relative(text: str, folder: Path) -> str:
@@ -187,7 +189,7 @@ def pages() -> dict[str, Iterable[str]]:
         **{f"frames/{name}": method_page(name) for names in GROUPS.values() for name in names},
         "decisions": [
             *["# Decisions", DECISIONS, overview(Decision, list_methods(Decision))],
-            *[*described(Decision), *entries(Decision, list_methods(Decision))],
+            *[setup(), *described(Decision), *entries(Decision, list_methods(Decision))],
             *entry("Verdict", Verdict, "##"),
         ],
         "combinations": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import os
 import re
@@ -113,7 +114,7 @@ def test_the_gallery_photographs_a_report(tmp_path: Path) -> None:
 @pytest.mark.extras
 def test_the_picture_of_the_readme_is_of_its_numbers(tmp_path: Path) -> None:
     claim = (ROOT / "README.md").read_text(encoding="utf-8")
-    code = "import hero; print(*[round(100 * p['precision'], 1) for p in hero.compute_points()])"
+    code = "import hero; print(hero.draw_hero(*hero.compute_points()).to_dict()['title']['text'])"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "examples"), str(ROOT)])}
     for source in (["-c", code], [str(ROOT / "examples" / "hero.py"), str(tmp_path / "hero.png")]):
         done = subprocess.run(
@@ -125,8 +126,8 @@ def test_the_picture_of_the_readme_is_of_its_numbers(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         if source[0] == "-c":
-            field, lab = map(float, done.stdout.split())
-            assert f"{lab} % of its alerts are right in the lab, {field:.0f} % in screening" in claim
+            title = " ".join(ast.literal_eval(done.stdout))
+            assert f"![{title}](docs/images/hero.png)" in claim
     assert 20_000 < (tmp_path / "hero.png").stat().st_size < 80_000
 
 

@@ -321,15 +321,60 @@ def test_the_points_are_those_without_intervals() -> None:
     assert_same(found.drop("interval_of", "above_chance", "reliable", "why", *added), plain)
 
 
-@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"cluster": "c"}, {"by": "g"}])
+def test_an_estimated_prevalence_moves_the_model_at_its_target() -> None:
+    """Where eta is an estimate, each target is met anew at both ends, and the distances add up."""
+    test, level = two_models(400).prc(score="a"), 0.95
+    names = ["precision", "recall", "fpr", "f1", "npv"]
+    asked: Any = {"metrics": names, **ALL_TARGETS}
+    low, eta, high = ESTIMATE.row(0)
+    exact = test.operating_points(eta, confidence=level, **asked)
+    found = test.operating_points(ESTIMATE, confidence=level, **asked)
+    ends = [test.operating_points(end, **asked) for end in (low, high)]
+    checked = 0
+    for row, fixed, *moved in zip(
+        *(of.iter_rows(named=True) for of in (found, exact, *ends)), strict=True
+    ):
+        assert row["interval_of"] == "model"
+        for name in names:
+            at = [logit(of[name]) for of in (row, *moved)]
+            sides = {
+                side: (logit(fixed[f"{name}_{side}"]), logit(row[f"{name}_{side}"]))
+                for side in ("low", "high")
+            }
+            if not all(map(math.isfinite, [*at, *(end for both in sides.values() for end in both)])):
+                continue
+            for side, sign in (("low", -1), ("high", 1)):
+                before, now = (sign * (end - at[0]) for end in sides[side])
+                by_eta = max(0.0, *(sign * (end - at[0]) for end in at[1:]))
+                assert now == pytest.approx(math.hypot(before, by_eta), rel=1e-6, abs=1e-9)
+                checked += by_eta > 0
+    assert checked > 60
+
+
+def logit(share: float | None) -> float:
+    if share is None or share in (0.0, 1.0):
+        return math.inf
+    return math.log(share / (1 - share))
+
+
+def test_an_estimate_that_is_exact_changes_nothing() -> None:
+    test = two_models(300).prc(score="a")
+    exact = pl.DataFrame({"eta_low": [0.1], "eta": [0.1], "eta_high": [0.1]})
+    found, plain = (test.operating_points(eta, confidence=0.9, **ALL_TARGETS) for eta in (exact, 0.1))
+    assert_same(found.drop("eta_low", "eta_high", "eta_confidence", strict=False), plain)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"weight": "w"}, {"cluster": "c"}, {"by": "g"}, {"eta": "estimate"}]
+)
 def test_every_engine_gives_the_same_intervals(options: dict[str, str]) -> None:
     row = pl.col("row")
     df = two_models(300).with_columns(w=row % 3 + 1, c=row // 2, g=row % 2)
-    asked: Any = {"score": "a", "confidence": 0.9, **ALL_TARGETS, **options}
-    found = df.prc.operating_points([0.3, 0.01], **asked)
-    shuffled = (
-        df.sample(fraction=1, shuffle=True, seed=2).lazy().prc.operating_points([0.3, 0.01], **asked)
-    )
+    asked: Any = {"score": "a", "confidence": 0.9, "eta": [0.3, 0.01], **ALL_TARGETS, **options}
+    if options.get("eta"):
+        asked["eta"] = ESTIMATE
+    found = df.prc.operating_points(**asked)
+    shuffled = df.sample(fraction=1, shuffle=True, seed=2).lazy().prc.operating_points(**asked)
     for engine in ("streaming", "in-memory"):
         assert_same(shuffled.collect(engine=engine), found)
     known = found.drop_nulls("reliable")
@@ -366,7 +411,8 @@ ESTIMATE = pl.DataFrame({"eta_low": [0.1], "eta": [0.2], "eta_high": [0.3]})
         ({"recall": 0.5, "eta": 0.1, "confidence": intervals(0.9, simultaneous=True)}, ["threshold"]),
         ({"recall": 0.5, "eta": 0.1, "confidence": intervals(0.9, method="rectangle")}, ["threshold"]),
         ({"recall": 0.5, "eta": field(PARTS, parts="g")}, ["threshold"]),
-        ({"recall": 0.5, "eta": ESTIMATE}, ["threshold"]),
+        ({"recall": 0.5, "eta": ESTIMATE}, ["model"]),
+        ({"threshold": 1.0, "eta": ESTIMATE}, ["threshold"]),
     ],
 )
 def test_what_an_interval_is_of_is_told(asked: dict[str, Any], kinds: list[str]) -> None:

@@ -15,12 +15,25 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import polars as pl
 import pytest
+
+import polars_prcurve  # noqa: F401  registers prc
 
 pytestmark = pytest.mark.extras
 
 ROOT = Path(__file__).parent.parent
 PAGES = re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.M)
+MEASURED = {
+    "recall": "recall",
+    "value": "precision",
+    "low": "precision_low",
+    "high": "precision_high",
+    "alerts": "alerts",
+    "alertsLow": "alerts_low",
+    "alertsHigh": "alerts_high",
+}
+"""What the front page computes, by its name in the table of operating points."""
 
 
 class Page(HTMLParser):
@@ -156,23 +169,66 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_live_chart_of_the_front_page_works_without_a_network(
-    browser: Any, site: Path, width: int
-) -> None:
+def test_the_front_page_moves_without_a_network(browser: Any, site: Path, width: int) -> None:
     context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
     tab, said = context.new_page(), []
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.goto((site / "index.html").as_uri())
-    tab.wait_for_selector("#live.drawn svg")
-    words = "[...document.querySelectorAll('#live svg text')].map(text => text.textContent)"
-    assert "Where 1\u00a0in\u00a020 is positive" in tab.evaluate(words)
-    tab.select_option("#live select", label="1\u00a0in\u00a01\u00a0000")
-    tab.wait_for_function(f"{words}.includes('Where 1\\u00a0in\\u00a01\\u00a0000 is positive')")
-    drawn = tab.locator("#live svg").bounding_box()
-    assert drawn["x"] >= 0
-    assert drawn["x"] + drawn["width"] <= width
+    assert (
+        tab.inner_text("#say")
+        == "31 of 100 alerts are right (14 to 57), where 1\u00a0in\u00a0250 is positive"
+    )
+    assert tab.locator("#icons circle").count() == 100
+    tab.fill("#n", "1000")
+    moved = tab.inner_text("#say")
+    assert "1\u00a0in\u00a01\u00a0000 is positive" in moved
+    other = context.new_page()
+    other.goto(tab.url)
+    assert other.inner_text("#say") == moved
+    for wrong, reason in (
+        ({"tp": "0", "fp": "0"}, "alert"),
+        ({"tp": "0", "fn": "0"}, "positive"),
+        ({"fp": "0", "tn": "0"}, "negative"),
+        ({"tp": "1.5"}, "whole numbers"),
+        ({"tn": ""}, "whole numbers"),
+        ({"n": "0.5"}, "base rate"),
+    ):
+        for cell, value in wrong.items():
+            tab.fill(f"#{cell}", value)
+        assert reason in tab.inner_text("#wrong")
+        assert tab.locator("#icons").is_hidden()
+        for cell in wrong:
+            tab.fill(f"#{cell}", "9")
+        assert tab.inner_text("#wrong") == ""
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
     assert said == []
     context.close()
+
+
+def test_the_front_page_computes_what_the_package_does(browser: Any, site: Path) -> None:
+    tab = browser.new_page()
+    tab.goto((site / "index.html").as_uri())
+    for tp, fn, fp, tn in (
+        (202, 10, 3, 354),
+        (1, 0, 7, 1),
+        (5, 5, 0, 90),
+        (0, 9, 2, 50),
+        (9, 0, 9, 0),
+        (90, 2, 4, 900),
+        (5, 3, 4, 900),
+        (7, 1, 60, 10**6),
+    ):
+        table = pl.DataFrame({"score": [1, 0], "n_pos": [tp, fn], "n_neg": [fp, tn]})
+        test = table.prc(counts=("n_pos", "n_neg"))
+        for n in (2, 40, 12_345):
+            cells = {"tp": tp, "fn": fn, "fp": fp, "tn": tn, "n": n}
+            found = tab.evaluate("cells => evaluateTable(cells)", cells)
+            row = test.operating_points(1 / n, threshold=1, per=1_000, confidence=0.95).row(
+                0, named=True
+            )
+            for mine, theirs in MEASURED.items():
+                assert found[mine] == pytest.approx(row[theirs], rel=1e-9, abs=1e-15), (cells, mine)
+    tab.close()
 
 
 def test_a_copy_of_code_is_what_one_types(browser: Any, address: str) -> None:

@@ -363,3 +363,64 @@ def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator
         row = where | {"at": "all", "metric": name}
         row["apart"] = measure_coverage(summary_apart.filter(metric=name), truth)["coverage"]
         yield row | measure_coverage(summary.filter(metric=name), truth)
+
+
+# Targets at such a prevalence -----------------------------------------------------------------
+
+TARGETS: dict[str, dict[str, float]] = {
+    "recall 0.7": {"recall": 0.7},
+    "2 % alerts": {"predicted_positive_rate": 0.02},
+    "precision 0.3": {"precision": 0.3},
+}
+SOUGHT_AT = [
+    *(cell for cell in SHARED if cell.model.levels is None),
+    Shared(GUMBEL, 500, 5_000, 2_000, 0.01),
+    Shared(CAUCHY, 1_000, 10_000, 5_000, 0.005),
+]
+
+
+def find_truth(model: Model, eta: float, target: str, value: float) -> tuple[float, float] | None:
+    """Return recall and fpr at the lowest threshold that meets a target; None if none does."""
+    recall = np.linspace(0.002, 0.998, 200_001)
+    fpr = np.asarray(model.fpr_at(recall))
+    reached = np.asarray(getattr(metrics, target)(recall, fpr, eta))
+    if target == "recall":
+        return value, float(model.fpr_at(value))
+    meets = reached <= value if target == "predicted_positive_rate" else reached >= value
+    last = int(np.flatnonzero(meets)[-1]) if meets.any() else None
+    return None if last is None or last == len(recall) - 1 else (float(recall[last]), float(fpr[last]))
+
+
+@experiment(SOUGHT_AT, 500)
+def measure_sought_at_estimates(cell: Shared, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Models at targets, at an eta from a sample of 500 events, or from scores of the field.
+
+    `as_it_stands` is the interval of the threshold that was found.
+    """
+    found: dict[tuple[str, str], list[tuple[pl.DataFrame, pl.DataFrame]]] = {}
+    names = ("precision", "recall")
+    for sets in split_sets(n_sets, cell.n + cell.n_pos + cell.n_neg):
+        labelled, scores = cell.draw(sets, rng)
+        test, field = labelled.prc(by="set"), scores.prc(label=None, by="set")
+        etas: dict[str, Any] = {"sample": sample_field(rng, cell.eta, 500, sets), "scores": field}
+        for (source, eta), (name, target) in product(etas.items(), TARGETS.items()):
+            asked: Any = {"eta": eta, "confidence": CONFIDENCE, "metrics": names}
+            with warnings.catch_warnings():  # in 1 % of the sets chance refutes what is true
+                warnings.simplefilter("ignore", PrcWarning)
+                points = test.operating_points(**target, **asked)
+                thresholds = points.select("set", "threshold")
+                stands = test.operating_points(threshold=thresholds, **asked)
+            found.setdefault((source, name), []).append((points.drop("set"), stands.drop("set")))
+    where = {"model": cell.model.name, "n_pos": cell.n_pos, "n_neg": cell.n_neg}
+    where |= {"n": cell.n, "eta": cell.eta}
+    for (source, name), parts in found.items():
+        ((target, value),) = TARGETS[name].items()
+        truth = find_truth(cell.model, cell.eta, target, value)
+        points, stands = (pl.concat(part) for part in zip(*parts, strict=True))
+        for metric in names if truth is not None else ():
+            if metric == target:
+                continue
+            true = float(getattr(metrics, metric)(*truth, cell.eta))
+            row = where | {"eta_from": source, "target": name, "metric": metric}
+            row["as_it_stands"] = hold_point(stands, metric, true)["coverage"]
+            yield row | hold_point(points, metric, true)

@@ -31,8 +31,8 @@ counted in the table is such an estimate, but the intervals of many metrics are 
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate has
 the value where the target is met if the rate is there; see `curves.moving_band`. So does each end of a
-prevalence that was counted. No distance is less than that of one example, or of the step of the curve
-there: a target is met between two rows.
+prevalence that was counted, or is an estimate. No distance is less than that of one example, or of the
+step of the curve there: a target is met between two rows.
 
 Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
 """
@@ -125,6 +125,11 @@ class BandOptions:
     def counts_eta(self) -> bool:
         """Whether the prevalence of a row may have been counted in the table."""
         return self.own_eta != "no"
+
+    @property
+    def moves_with_eta(self) -> bool:
+        """Whether the prevalence of a row whose threshold moves has ETA_LIMITS, and moves it, too."""
+        return self.counts_eta or (self.uncertain_eta and self.shown_with == "points")
 
     @property
     def is_correlated(self) -> bool:
@@ -502,7 +507,7 @@ def _add_moves(
             moved.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
         values[rate] = {f"{c.RESERVED}{rate}_end_{i}": value for i, value in enumerate(moved)}
         every |= values[rate]
-    if bands.counts_eta:
+    if bands.moves_with_eta:
         values["eta"] = {
             f"{c.RESERVED}at{end}": evaluate_metric(metric, **MOVED_RATES[end], eta=end)
             for end in c.ETA_LIMITS
@@ -517,9 +522,11 @@ def _add_moves(
     )
     estimate = pl.col(ESTIMATE)
     distances = (measure_distances(estimate, list(map(pl.col, ends))) for ends in values.values())
-    below, above = (combine_distances(side, correlation) for side in zip(*distances, strict=True))
+    shared = _correlate_with_eta(frame, metric, c.ETA_LIMITS) if "eta" in values else []
+    sides = zip(*distances, strict=True)
+    below, above = (combine_distances(side, correlation, shared) for side in sides)
     moves = {rate: pl.max_horizontal(*ends) - pl.min_horizontal(*ends) for rate, ends in values.items()}
-    if bands.counts_eta:
+    if bands.moves_with_eta:
         low, high = (pl.col(name) for name in values["eta"])
         moves["eta"] = high - low  # both models move one way, or they do not
     frame = frame.with_columns(

@@ -8,8 +8,8 @@ are above it. So an end of the interval of a rate counts twice: for the rate, an
     target            -> moved targets  four, each of which reads one of these ends in place of the rate
                       -> MOVED_RATES    recall and fpr on the rows that meet them, one of them an end
 
-A prevalence that was counted has an interval, too. A target that depends on it, such as a precision, is
-met elsewhere at its ends.
+A prevalence that was counted, or is an estimate, has an interval, too. A target that depends on it, such
+as a precision, is met elsewhere at its ends.
 
 A band adds up the distances from a value to its values there; see `confidence.bands`.
 """
@@ -28,6 +28,7 @@ from polars_prcurve.confidence.bands import (
     SIZE_COLUMNS,
     STEPS,
     BandOptions,
+    add_eta_limits,
 )
 from polars_prcurve.confidence.cohorts import add_counted_eta_limits
 from polars_prcurve.curves.curve_table import pick_by_number
@@ -81,11 +82,15 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
 
 
 def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
-    """Add ETA_LIMITS to the pairs, the interval of a prevalence that was counted."""
+    """Add ETA_LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
+    pairs = add_eta_limits(pairs) if bands.uncertain_eta else pairs
+    if not bands.counts_eta:
+        return pairs
     if bands.clustered:  # the variance of eta is on the rows of a group
         of_groups = rows.group_by(c.GROUP).agg(pl.col(c.ETA_VARIANCE).first())
         pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
-    pairs = add_counted_eta_limits(pairs, bands.confidence, ("eta", "eta"))
+    others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
+    pairs = add_counted_eta_limits(pairs, bands.confidence, others)
     return pairs.drop(c.ETA_VARIANCE) if bands.clustered else pairs
 
 
@@ -93,7 +98,8 @@ def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    of_eta = _ETA_ENDS if bands.counts_eta and any(of.depends_on_eta for of in targets.values()) else []
+    depends_on_eta = any(of.depends_on_eta for of in targets.values())
+    of_eta = _ETA_ENDS if bands.moves_with_eta and depends_on_eta else []
     ends = [*_LIMITS, *of_eta]
     moved = [_move_target(of, *limit) for of in targets.values() for limit in ends]
     rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
@@ -120,7 +126,7 @@ def add_moved_rates(
     numbers = pick_by_number(TARGET_NUMBER, map(pl.lit, targets), pl.lit(None)).cast(pl.Int64)
     found = found.with_columns(numbers.alias(TARGET_NUMBER))
     points = points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
-    if not bands.counts_eta or of_eta:
+    if not bands.moves_with_eta or of_eta:
         return points
     # A target that does not depend on eta is met on the same row whatever it is.
     same = {column: name for limit in c.ETA_LIMITS for name, column in MOVED_RATES[limit].items()}

@@ -161,19 +161,19 @@ def list_shown_metrics(
 
 
 def _choose_bands(
-    bands: BandOptions | None, targets: Sequence[Target], table: InputTable, grid: EtaTable
+    bands: BandOptions | None, targets: Sequence[Target], table: InputTable
 ) -> tuple[BandOptions | None, list[IntervalKind]]:
     """Return the bands that fit the targets and prevalences, and what the interval of each target is of.
 
     The sample chose the threshold of a target, and would choose another one if it were drawn again: then
     the interval is of what the model does at this target. Where that is not known, it is of the
-    threshold as it stands: in a field, of published points, at an eta that is an estimate, and of
-    simultaneous intervals, which hold wherever the threshold is.
+    threshold as it stands: in a field, of published points, and of simultaneous intervals, which hold
+    wherever the threshold is.
     """
     if bands is None:
         return None, []
     kinds: list[IntervalKind] = []
-    is_known = isinstance(table, ScoreTable) and not is_field(table) and not grid.uncertain
+    is_known = isinstance(table, ScoreTable) and not is_field(table)
     for target in targets if bands.shown_with == "points" else ():
         is_sought = target.test is not None and target.least_score is None and target.promise is None
         if target.maximized is not None and bands.corrected:
@@ -202,7 +202,7 @@ def build_points_table(
     """
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
-    bands, kinds = _choose_bands(bands, targets, table, grid)
+    bands, kinds = _choose_bands(bands, targets, table)
     bands = None if bands is None else fit_bands(bands, grid, table, shown)
     sized = targets[0].promise is not None and has_unlike_examples(table)
     effective = bands is not None or sized
@@ -284,7 +284,7 @@ def _build_search(
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
         rows = add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
-        pairs = add_eta_ends(pairs, rows, bands) if counted else pairs
+        pairs = add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
     # Rows are read twice: to choose from, and to look up the chosen ones.
     return RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
 

@@ -326,9 +326,10 @@ class CurveMethods(BoundTable[F], path="prc"):
             which it needs a DataFrame, and taken away (Harrell et al. 1996). The column `interval_of`
             tells which. What a threshold that was found will do is another question: pass it back,
             `operating_points(threshold=points, confidence=0.95)`, best with new rows, or ask for a
-            `guarantee`. With `guarantee`, `together`, in a field, of published points, and where `eta`
-            is an estimate, intervals are of the threshold as it stands. So are those of
-            `intervals(simultaneous=True)`, which hold at any threshold, however it was found.
+            `guarantee`. With `guarantee`, `together`, in a field, and of published points, intervals
+            are of the threshold as it stands. So are those of `intervals(simultaneous=True)`, which
+            hold at any threshold, however it was found. Where `eta` is an estimate, they carry its
+            error, too.
         per
             A number of events, such as 2_000_000 a day: adds the alerts among them. `alerts` needs it.
         long

@@ -22,6 +22,13 @@ class Decision:
 
     `print` shows the verdict and a row per model. It pickles with its tables, without the rows of the
     test.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> decision = df.prc.decide(eta=0.01, recall=0.5)
+    >>> decision.verdict.status, decision.verdicts.height, decision.table.height
+    ('too little data', 1, 1)
     """
 
     def __init__(self, findings: Findings) -> None:

@@ -3,55 +3,14 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const find = (id) => document.getElementById(id);
 const state = {model: data.model, row: data.row, eta: data.place, alert: 1, miss: data.miss};
 
-// Numbers as people say them: the same rules as in the document.
-const space = "\u00a0";
-const group = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, space);
-const two = (n) => {
-  if (!(n > 0)) return "0";
-  const rounded = Number(n.toPrecision(2));
-  return rounded >= 1000 ? group(rounded) : String(rounded);
-};
-const oneIn = (share) => {
-  if (share > 0.5) return two(100 * share) + space + "%";
-  const n = 1 / share;
-  const digits = n < 10 ? Number(n.toPrecision(2)) : Math.floor(Number(n.toPrecision(3)) + 0.5);
-  return "1" + space + "in" + space + group(digits);
-};
-const percent = (share) => two(100 * share) + space + "%";
-
-// The formulas of the library. Recall and fpr have intervals; a share moves with each of them, and both
-// distances add up in quadrature on the scale of its log odds. At 0 and 1 that scale has no distances,
-// and both ends move at once.
-const logit = (share) => Math.log(share / (1 - share));
-function spread(share, rates, farthest, compute) {
-  const at = logit(share), [recall, fpr] = rates, [recallEnd, fprEnd] = farthest;
-  const distance = Math.hypot(at - logit(compute(recallEnd, fpr)), at - logit(compute(recall, fprEnd)));
-  const sign = Math.sign(compute(recallEnd, fprEnd) - share);
-  return Number.isFinite(at) && !Number.isNaN(distance)
-    ? 1 / (1 + Math.exp(-at - sign * distance)) : compute(recallEnd, fprEnd);
-}
-function evaluate(row, eta) {
-  const [threshold, recall, recallLow, recallHigh, fpr, fprLow, fprHigh] = row, rates = [recall, fpr];
-  const precision = (r, f) => r * eta + f * (1 - eta) > 0 ? r * eta / (r * eta + f * (1 - eta)) : null;
-  const flagged = (r, f) => r * eta + f * (1 - eta);
+function evaluate([threshold, ...rates], eta) {
+  const [recall, recallLow, recallHigh, fpr, fprLow, fprHigh] = rates;
   const pay = (r, f) => data.per * (state.alert * f * (1 - eta) + state.miss * (1 - r) * eta);
-  const value = precision(recall, fpr), alerts = data.per * flagged(recall, fpr), cost = pay(recall, fpr);
-  if (recallLow === null || value === null) {
-    return {threshold, recall, recallLow, recallHigh, value, low: value, high: value, cost, costLow: cost,
-      costHigh: cost, alerts, alertsLow: null, alertsHigh: null};
-  }
+  const point = computePoint(rates, eta, data.per), cost = pay(recall, fpr);
+  if (point.alertsLow === null) return {threshold, ...point, cost, costLow: cost, costHigh: cost};
   const costs = (r, f) => Math.hypot(cost - pay(r, fpr), cost - pay(recall, f));
-  return {
-    threshold, recall, recallLow, recallHigh, value, cost, alerts,
-    low: spread(value, rates, [recallLow, fprHigh], precision),
-    high: spread(value, rates, [recallHigh, fprLow], precision),
-    alertsLow: data.per * spread(flagged(...rates), rates, [recallLow, fprLow], flagged),
-    alertsHigh: data.per * spread(flagged(...rates), rates, [recallHigh, fprHigh], flagged),
-    costLow: cost - costs(recallHigh, fprLow),
-    costHigh: cost + costs(recallLow, fprHigh),
-  };
+  return {threshold, ...point, cost, costLow: cost - costs(recallHigh, fprLow), costHigh: cost + costs(recallLow, fprHigh)};
 }
-window.evaluate = evaluate;
 
 // As few digits as tell a score from its neighbours.
 function shorten(rows, number) {
@@ -81,43 +40,6 @@ function writeAddress() {
   const said = Object.entries(state).map(([key, value]) => `${key}=${value}`).join("&");
   history.replaceState(null, "", "#" + said);
   draw();
-}
-
-const shape = (name, attributes, text) => {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
-};
-
-function drawIcons(point, color) {
-  const rare = Math.max(point.value, point.high) < 0.02, kinds = [];
-  if (rare && point.value > 0) {
-    const first = Math.round(1 / point.high), middle = Math.round(1 / point.value);
-    const most = Math.min(200, point.low > 0 ? Math.round(1 / point.low) : 200);
-    kinds.push("right");
-    for (let n = 1; n < Math.max(most, Math.min(middle, 200)); n++) {
-      kinds.push(n < first ? "false" : n < middle ? "likely" : "open");
-    }
-  } else {
-    const ends = [point.low, point.value, point.high].map((share) => Math.round(100 * share));
-    for (let n = 0; n < 100; n++) {
-      kinds.push(n < ends[0] ? "right" : n < ends[1] ? "likely" : n < ends[2] ? "open" : "false");
-    }
-  }
-  const columns = kinds.length > 100 ? 20 : 10, cell = 300 / columns;
-  const ink = `var(--c${color})`, hatch = `url(#hatch-${color})`;
-  const looks = {
-    right: {style: `fill:${ink};stroke:${ink}`},
-    likely: {style: `fill:${hatch};stroke:${ink}`, "stroke-width": 2.4},
-    open: {style: `fill:${hatch};stroke:${ink}`, "fill-opacity": 0.38},
-    false: {style: "fill:none;stroke:var(--rule)"},
-  };
-  const place = find("icons");
-  place.replaceChildren(...kinds.map((kind, n) => shape("circle", {
-    cx: (n % columns + 0.5) * cell, cy: (Math.floor(n / columns) + 0.5) * cell, r: 0.37 * cell, ...looks[kind],
-  })));
-  place.setAttribute("aria-label", find("say").textContent);
 }
 
 function drawCosts(points, color) {
@@ -157,15 +79,11 @@ function drawCosts(points, color) {
 function draw() {
   const {name, color, rows} = data.models[state.model], eta = data.etas[state.eta];
   const points = rows.map((row) => evaluate(row, eta)), point = points[state.row];
-  const score = shorten(rows, state.row), verb = eta > 0.5 ? "are" : "is";
-  const value = point.value ?? 0, known = point.recallLow !== null;
-  const span = (low, high) => known ? ` (${low} to ${high})` : "";
-  const right = Math.max(value, point.high ?? 0) < 0.02 && value > 0
-    ? `${oneIn(value)} alerts${span(oneIn(point.low), oneIn(point.high))} is right`
-    : `${two(100 * value)} of 100 alerts are right${span(two(100 * point.low), two(100 * point.high))}`;
-  const from = data.hasScores ? `From score ${score} up, ` : "";
-  find("say").textContent = `${from}${right}, where ${oneIn(eta)} ${verb} positive`;
-  drawIcons({...point, value, low: point.low ?? value, high: point.high ?? value}, color);
+  const score = shorten(rows, state.row), known = point.recallLow !== null;
+  const from = data.hasScores ? `From score ${score} up, ` : "", value = point.value ?? 0;
+  find("say").textContent = `${from}${sayRight(point)}, ${sayWhere(eta)}`;
+  const drawn = {...point, value, low: point.low ?? value, high: point.high ?? value};
+  drawIcons(find("icons"), drawn, color, find("say").textContent);
   find("score").textContent = score;
   find("share").textContent = oneIn(eta);
   const slide = (id, at, most, says) => {

@@ -1,8 +1,8 @@
 """A page to move: the score, the prevalence, and what a false alert and a miss cost.
 
 The page holds recall and fpr of a thin curve with their intervals, and computes all else by the formulas
-of the library, in the script beside this module. A test in a browser holds both to each other. The state
-stands in its address, so what is seen can be sent.
+of the library, in the scripts beside this module. A test in a browser holds both to each other. The
+state stands in its address, so what is seen can be sent.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from polars_prcurve.report.html_parts import escape, write_document
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches
 
+_SCRIPTS = ("page_formulas.js", "live_page.js")
 _RATES = ("recall", "fpr")
 _STEPS = (1, 2, 3, 5, 7)
 """Round prevalences are 1 in so many, and ten times that, and so on."""
@@ -57,7 +58,8 @@ h1{font-size:21px;min-height:3.66em}}
 
 def build_live_page(findings: Findings, words: Words) -> str:
     """Return the page as HTML; equal findings and words make equal bytes."""
-    script = files("polars_prcurve.report").joinpath("live_page.js").read_text(encoding="utf-8")
+    folder = files("polars_prcurve.report")
+    scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     data = json.dumps(describe_data(findings), ensure_ascii=False, separators=(",", ":"))
     case = findings.cases[0][0]
     per = escape(say_cases(case.per))
@@ -89,7 +91,7 @@ def build_live_page(findings: Findings, words: Words) -> str:
         "stands. The address holds what you see.</footer>",
     ]
     style = build_scheme() + STYLE + _OWN_STYLE
-    return write_document(title, style, body, [script], data.replace("<", "\\u003c"))
+    return write_document(title, style, body, scripts, data.replace("<", "\\u003c"))
 
 
 def describe_data(findings: Findings) -> dict[str, Any]:

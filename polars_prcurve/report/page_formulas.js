@@ -1,0 +1,94 @@
+"use strict";
+// Numbers as people say them: the same rules as in the document.
+const space = "\u00a0";
+const group = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, space);
+const two = (n) => {
+  if (!(n > 0)) return "0";
+  const rounded = Number(n.toPrecision(2));
+  return rounded >= 1000 ? group(rounded) : String(rounded);
+};
+const oneIn = (share) => {
+  if (share > 0.5) return two(100 * share) + space + "%";
+  const n = 1 / share;
+  const digits = n < 10 ? Number(n.toPrecision(2)) : Math.floor(Number(n.toPrecision(3)) + 0.5);
+  return "1" + space + "in" + space + group(digits);
+};
+const percent = (share) => two(100 * share) + space + "%";
+
+// The formulas of the library. Recall and fpr have intervals; a share moves with each of them, and both
+// distances add up in quadrature on the scale of its log odds. At 0 and 1 that scale has no distances,
+// and both ends move at once.
+const logit = (share) => Math.log(share / (1 - share));
+function spread(share, rates, farthest, compute) {
+  const at = logit(share), [recall, fpr] = rates, [recallEnd, fprEnd] = farthest;
+  const distance = Math.hypot(at - logit(compute(recallEnd, fpr)), at - logit(compute(recall, fprEnd)));
+  const sign = Math.sign(compute(recallEnd, fprEnd) - share);
+  return Number.isFinite(at) && !Number.isNaN(distance)
+    ? 1 / (1 + Math.exp(-at - sign * distance)) : compute(recallEnd, fprEnd);
+}
+// What is right among the alerts, and how many they are, for rates [recall, low, high, fpr, low, high].
+function computePoint(rates, eta, per) {
+  const [recall, recallLow, recallHigh, fpr, fprLow, fprHigh] = rates, both = [recall, fpr];
+  const flagged = (r, f) => r * eta + f * (1 - eta);
+  const precision = (r, f) => flagged(r, f) > 0 ? r * eta / flagged(r, f) : null;
+  const value = precision(...both), share = flagged(...both), point = {recall, recallLow, recallHigh, value};
+  if (recallLow === null || value === null) {
+    return {...point, low: value, high: value, alerts: per * share, alertsLow: null, alertsHigh: null};
+  }
+  return {
+    ...point,
+    low: spread(value, both, [recallLow, fprHigh], precision),
+    high: spread(value, both, [recallHigh, fprLow], precision),
+    alerts: per * share,
+    alertsLow: per * spread(share, both, [recallLow, fprLow], flagged),
+    alertsHigh: per * spread(share, both, [recallHigh, fprHigh], flagged),
+  };
+}
+
+// The sentence about a point: how many alerts are right, with the interval.
+function sayRight({value, low, high, recallLow}) {
+  const span = (ends) => recallLow === null ? "" : ` (${ends[0]} to ${ends[1]})`;
+  if (Math.max(value ?? 0, high ?? 0) < 0.02 && value > 0) {
+    return `${oneIn(value)} alerts${span([oneIn(low), oneIn(high)])} is right`;
+  }
+  const of100 = (share) => two(100 * (share ?? 0));
+  return `${of100(value)} of 100 alerts are right${span([of100(low), of100(high)])}`;
+}
+const sayWhere = (eta) => `where ${oneIn(eta)} ${eta > 0.5 ? "are" : "is"} positive`;
+
+const shape = (name, attributes, text) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+};
+
+// Icons as in the report: solid is right, hollow is false, and hatched what the interval leaves open.
+function drawIcons(place, point, color, label) {
+  const rare = Math.max(point.value, point.high) < 0.02, kinds = [];
+  if (rare && point.value > 0) {
+    const first = Math.round(1 / point.high), middle = Math.round(1 / point.value);
+    const most = Math.min(200, point.low > 0 ? Math.round(1 / point.low) : 200);
+    kinds.push("right");
+    for (let n = 1; n < Math.max(most, Math.min(middle, 200)); n++) {
+      kinds.push(n < first ? "false" : n < middle ? "likely" : "open");
+    }
+  } else {
+    const ends = [point.low, point.value, point.high].map((share) => Math.round(100 * share));
+    for (let n = 0; n < 100; n++) {
+      kinds.push(n < ends[0] ? "right" : n < ends[1] ? "likely" : n < ends[2] ? "open" : "false");
+    }
+  }
+  const columns = kinds.length > 100 ? 20 : 10, cell = 300 / columns;
+  const ink = `var(--c${color})`, hatch = `url(#hatch-${color})`;
+  const looks = {
+    right: {style: `fill:${ink};stroke:${ink}`},
+    likely: {style: `fill:${hatch};stroke:${ink}`, "stroke-width": 2.4},
+    open: {style: `fill:${hatch};stroke:${ink}`, "fill-opacity": 0.38},
+    false: {style: "fill:none;stroke:var(--rule)"},
+  };
+  place.replaceChildren(...kinds.map((kind, n) => shape("circle", {
+    cx: (n % columns + 0.5) * cell, cy: (Math.floor(n / columns) + 0.5) * cell, r: 0.37 * cell, ...looks[kind],
+  })));
+  place.setAttribute("aria-label", label);
+}
