@@ -11,6 +11,7 @@ so floats are added as 128-bit integers, and the sum is rounded once, when it be
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -43,7 +44,14 @@ def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
 
 def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return the Float64 nearest to a sum of integers that `to_integer` made."""
-    return _scale(total.cast(pl.Float64), -exponent)
+    [nearest] = from_integers([total], exponent)
+    return nearest
+
+
+def from_integers(totals: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]:
+    """Return the Float64 nearest to each of the sums that have one exponent."""
+    first, second = _split_power_of_two(-exponent)
+    return [total.cast(pl.Float64) * first * second for total in totals]
 
 
 def square_integer(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
@@ -106,8 +114,14 @@ def from_whole(total: pl.Expr) -> pl.Expr:
 
 def _scale(value: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return the value times 2**exponent."""
-    half = exponent // 2  # in two steps, because an exponent may be 1112 and 2**1112 is no float
-    return value * _power_of_two(half) * _power_of_two(exponent - half)
+    first, second = _split_power_of_two(exponent)
+    return value * first * second
+
+
+def _split_power_of_two(exponent: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return two factors of 2**exponent, because an exponent may be 1112 and 2**1112 is no float."""
+    half = exponent // 2
+    return _power_of_two(half), _power_of_two(exponent - half)
 
 
 def _power_of_two(exponent: pl.Expr) -> pl.Expr:

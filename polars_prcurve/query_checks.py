@@ -17,14 +17,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from polars import selectors
 
 from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
-from polars_prcurve.visible_text import SYMBOLS, make_visible
+from polars_prcurve.visible_text import SYMBOLS, VISIBLE
 
 _SIGNATURE = "\n(a check of polars_prcurve)"
 """The end of a sentence in an error of Polars, by which `translate_errors` knows it."""
@@ -47,7 +47,7 @@ def compose_sentence(*parts: str | pl.Expr) -> pl.Expr:
 
     Text is made visible. Values are numbers, or what `show_value` returns.
     """
-    texts = (pl.lit(make_visible(part)) if isinstance(part, str) else part for part in parts)
+    texts = (pl.lit(part.translate(VISIBLE)) if isinstance(part, str) else part for part in parts)
     # A null part would make a null sentence, which no error quotes.
     return pl.concat_str(pl.lit("- "), *texts, pl.lit(_SIGNATURE), ignore_nulls=True)
 
@@ -109,23 +109,18 @@ def translate_errors() -> Iterator[None]:
 def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
     """Collect a query; raise a `PrcError` if one of its guards stops it.
 
-    It may be faster if `n_rows` is known, about how many rows it holds at once.
+    It may be faster if `n_rows` is known, about how many rows it holds at once: few rows are collected
+    in memory, unless the user has chosen an engine.
     """
+    # The default is the streaming engine, which takes milliseconds to start, and holds less in memory.
+    is_chosen = "POLARS_ENGINE_AFFINITY" in os.environ  # which pl.Config.set_engine_affinity sets, too
+    is_small = not is_chosen and n_rows is not None and n_rows <= _FEW_ROWS
     with translate_errors():
-        return query.collect(engine=_choose_engine(n_rows))
+        return query.collect(engine="in-memory" if is_small else "auto")
 
 
 _FEW_ROWS = 100_000
 """With up to this many rows every method was faster in memory, and with 1 000 rows twice as fast."""
-
-
-def _choose_engine(n_rows: int | None) -> Literal["auto", "in-memory"]:
-    """Return the in-memory engine for few rows, unless the user has chosen an engine.
-
-    The default is the streaming engine, which takes milliseconds to start, and holds less in memory.
-    """
-    chosen = "POLARS_ENGINE_AFFINITY" in os.environ  # which pl.Config.set_engine_affinity sets, too
-    return "auto" if chosen or n_rows is None or n_rows > _FEW_ROWS else "in-memory"
 
 
 # Dtypes ---------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.pos_label import label_dtypes
+from polars_prcurve.inputs.value_checks import label_dtypes
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric
-from polars_prcurve.prevalence.eta_values import check_eta
+from polars_prcurve.prevalence.eta_table import check_eta
 from polars_prcurve.sweep.label_arrays import RocPoints, read_labels, roc_points
 
 if TYPE_CHECKING:

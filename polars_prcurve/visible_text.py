@@ -30,8 +30,8 @@ SYMBOLS = {
 ISOLATES = "\u2068\u2069"
 """What stands around a name that is written from right to left, so that it turns nothing beside it."""
 # Halves of surrogate pairs, which Python's text can have and Polars' cannot.
-_TABLE = str.maketrans(SYMBOLS | dict.fromkeys(map(chr, range(0xD800, 0xE000)), _REPLACEMENT))
-_TABLE_WITHOUT_BLANKS = {code: symbol for code, symbol in _TABLE.items() if chr(code) not in _BLANKS}
+VISIBLE = str.maketrans(SYMBOLS | dict.fromkeys(map(chr, range(0xD800, 0xE000)), _REPLACEMENT))
+_TABLE_WITHOUT_BLANKS = {code: symbol for code, symbol in VISIBLE.items() if chr(code) not in _BLANKS}
 
 
 def make_visible(text: str, *, keep_blanks: bool = False) -> str:
@@ -39,7 +39,7 @@ def make_visible(text: str, *, keep_blanks: bool = False) -> str:
 
     With `keep_blanks` tabs and line breaks stay, as HTML and XML have them.
     """
-    return text.translate(_TABLE_WITHOUT_BLANKS if keep_blanks else _TABLE)
+    return text.translate(_TABLE_WITHOUT_BLANKS if keep_blanks else VISIBLE)
 
 
 def show_on_one_line(text: str) -> str:

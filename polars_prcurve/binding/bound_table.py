@@ -2,42 +2,368 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import polars as pl
 
-from polars_prcurve.binding.public_methods import PublicMethods
-from polars_prcurve.binding.question import Question, leave_out, place_question
+from polars_prcurve import column_names as c
+from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.binding import words
 from polars_prcurve.binding.rules import check_rules, list_facts
 from polars_prcurve.binding.words import (
+    COMPARES_MODELS,
     DEFAULTS,
     INTERVALS,
     PASSED_OVER,
     RIVALS,
     TABLE_WORDS,
+    TAKES_ONE_MODEL,
     TAKES_RATES,
     TARGET_WORDS,
     USES,
     TableWords,
 )
-from polars_prcurve.confidence.certainty import Confidence, read_certainty
+from polars_prcurve.comparison.comparison import Examples
+from polars_prcurve.confidence.bands import BandOptions, read_bands
+from polars_prcurve.confidence.certainty import Confidence, Intervals, read_certainty
+from polars_prcurve.curves.fields import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import (
     Column,
     ColumnReader,
+    check_group_names,
+    is_dropping,
     list_columns,
 )
 from polars_prcurve.inputs.point_columns import list_parts
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
-from polars_prcurve.inputs.table_arguments import gives_squares
+from polars_prcurve.inputs.table_arguments import gives_squares, read_input, read_unlabelled
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.prevalence.field_values import ScoresOfField
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
+from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
+
+
+# What one call asks, and of which table ---------------------------------------------------------
+
+# words of the call -> columns   what `read_input` reads; a wide table is made long first
+#                   -> table     every column resolved and typed
+#                   -> grid      the prevalences of eta=, of its groups or of fields of parts
+
+_TRUE_CLASS = "true class"
+
+
+_MOST_KEPT = 4
+"""As many tables are kept, of the last sets of words."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one call of a method asks, of a user's table."""
+
+    method: str
+    frame: pl.DataFrame | pl.LazyFrame
+    columns: dict[str, Any]
+    """The arguments of `read_input` that say what the columns hold."""
+    eta: Any
+    certainty: Intervals | None
+    """How sure; None without intervals."""
+    targets: dict[str, Any]
+    """The targets of the call, by their words."""
+    may_collect: bool
+    made_from: pl.DataFrame | pl.LazyFrame
+    """The user's table, if `frame` is one that was made from it."""
+    kept: dict[Any, InputTable] | None = None
+    """Tables that were read before, by the words that decide them; None of a table that keeps none."""
+    stacked: Any = None
+    """The word score= of a wide table, which `frame` was made by."""
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the rows are parts of a field."""
+        return "within" in self.columns
+
+    @property
+    def points(self) -> Any:
+        """The columns of published points; None of a table of examples or counts."""
+        cells = self.columns.get("cells")
+        return self.columns.get("rates") if cells is None else cells
+
+    def find_shared_examples(self, *, paired: bool) -> Examples:
+        """Return which examples models share; raise if that is not known, or not so."""
+        if not paired:
+            return "apart"
+        for name in ("counts", "rates", "cells"):
+            if self.columns.get(name) is not None:
+                raise PrcError(
+                    f"{name}= do not tell which examples models share; pass paired=False with model="
+                )
+        if self.columns.get("matched"):
+            return "wide"
+        if not list_columns("id=", self.columns.get("example")):
+            raise PrcError(
+                "pass score= as a list of columns, one for each model; or id= of a long table, which "
+                "tells the examples apart; or paired=False if models did not score the same examples"
+            )
+        return "by id"
+
+    def read(self, makes: Iterable[str], **options: Any) -> Any:
+        """Return the table with every column resolved and typed; `makes` are the names of the result.
+
+        A bound table of a DataFrame is read once for all calls in which the same words hold.
+        """
+        read = partial(
+            read_input,
+            self.frame,
+            may_collect=self.may_collect,
+            made_from=self.made_from,
+            **self.columns,
+            **options,
+        )
+        decides = {**self.columns, **options, "stacked": self.stacked}
+        key = None if self.kept is None else _describe_words(decides)
+        if self.kept is None or key is None:
+            return read(makes=makes)
+        found = self.kept.pop(key, None)
+        if found is None:
+            found = read(makes=makes)
+            found = found.keep_counts() if isinstance(found, ScoreTable) else found
+        check_group_names(found.by, makes)
+        self.kept[key] = found  # the last one used stands last
+        while len(self.kept) > _MOST_KEPT:
+            self.kept.pop(next(iter(self.kept)), None)
+        return found
+
+    def read_unlabelled(self, makes: Iterable[str], *, posteriors: bool = False) -> ScoreTable:
+        """Return the table without labels, all of whose rows stand as negatives."""
+        names = ("by", "score", "counts", "missing")
+        columns = {name: self.columns[name] for name in names if name in self.columns}
+        return read_unlabelled(
+            self.frame, makes=makes, may_collect=self.may_collect, posteriors=posteriors, **columns
+        )
+
+    @property
+    def level(self) -> float | None:
+        """The level of intervals; None without any."""
+        return None if self.certainty is None else self.certainty.level
+
+    def read_bands(
+        self, metrics: Iterable[PointMetric], *, corrected: bool = False
+    ) -> BandOptions | None:
+        """Return the options for bands of metrics; None without intervals."""
+        if self.certainty is None:
+            return None
+        return read_bands(self.certainty, metrics, self.columns, corrected=corrected)
+
+    def require_certainty(self) -> Intervals:
+        """Return how sure the answer is to be; raise if `confidence=` is None."""
+        if self.certainty is None:
+            raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
+        return self.certainty
+
+    def place_at_etas(self, table: InputTable, makes: Iterable[str]) -> tuple[InputTable, EtaTable]:
+        """Return a table that was read, and its prevalences: of groups, or of fields of parts."""
+        if isinstance(self.eta, ScoresOfField):
+            from polars_prcurve.sweep.unlabelled_prevalence import build_estimated_grid
+
+            rows = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
+            return table, build_estimated_grid(self.eta.table, rows, self.level)
+        if isinstance(table, ScoreTable) and table.within:
+            # The rows of a part are weighted, so that they have its prevalence and its share.
+            field = read_field(self.find_eta(), table, self.level)
+            return field, build_field_grid(field)
+        return table, read_eta(self.find_eta(), table, makes, confidence=self.level)
+
+    def find_eta(self) -> Any:
+        """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""
+        if not isinstance(self.eta, Field):
+            return self.eta
+        frame = self.eta.frame
+        known = frame.lazy().collect_schema()
+        if "eta" in known:
+            return frame
+        return eta_from_sample(
+            frame, k="k", n="n", confidence=0.95 if self.level is None else self.level
+        )
+
+
+def _set_parts(call: Question, given: Sequence[Column], said: Mapping[str, Any]) -> Question:
+    """Return the call at a field, whose parts are no groups: bound ones leave `by` and `model`."""
+    parts = {name_column(part) for part in given}
+    kept: dict[str, Any] = {}
+    for word in ("by", "model"):
+        groups = list_columns(f"{word}=", call.columns.get(word))
+        both = [group for group in groups if name_column(group) in parts]
+        if both and said.get(word) is not None:
+            raise PrcError(
+                f"{word}= and parts= both hold the column {name_column(both[0])!r}; leave {word}= out "
+                "for the answer of the whole field, or pass eta= without field() for one of each part"
+            )
+        kept[word] = [group for group in groups if name_column(group) not in parts]
+    columns = {**call.columns, "by": kept["by"], "within": list(given)}
+    if not kept["model"]:
+        columns.pop("model", None)
+    return replace(call, columns=columns)
+
+
+def _set_groups(call: Question) -> Question:
+    """Return the call with the column of models where the method reads it: alone, or as a last group."""
+    columns = dict(call.columns)
+    groups: list[Column] = list_columns("by=", columns.get("by"))
+    model: Any = columns.pop("model", None)
+    example = columns.pop("id", None)
+    if call.method in TAKES_ONE_MODEL and model is None:
+        known = call.frame.lazy().collect_schema().names()
+        model = (
+            "model" if "model" in set(known) - set(map(name_column, columns.get("within", ()))) else None
+        )
+        if model is None:
+            return replace(call, columns={**columns, "by": groups})
+    if call.method in COMPARES_MODELS:
+        model = "model" if model is None else model
+        columns |= {"by": leave_out(model, groups), "model": model}
+        columns |= {"example": example} if example is not None else {}
+    elif model is not None:
+        ColumnReader(call.frame, "raise", may_collect=False).read_column("model", model)
+        columns["by"] = [*leave_out(model, groups), model]
+    return replace(call, columns=columns)
+
+
+def _make_long(call: Question, *, paired: bool) -> Question:
+    """Return the call on a table with a row for each example and model, or class."""
+    score: Any = call.columns["score"]
+    group = "class" if isinstance(score, Mapping) else "model"
+    if "by" not in USES[call.method]:
+        raise PrcError(f"{call.method}() takes one column as score=; call it once for each {group}")
+    refused: tuple[str, ...] = ("pos_label", "id") if group == "class" else ("model", "id")
+    for name in (*refused, "counts", "rates", "cells"):
+        if call.columns.get(name) is not None:
+            raise PrcError(f"score= names a column for each {group}; leave out {name}=")
+    groups: list[Column] = list_columns("by=", call.columns.get("by"))
+    if group in map(name_column, groups):
+        raise PrcError(f"by= holds a column {group!r}; leave it out: the {group}s of score= are a group")
+    if group == "class":
+        return _stack_classes(call, [*groups, pl.col(c.CLASS).alias("class")])
+    if call.method == "compare" and not paired:
+        raise PrcError(
+            "paired=False is for models that have examples of their own, and models of a wide table "
+            "share its rows; leave paired= out"
+        )
+    long = stack_models(call.frame.lazy(), score, drop=paired and is_dropping(call.columns["missing"]))
+    if paired and len(score) < 2:
+        raise PrcError(f"compare() takes two models or more; got score={list(score)}")
+    columns = {**call.columns, "score": long.score}
+    model = pl.col(long.name).cast(pl.String).alias("model")
+    if paired:
+        columns |= {"model": long.name, "example": long.example, "matched": True}
+    elif call.method in COMPARES_MODELS:
+        columns |= {"model": model, "example": long.example}
+    else:
+        columns["by"] = [*groups, model]
+    return replace(call, frame=long.frame, columns=columns, stacked=score)
+
+
+def _stack_classes(call: Question, groups: list[Column]) -> Question:
+    """Return the call on a table with a row for each example and class; classes are a group.
+
+    Where the shares of classes are said, the true classes are the parts of a field: all of the class
+    itself is positive, and nothing of the other ones.
+    """
+    label, score = call.columns["label"], call.columns["score"]
+    long = stack_classes(call.frame.lazy(), label, score)
+    columns = {**call.columns, "score": long.score, "label": long.label, "by": groups}
+    if isinstance(call.eta, ClassMix):
+        dtype = call.frame.lazy().collect_schema()[label]
+        shares = call.eta.shares
+        true = read_classes(label, dtype, list(shares)).alias(_TRUE_CLASS)
+        parts = pl.DataFrame([true, pl.Series("share", list(shares.values()))])
+        each = read_classes(label, dtype, list(score)).alias("class").to_frame()
+        is_own = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
+        eta = each.join(parts, how="cross").with_columns(is_own.alias("eta"))
+        columns["within"] = [c.select_column(label).alias(_TRUE_CLASS)]
+        call = replace(call, eta=Field(eta, (_TRUE_CLASS,)))
+    stacked = list(score.items())
+    return _set_groups(replace(call, frame=long.frame, columns=columns, stacked=stacked))
+
+
+def _describe_words(columns: Mapping[str, Any]) -> str | None:
+    """Return a text that is equal for equal words; None if an expression does not serialize."""
+
+    def describe(value: Any) -> Any:
+        if isinstance(value, pl.Expr):
+            return "expression", value.meta.serialize(format="json")
+        if isinstance(value, list | tuple):
+            return [describe(each) for each in value]
+        return type(value).__name__, value
+
+    try:
+        return repr({name: describe(value) for name, value in columns.items()})
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def leave_out(column: Column, groups: list[Column]) -> list[Column]:
+    """Return the group columns without one that may be among them under its name."""
+    return [group for group in groups if name_column(group) != name_column(column)]
+
+
+def name_column(column: Column) -> str:
+    """Return the name of a group column."""
+    if isinstance(column, pl.Expr):
+        return column.meta.output_name(raise_if_undetermined=False) or ""
+    return column if isinstance(column, str) else ""  # what is no column is refused where it is read
+
+
+# What namespaces share: complete signatures, and hints at misspelt words ------------------------
+
+
+class PublicMethods:
+    """A base class whose public methods have complete signatures, and are named as users write them.
+
+    Errors of a call, such as one for an argument given twice, begin with the name of the method. In it
+    `path` takes the place of the class, which users do not see: `prc.sweep()`. An argument that a
+    method does not have raises with a hint at the one that may be meant.
+    """
+
+    def __init_subclass__(cls, path: str | None = None) -> None:
+        super().__init_subclass__()
+        for name, method in list(vars(cls).items()):
+            is_public = name == "__call__" or not name.startswith("_")
+            if path is not None and is_public and inspect.isfunction(method):
+                method.__qualname__ = path if name == "__call__" else f"{path}.{name}"
+                setattr(cls, name, complete_signature(method))
+
+
+def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with hints, whose signature lists each word of its `**words`."""
+    found = inspect.signature(function)
+    parameters = [p for p in found.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    for taken in (p for p in found.parameters.values() if p.kind is p.VAR_KEYWORD):
+        parameters += _list_words(str(taken.annotation))
+    function.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return hint_at_arguments(function)
+
+
+def _list_words(annotation: str) -> Iterator[inspect.Parameter]:
+    """Yield the words of a group that is written `Unpack[Group]`, with the defaults of the library."""
+    group = getattr(words, annotation.removeprefix("Unpack[").removesuffix("]"))
+    for name, kind in group.__annotations__.items():
+        yield inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=words.DEFAULTS.get(name),
+            annotation=getattr(kind, "__forward_arg__", kind),
+        )
+
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
@@ -130,11 +456,15 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         `words` are those of the call: of the table, and targets. `own` are further arguments that may
         not go with others. A method that `collects` runs queries half way, whatever the table.
         """
-        certainty = read_certainty(
-            confidence,
-            f"{method}()",
-            INTERVALS.get(method, ("analytic",)),
-            takes_rate=method in TAKES_RATES,
+        certainty = (
+            None
+            if confidence is None
+            else read_certainty(
+                confidence,
+                f"{method}()",
+                INTERVALS.get(method, ("analytic",)),
+                takes_rate=method in TAKES_RATES,
+            )
         )
         targets = {name: value for name, value in words.items() if name in TARGET_WORDS}
         said = {
@@ -161,7 +491,11 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             made_from=self._frame,
             kept=self._kept if keeps else None,
         )
-        return place_question(call, said, paired=own.get("paired", False))
+        if isinstance(eta, Field):
+            call = _set_parts(call, eta.parts, said)
+        if isinstance(columns["score"], list | tuple | Mapping):
+            return _make_long(call, paired=own.get("paired", False))
+        return _set_groups(call)
 
     def _read_field(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` are those of the table that is asked.

@@ -48,7 +48,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
-from polars_prcurve.prevalence.eta_values import read_share
+from polars_prcurve.prevalence.eta_table import read_share
 
 WIDTH, HEIGHT = 620, 320
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels

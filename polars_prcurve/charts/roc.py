@@ -40,7 +40,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     start_at_origin,
 )
 from polars_prcurve.number_words import say_eta, say_share
-from polars_prcurve.prevalence.eta_values import read_share
+from polars_prcurve.prevalence.eta_table import read_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY = 24  # curves, beyond which such lines have fewer points

@@ -6,12 +6,13 @@ import argparse
 import inspect
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve.binding.bound_table import say_of_reference
 from polars_prcurve.binding.words import (
     COMPARES_MODELS,
     PASSED_OVER,
@@ -20,7 +21,6 @@ from polars_prcurve.binding.words import (
     TARGET_WORDS,
 )
 from polars_prcurve.cli import table_files
-from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.option_values import (
     REFERENCE,
     parse_threshold,
@@ -31,9 +31,53 @@ from polars_prcurve.cli.options import Option, name_flag
 from polars_prcurve.cli.table_files import TableFile
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.errors import PrcError, list_names, suggest_names
+from polars_prcurve.inputs.column_reader import list_columns
+from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace import prc
+from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.prevalence.field_values import field
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
+
+# The methods of a table in files ----------------------------------------------------------------
+
+
+class FilePrc(LazyFramePrc):
+    """The methods of a table in files: lazy, except where one must collect half way."""
+
+    _may_collect = True
+
+    def describe_dropped_rows(self, method: str, given: Mapping[str, Any]) -> Iterator[str]:
+        """Yield how many rows a method leaves out because a value is missing, if that was asked for."""
+        if given.get("missing") != "drop":
+            return
+        if (dropped := self._count_dropped_rows(method, given)).n:
+            yield dropped.sentence
+        if (reference := given.get("reference")) is not None:
+            frame, columns = say_of_reference(reference, given)
+            known = frame.collect_schema()
+            columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in known]
+            if (dropped := count_dropped_rows(frame, **columns)).n:
+                yield f"in --reference, {dropped.sentence}"
+
+    def _count_dropped_rows(self, method: str, given: Mapping[str, Any]) -> DroppedRows:
+        is_weighing, scores = method == "reweight", given.get("score")
+        unused = "score" if is_weighing else ""  # weights need no scores, unless they are named
+        words = {name: given[name] for name in TABLE_WORDS if name in given and name != unused}
+        # A comparison has left out the rows by then; a ranking leaves out the same ones, and later.
+        counted = "ranking" if method == "compare" and isinstance(scores, list) else method
+        question = self._ask(counted, words, eta=given.get("eta"), certainty=Intervals(0.95))
+        columns = {**question.columns, **({"score": scores} if is_weighing else {})}
+        # Of rows without labels, or not yet with all, a missing label drops none.
+        some_labels = ("estimate_prevalence", "sampling_plan", "weigh_sample")
+        unlabelled = method in some_labels or columns["label"] is None
+        how: dict[str, Any] = {"unlabelled": unlabelled, "weighing": is_weighing}
+        dropped = count_dropped_rows(question.frame, id=columns.get("example"), **how, **columns)
+        if not isinstance(scores, list) or is_weighing:
+            return dropped
+        if method in COMPARES_MODELS:  # a row of the wide table is left out for all models
+            return DroppedRows(dropped.n // len(scores), dropped.total // len(scores))
+        return dropped._replace(what="pairs of row and model")
+
 
 _NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")
 """Options that name columns of numbers; a label is none with --pos-label."""
@@ -72,16 +116,13 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
     _read_budgets(given)
     _read_files(options, given, [*groups, given.get("model", "model")], table.collect_schema(), level)
     if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
-        given |= {name: given[name][0] for name in TARGET_WORDS if _is_single(given.get(name))}
+        lists = {name: given[name] for name in TARGET_WORDS if isinstance(given.get(name), list)}
+        given |= {name: values[0] for name, values in lists.items() if len(values) == 1}
     if given.pop("unlabelled", False):
         if "label" in given:
             raise PrcError("--unlabelled counts rows; leave out --label")
         given["label"] = None
     return AskedMethod(FilePrc(table), method, given, groups, level)
-
-
-def _is_single(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 1
 
 
 def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.cli import table_files
-from polars_prcurve.cli.notes import (
+from polars_prcurve.cli.messages import (
     describe_needed_sizes,
     describe_unmet_promises,
     print_note,
@@ -25,7 +25,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.namespace import prc
 from polars_prcurve.prevalence.field_values import Field
-from polars_prcurve.prevalence.refuted_estimates import describe_refuted_estimates
+from polars_prcurve.prevalence.uncertain_eta import describe_refuted_estimates
 from polars_prcurve.progress import show_seconds
 from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import make_visible, shorten_name

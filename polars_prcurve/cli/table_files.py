@@ -132,13 +132,10 @@ def _lacks_rows(source: str | io.BytesIO) -> bool:
     else:
         start = source.getvalue()[:_BYTES_TO_JUDGE]
     if b"\0" in start:
-        raise PrcError(f"{_name_source(source)} holds bytes that are no text, so that it is no CSV")
+        name = repr(source) if isinstance(source, str) else "standard input"
+        raise PrcError(f"{name} holds bytes that are no text, so that it is no CSV")
     header, _, rows = start.strip().partition(b"\n")
     return bool(header) and not rows and len(start) < _BYTES_TO_JUDGE
-
-
-def _name_source(source: str | io.BytesIO) -> str:
-    return repr(source) if isinstance(source, str) else "standard input"
 
 
 @contextmanager

@@ -6,6 +6,7 @@ what else fits. A value and its interval are one column, and each prevalence has
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -15,23 +16,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.cli.terminal_words import (
-    NOTHING,
-    choose_decimals,
-    show_amount,
-    show_eta,
-    show_level,
-    show_name,
-    show_number,
-    show_p_value,
-    show_score,
-)
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.confidence.estimates import find_estimate
-from polars_prcurve.number_words import say_sizes
-from polars_prcurve.prevalence.refuted_estimates import IS_REFUTED
+from polars_prcurve.number_words import NO_BREAK, format_count, say_eta, say_sizes
+from polars_prcurve.prevalence.uncertain_eta import IS_REFUTED
 from polars_prcurve.query_checks import run_query
-from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text
+from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text, shorten_name
 
 _ROWS_SHOWN = 50
 _ROWS_ORDERED = 5_000
@@ -116,7 +106,8 @@ def _order_rows(table: pl.DataFrame) -> pl.DataFrame:
 def print_rows(shown: ShownRows, layout: Layout) -> None:
     """Print a table that fits the terminal, and how much is left out."""
     table, width = shown.table, shutil.get_terminal_size().columns
-    lines, covered = format_table(table, layout, width, bold=_is_bold())
+    colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    lines, covered = format_table(table, layout, width, bold=colours and sys.stdout.isatty())
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print("\n".join(lines).encode(encoding, "replace").decode(encoding))
     counts = [(table.height, shown.n_rows, "rows"), (len(covered), table.width, "columns")]
@@ -124,11 +115,6 @@ def print_rows(shown: ShownRows, layout: Layout) -> None:
     if left_out:
         sys.stdout.flush()
         print(f"{', '.join(left_out)}; -o FILE writes all, such as -o table.csv", file=sys.stderr)
-
-
-def _is_bold() -> bool:
-    """Return whether heads are bold: on a terminal, unless the user wants no colours."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def format_table(
@@ -185,7 +171,10 @@ def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str],
         parts.append(f"with a guarantee of {table['guarantee'][0]:g}")
         told.add("guarantee")
     lines = ["; ".join(parts)] if parts else []
-    return lines, told | _find_nulls(table, layout)
+    # Columns without a value tell nothing, except group columns and the first answer.
+    kept = {*layout.by, *_MODELS, *[name for name in layout.answers if name in table.columns][:1]}
+    nulls = {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in kept}
+    return lines, told | nulls
 
 
 def _describe_sizes(n_pos: Any, n_neg: Any, *, weighted: bool) -> str:
@@ -198,12 +187,6 @@ def _describe_sizes(n_pos: Any, n_neg: Any, *, weighted: bool) -> str:
 
 def _show_target(criterion: str, target: float | None) -> str:
     return criterion if target is None else f"{criterion} {target:.6g}"
-
-
-def _find_nulls(table: pl.DataFrame, layout: Layout) -> set[str]:
-    """Return the columns without a value, except group columns and the first answer."""
-    kept = {*layout.by, *_MODELS, *[name for name in layout.answers if name in table.columns][:1]}
-    return {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in kept}
 
 
 def _describe_eta(eta: float, low: float | None, high: float | None) -> str:
@@ -421,3 +404,76 @@ def _name_chance(table: pl.DataFrame, layout: Layout) -> list[str]:
     if not keys:
         return [] if table["above_chance"].fill_null(True).all() else ["these scores"]
     return [", ".join(map(show_name, group)) for group in groups.iter_rows()]
+
+
+# Values and names: short, harmless, and as wide as they look ------------------------------------
+
+NOTHING = "-"
+"""Stands for null."""
+_MAX_DECIMALS = 6
+_NAME_LETTERS = 32
+
+# Values ------------------------------------------------------------------------------------------
+
+
+def show_name(value: Any) -> str:
+    """Return a value of a group column, such as the name of a model."""
+    return NOTHING if value is None else shorten_name(make_harmless(str(value)), _NAME_LETTERS) or '""'
+
+
+def show_eta(eta: float) -> str:
+    """Return a prevalence as `1 in 1 000`."""
+    return say_eta(eta).replace(NO_BREAK, " ")
+
+
+def show_score(value: Any) -> str:
+    """Return a score or a threshold: of a float as many digits as tell most scores apart."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def show_level(confidence: float | None) -> str:
+    """Return the level of an interval, as `95 %`."""
+    return "interval" if confidence is None else f"{100 * confidence:.6g} %"
+
+
+def show_p_value(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def show_amount(value: float) -> str:
+    """Return a whole number as `13 360`."""
+    return format_count(value)
+
+
+def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:
+    """Return with how many decimals the numbers of a column are written, the same for all.
+
+    The greatest value has three digits, and the least two. No share near 1 is rounded to 1, also not as
+    one of the `ends` of intervals.
+    """
+    finite = [abs(value) for value in values if math.isfinite(value)]
+    sizes = [value for value in finite if value > 0]
+    if not sizes or all(value == round(value) for value in finite):
+        return 0
+    gaps = [-_exponent(1 - value) for value in [*finite, *ends] if 0.9 < value < 1]
+    decimals = max(2 - _exponent(max(sizes)), 1 - _exponent(min(sizes)), *gaps, 0)
+    exact = max(map(_count_decimals, [*finite, *ends]))
+    return min(decimals, exact, _MAX_DECIMALS)
+
+
+def _count_decimals(value: float) -> int:
+    """Return how many decimals it takes to write a number, up to six."""
+    return len(f"{value:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2])
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(value))
+
+
+def show_number(value: float, decimals: int) -> str:
+    """Return a number with these decimals; one that would be shown as 0 has an exponent."""
+    if not math.isfinite(value):
+        return str(value)
+    text = f"{value:,.{decimals}f}".replace(",", " ")
+    is_lost = value != 0 and float(text.replace(" ", "")) == 0
+    return f"{value:.1e}" if is_lost else text

@@ -23,7 +23,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_pair
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.comparison.model_index import ModelIndex
+from polars_prcurve.comparison.model_pairs import ModelIndex
 from polars_prcurve.comparison.roots import (
     Roots,
     find_sign_changes,
@@ -39,8 +39,7 @@ from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.prevalence.eta_values import read_share
+from polars_prcurve.prevalence.eta_table import EtaTable, read_share
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,13 +17,13 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
-from polars_prcurve.comparison.model_checks import check_models
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     SIDES,
     A,
     B,
+    check_models,
     join_models,
     name_models,
     number_pairs,
@@ -39,7 +39,7 @@ from polars_prcurve.comparison.verdicts import (
     stretch_limits,
 )
 from polars_prcurve.confidence.bands import combine_distances, measure_distances
-from polars_prcurve.confidence.doubts import tell_doubts
+from polars_prcurve.confidence.estimates import tell_doubts
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics

@@ -9,7 +9,7 @@ influences among the examples, and mostly smaller than the sum of two variances.
 
 All negatives between two scores of positives have one influence. So there are few influences, and fewer
 cells than examples where positives are rare. An influence has a number in its curve, so that one look-up
-per model finds those of a cell at several prevalences, which are side by side: see `eta_lanes`.
+per model finds those of a cell at several prevalences, which are side by side: see `EtaLanes`.
 
 Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula.
 """

@@ -13,7 +13,7 @@ and b - c independently, to the first order. The sum b + c goes along with b - c
 nearly all of both: it would mark just the samples whose difference is too large.
 
 Both thresholds were given. Where they are found in the sample, where examples have weights, and of
-metrics that are no weighted sums, differences are in `shared_errors`.
+metrics that are no weighted sums, differences are in `point_differences`.
 
 Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
 """

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_index import ModelIndex
+from polars_prcurve.comparison.model_pairs import ModelIndex
 from polars_prcurve.curves.segment_sums import collect_curves, find_upper_hull
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS

@@ -224,19 +224,17 @@ def name_limits(rate: str) -> tuple[str, str]:
 
 
 def read_bands(
-    certainty: Intervals | None,
+    certainty: Intervals,
     metrics: Iterable[PointMetric],
     columns: Mapping[str, Any],
     *,
     corrected: bool = False,
-) -> BandOptions | None:
-    """Return the options for bands, or None without intervals; raise if a metric has no band.
+) -> BandOptions:
+    """Return the options for bands; raise if a metric has no band.
 
     `columns` say what the table holds. If values that were maximized are `corrected`, their bands are
     those of the corrected values.
     """
-    if certainty is None:
-        return None
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
     band: BandKind = "simultaneous" if certainty.simultaneous else "mover"

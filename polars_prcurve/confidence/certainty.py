@@ -113,19 +113,17 @@ def intervals(
 
 
 def read_certainty(
-    confidence: Confidence,
+    confidence: float | Intervals,
     asker: str,
     methods: Collection[str] = ("analytic",),
     *,
     takes_rate: bool = False,
-) -> Intervals | None:
+) -> Intervals:
     """Return what `confidence=` says; raise for a kind of interval that the `asker` does not have.
 
     `methods` are those that it has. Of these, "rectangle" stands for the intervals of point metrics,
-    which may also be simultaneous. None is no intervals.
+    which may also be simultaneous.
     """
-    if confidence is None:
-        return None
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
     if confidence.method not in methods:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+import polars as pl
 
 
 @dataclass(frozen=True)
@@ -57,3 +59,17 @@ def read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
     return Estimate(
         *(None if column is None else row[column] for column in astuple(find_estimate(row, name)))
     )
+
+
+# Doubts -----------------------------------------------------------------------------------------
+
+Doubts: TypeAlias = Mapping[str, pl.Expr]
+"""Reasons why an interval is not reliable, in the order in which they are told, and where they hold."""
+
+
+def tell_doubts(doubts: Doubts, known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return whether there is no doubt, and the first one, both null where no interval is known."""
+    why = pl.lit(None, dtype=pl.String)
+    for reason, holds in reversed([*doubts.items()]):
+        why = pl.when(holds.fill_null(True)).then(pl.lit(reason)).otherwise(why)
+    return pl.when(known).then(why.is_null()), pl.when(known).then(why)

@@ -85,6 +85,7 @@ def rate_interval(
         )
         # An expression cannot raise, so impossible counts give null.
         possible = (successes >= 0) & (successes <= tries) & tries.is_finite()
+        check_rate_method(method)
         ends = compute_limits(successes, tries, level, method)
         return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
     import numpy as np
@@ -94,6 +95,7 @@ def rate_interval(
         raise PrcError(
             f"rate_interval needs 0 <= k <= n, finite; {wrong} of the pairs given do not satisfy this"
         )
+    check_rate_method(method)
     with np.errstate(all="ignore"):
         low, high = compute_limits(hits, trials, level, method)
     return RateInterval(*(float(end) if np.ndim(end) == 0 else end for end in (low, high)))
@@ -115,7 +117,6 @@ def z_value(confidence: float) -> float:
 
 def compute_limits(k: Numeric, n: Numeric, confidence: float, method: str) -> tuple[Numeric, Numeric]:
     """Return the low and the high end of an interval; undefined is NaN."""
-    check_rate_method(method)
     if method in BETA_METHODS and isinstance(k, pl.Expr):
         raise PrcError(
             f'Polars has no expression for "{method}" (beta quantiles): collect the table first, or '

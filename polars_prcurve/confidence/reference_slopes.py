@@ -1,6 +1,6 @@
 """How the error of a prevalence that was estimated with the table itself shares in those of its rates.
 
-`prevalence.shared_reference` describes each group's reference in the column ETA_REFERENCE, by levels of
+`sweep.unlabelled_prevalence` describes each group's reference in the column ETA_REFERENCE, by levels of
 score: the share of a class down to a level, and a slope. The sum of slopes over the examples above a
 threshold is linear in the rate within a level, so a rate alone tells it.
 """

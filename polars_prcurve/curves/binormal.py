@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_whole_number
+from polars_prcurve.argument_kinds import read_whole_number
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
@@ -24,9 +24,8 @@ from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveFacts, CurveMetric
 from polars_prcurve.metrics.elementwise import Cell
 from polars_prcurve.normal_distribution import normal_cdf
-from polars_prcurve.sweep.checks_at_end import check_at_end
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
-from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end
 
 BINORMAL_COLUMNS = (
     *("mu_pos", "sigma_pos", "mu_neg", "sigma_neg"),
@@ -36,12 +35,6 @@ Smooth: TypeAlias = Literal["binormal"] | None
 
 _MOMENT_COLUMNS = (c.MU_POS, c.SIGMA_POS, c.MU_NEG, c.SIGMA_NEG)
 _CLASSES = ("pos", "neg")
-
-
-def read_smooth(smooth: object) -> None:
-    """Raise unless `smooth=` is a model that can be fitted, or None."""
-    if smooth is not None:
-        read_choice("smooth=", smooth, ("binormal",))
 
 
 def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:

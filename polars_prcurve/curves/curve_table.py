@@ -22,8 +22,7 @@ from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.sweep.row_choice import Thresholds
-from polars_prcurve.sweep.sweep_table import build_eta_sweep
+from polars_prcurve.sweep.sweep_table import Thresholds, build_eta_sweep
 
 
 def list_curve_columns(
@@ -73,22 +72,24 @@ def build_curve_table(
     table: InputTable,
     grid: EtaTable,
     metrics: Sequence[PointMetric],
+    columns: Sequence[str],
     *,
     thresholds: Thresholds = None,
     bands: BandOptions | None = None,
     smooth: bool = False,
     long: bool = False,
 ) -> pl.LazyFrame:
-    """Return the result of `curve`: `by`, eta, what the eta frame carries, SWEEP_COLUMNS, and metrics.
+    """Return the result of `curve`: `by`, then `columns`, with what the eta frame carries after eta.
 
-    Metrics have a column each, or, in a `long` table, a row each. With `smooth`, recall and fpr are
-    those of a binormal model, and counts are null.
+    `columns` are those of `list_curve_columns`. Metrics have a column each, or, in a `long` table, a row
+    each. With `smooth`, recall and fpr are those of a binormal model, and counts are null.
     """
     if smooth:
         grid = grid.require_exact("smooth=")
     if long:
         grid = replace(grid, copies=len(metrics))
-    bands = fit_bands(bands, grid, table, metrics)
+    if bands is not None:
+        bands = fit_bands(bands, grid, table, metrics)
     frame = build_eta_sweep(
         grid,
         table,
@@ -99,16 +100,14 @@ def build_curve_table(
     if smooth and isinstance(table, ScoreTable):
         frame = replace_by_binormal_rates(frame, table)
     frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
-    eta, *others = list_curve_columns(metrics, long=long, bands=bands, in_field=is_field(table))
+    eta, *others = columns
     return frame.select(*table.by, eta, *grid.carried, *others)
 
 
 def fit_bands(
-    bands: BandOptions | None, grid: EtaTable, table: InputTable, metrics: Sequence[PointMetric]
-) -> BandOptions | None:
+    bands: BandOptions, grid: EtaTable, table: InputTable, metrics: Sequence[PointMetric]
+) -> BandOptions:
     """Return the options of bands at the prevalences of a grid: estimates, or counted in the table."""
-    if bands is None:
-        return None
     bands = bands.mark_uncertain_eta() if grid.uncertain else bands
     if not grid.may_hold_own or is_field(table):
         return bands

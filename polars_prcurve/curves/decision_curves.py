@@ -31,8 +31,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.point_metrics import build_net_benefit
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
+from polars_prcurve.prevalence.eta_table import Eta, EtaTable, read_eta_list
 from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.sweep.sweep_table import build_eta_sweep
 
@@ -84,7 +83,8 @@ def build_decision_table(
     ).sort(c.GROUP, "eta", c.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
-    bands = fit_bands(bands, grid, table, [metric])
+    if bands is not None:
+        bands = fit_bands(bands, grid, table, [metric])
     frame = add_metrics(frame, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     frame = frame.with_columns(treat_all.alias("treat_all"))

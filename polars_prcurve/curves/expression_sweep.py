@@ -26,11 +26,10 @@ from polars_prcurve.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Column, describe_expression, read_expression
-from polars_prcurve.inputs.pos_label import equals_label, label_dtypes
+from polars_prcurve.inputs.value_checks import equals_label, label_dtypes
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import class_factors
-from polars_prcurve.prevalence.eta_values import read_eta_list
+from polars_prcurve.prevalence.eta_table import class_factors, read_eta_list
 from polars_prcurve.query_checks import guard
 
 Prevalence: TypeAlias = float | pl.Expr | None

@@ -23,7 +23,7 @@ Sources: Wilson 1927; Kish 1965 for effective sizes; Zou and Donner 2008.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -43,10 +43,9 @@ from polars_prcurve.confidence.bands import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
-from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.eta_table import Eta, EtaTable
 from polars_prcurve.prevalence.field_parts import build_field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.sweep.part_counts import PART_COUNTS, build_part_counts
@@ -61,24 +60,6 @@ RATES_AT_ETAS = [
     tuple(f"{c.RESERVED}{name}_at_eta_{end}" for name in ("recall", "fpr", "eta")) for end in (0, 1)
 ]
 """Both rates and the prevalence of the field where the prevalence of one part is at an end."""
-
-
-def read_eta_or_field(
-    eta: Eta,
-    table: InputTable,
-    makes: Iterable[str],
-    *,
-    confidence: float | None = None,
-) -> tuple[InputTable, EtaTable]:
-    """Return the table to count, and its prevalences.
-
-    Of a table that has parts these are the table of the fields and their own prevalences: the rows of a
-    part are weighted, so that they have its prevalence and its share of the field.
-    """
-    if not (isinstance(table, ScoreTable) and table.within):
-        return table, read_eta(eta, table, makes, confidence=confidence)
-    field = read_field(eta, table, confidence)
-    return field, build_field_grid(field)
 
 
 def build_field_grid(field: ScoreTable) -> EtaTable:

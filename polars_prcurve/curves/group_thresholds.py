@@ -16,7 +16,7 @@ from polars_prcurve.argument_kinds import round_to_float
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.group_frames import (
+from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,
     read_group_keys,

@@ -19,7 +19,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.bands import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.doubts import Doubts, tell_doubts
+from polars_prcurve.confidence.estimates import Doubts, tell_doubts
 from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
@@ -72,10 +72,9 @@ from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.alert_sizes import ALERT_SIZES, add_greatest_sizes
-from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sample_design import Design, choose_design
-from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 
 SAMPLE_SIZE_COLUMNS = (
     *("criterion", "target", "threshold", "recall", "fpr"),
@@ -129,11 +128,10 @@ def list_points_columns(
     alerts = [] if per is None else list(_ALERTS)
     metric_columns = list_metric_columns(metrics, long=long, bands=bands)
     threshold, *counts = c.SWEEP_COLUMNS
-    kind: tuple[str, ...] = ()
-    flag: tuple[str, ...] = ()
-    if bands is not None and bands.shown_with == "points":
-        kind = ("interval_of",)
-    if bands is not None and bands.shown_with == "points" and not long:
+    of_points, of_differences = (
+        bands is not None and bands.shown_with == rows for rows in ("points", "differences")
+    )
+    if bands is not None and of_points and not long:
         # Rates and alerts have their intervals behind them, whether they are named as metrics or not.
         with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
         kinds = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
@@ -142,16 +140,11 @@ def list_points_columns(
             for names in (counts, alerts)
         )
         metric_columns = [name for name in metric_columns if name not in counts]
-    if bands is not None and bands.shown_with != "curve":
-        chance = [ABOVE_CHANCE] if bands.shown_with == "points" else []
-        flag = (
-            *chance,
-            "reliable",
-            "why",
-            *([c.ETA_ERROR] if bands.shown_with == "differences" else []),
-        )
+    kind = ["interval_of"] if of_points else []
     sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
-    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
+    flags = [ABOVE_CHANCE, "reliable", "why"] if of_points else []
+    flags = ["reliable", "why", c.ETA_ERROR] if of_differences else flags
+    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
@@ -210,7 +203,7 @@ def build_points_table(
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
-    bands = fit_bands(bands, grid, table, shown)
+    bands = None if bands is None else fit_bands(bands, grid, table, shown)
     sized = targets[0].promise is not None and has_unlike_examples(table)
     effective = bands is not None or sized
     clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)

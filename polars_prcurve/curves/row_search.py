@@ -31,7 +31,7 @@ from polars_prcurve.curves.targets import (
     merge_steps,
 )
 from polars_prcurve.inputs.score_table import InputTable
-from polars_prcurve.sweep.row_choice import begin_block, end_block
+from polars_prcurve.sweep.sweep_table import begin_block, end_block
 
 _REQUEST, _BLOCK, _IS_CORNER = (f"{c.RESERVED}{name}" for name in ("request", "block", "is_corner"))
 

@@ -7,19 +7,19 @@ and collects a check for what only values tell. At the end `input_fields` return
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_list, read_name, refuse_objects
-from polars_prcurve.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.argument_kinds import read_choice, read_list, read_name, refuse_kind, refuse_objects
+from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.score_table import Tallies
-from polars_prcurve.query_checks import Check, run_query
+from polars_prcurve.query_checks import Check, compose_sentence, run_query, show_value
 
 Column: TypeAlias = str | pl.Expr
 """A column as users pass it: its name, or an expression."""
@@ -30,6 +30,7 @@ Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column
 Missing: TypeAlias = Literal["raise", "drop"]
 """What becomes of nulls and NaN: an error, or rows that are left out."""
 
+_ONE_COLUMN = "a column name or an expression"
 _IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
@@ -69,10 +70,10 @@ def read_expression(what: str, column: Column) -> pl.Expr:
 
 
 def _check_column_kind(what: str, column: Any) -> None:
-    if not isinstance(column, str | pl.Expr):
-        raise PrcError(f"{what} takes a column name or an expression; got {describe_value(column)}")
     if isinstance(column, str):
         read_name(what, column)
+    elif not isinstance(column, pl.Expr):
+        raise refuse_kind(what, _ONE_COLUMN, column)
 
 
 def is_dropping(missing: Missing) -> bool:
@@ -140,7 +141,8 @@ class ColumnReader:
         try:
             return dict(self.frame.select(exprs).collect_schema())
         except pl.exceptions.PolarsError as error:
-            raise PrcError(f"{argument}= does not fit the table: {_first_line(error)}") from error
+            first_line = str(error).partition("\n")[0]  # below it Polars prints the plan
+            raise PrcError(f"{argument}= does not fit the table: {first_line}") from error
 
     def read_by(
         self, by: Columns, makes: Iterable[str], argument: str = "by"
@@ -169,9 +171,9 @@ class ColumnReader:
                 )
         return exprs, dtypes
 
-    def add_checks(self, checks: Iterable[Check]) -> None:
-        """Add checks over the sums of `tallies`."""
-        self.tallies.checks.extend(checks)
+    def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
+        """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
+        self.tallies.checks += make_checks(self.tallies.count, what, *values)
 
     def handle_missing(self, column: ReadColumn, models: Sequence[str] = ()) -> None:
         """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
@@ -182,18 +184,13 @@ class ColumnReader:
         if self.drop:
             return
 
-        def add(what: str, count: value_checks.RowCounter) -> None:
-            nan = column.dtype.is_float()
-            self.add_checks(value_checks.missing_checks(count, what, column.value, nan=nan))
-
-        for model in models:
-            add(f"score column {model!r}", partial(self._count_rows_of, model))
-        if not models:
-            add(column.what, self.tallies.count)
-
-    def _count_rows_of(self, model: str, test: pl.Expr) -> pl.Expr:
-        """Add a test of the rows of one model, and return the number of those that satisfy it."""
-        return self.tallies.count(test & (pl.col(c.MODEL) == model))
+        counters: dict[str, value_checks.RowCounter] = {
+            f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
+            for model in models
+        }
+        nan = column.dtype.is_float()
+        for what, count in (counters or {column.what: self.tallies.count}).items():
+            self.tallies.checks += value_checks.missing_checks(count, what, column.value, nan=nan)
 
     def input_fields(
         self,
@@ -272,6 +269,67 @@ def _count_rows(table: pl.LazyFrame, kept: pl.LazyFrame) -> pl.LazyFrame:
     return pl.concat(counts, how="horizontal")
 
 
-def _first_line(error: Exception) -> str:
-    """Return the first line of a Polars error, which ends before the plan is printed."""
-    return str(error).partition("\n")[0]
+# Frames with a value for each group: prevalences or thresholds ----------------------------------
+
+# Such a frame is joined with the groups on the columns that are among those of `by=`.
+
+
+def read_group_keys(
+    argument: str, schema: Mapping[str, pl.DataType], by: Mapping[str, pl.DataType]
+) -> tuple[str, ...]:
+    """Return the group columns that a frame has; raise if one is of another dtype than in the table."""
+    keys = tuple(name for name in schema if name in by)
+    for name in keys:
+        if schema[name] != by[name]:
+            raise PrcError(
+                f"column {name!r} is {schema[name]} in the {argument}= frame and {by[name]} in the "
+                "table; cast one to the other"
+            )
+    return keys
+
+
+def check_forgotten_groups(
+    argument: str, others: Iterable[str], table_schema: Mapping[str, pl.DataType]
+) -> None:
+    """Raise if one of the `others`, which are no groups, is a column of the table: surely a group.
+
+    Without it in `by=`, the values of all groups would be taken for those of each group.
+    """
+    for name in others:
+        if name in table_schema:
+            raise PrcError(
+                f"the {argument}= frame and the table both have a column {name!r}, and it is not a "
+                f"group: pass by={name!r}, or leave it out of the {argument}= frame"
+            )
+
+
+def missing_row_check(
+    argument: str,
+    keys: Mapping[str, pl.Expr],
+    missing: pl.Expr,
+    n_groups: pl.Expr,
+    droppable: str = "",
+) -> Check:
+    """Return the check that no row is `missing`, with the keys of the first one in its sentence.
+
+    `keys` holds what users call each key, and its value. The sentence says that the frame may do without
+    the `droppable` column.
+    """
+    text = compose_sentence(
+        f"the {argument}= frame has no row for ",
+        n_groups.cast(pl.String),
+        " group(s), such as ",
+        *show_first(keys, missing),
+        "; add it, or leave out ",
+        f"the column {droppable}" if droppable else "a column by which its rows need not differ",
+    )
+    return Check(n_groups > 0, text)
+
+
+def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:
+    """Return the parts of a sentence that tell the keys of the first row which is `wrong`."""
+    parts: list[str | pl.Expr] = []
+    for name, key in keys.items():
+        value = show_value(key.filter(wrong).first()).fill_null("null")
+        parts += [", " if parts else "", f"{name} = ", value]
+    return parts

@@ -40,18 +40,16 @@ def read_points(
     sizes: Sizes | None,
     cells: Cells | None,
     score: Column,
-) -> Points | None:
-    """Return the points of `cells=` or `rates=`; None without both."""
+) -> Points:
+    """Return the points of `cells=` or `rates=`, of which one is given."""
     if cells is not None:
         columns, score_dtype = _read_cells(reader, cells, score)
         fields = {"argument": "cells", "count_dtype": pl.Int64(), "score_dtype": score_dtype}
         return Points(columns, fields)
-    if rates is not None:
-        dtype = None if sizes is None else pl.Float64()
-        return Points(_read_rates(reader, rates, sizes), {"count_dtype": dtype})
-    if sizes is not None:
+    if rates is None:
         raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
-    return None
+    dtype = None if sizes is None else pl.Float64()
+    return Points(_read_rates(reader, rates, sizes), {"count_dtype": dtype})
 
 
 def list_parts(argument: str, given: Any, number: int, what: str) -> list[Any]:
@@ -73,7 +71,7 @@ def _read_rates(
         given = reader.read_column("rates", column)
         value_checks.RATE_DTYPES.require(given.what, given.dtype)
         reader.handle_missing(given)
-        reader.add_checks(value_checks.rate_checks(reader.tallies.count, given.what, given.value))
+        reader.check(value_checks.rate_checks, given.what, given.value)
         points[name] = given.value.cast(pl.Float64)
     if sizes is None:
         return points
@@ -104,7 +102,7 @@ def _read_cells(
     """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE with its dtype if there is a score."""
     listed = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
     counts = {
-        name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
+        name: _read_count(reader, column).cast(pl.Int64, wrap_numerical=True)
         for name, column in zip(("tp", "fp", "fn", "tn"), listed, strict=True)
     }
     points = {
@@ -120,9 +118,9 @@ def _read_cells(
     return {**points, c.SCORE: given.value}, given.dtype
 
 
-def _read_count(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
+def _read_count(reader: ColumnReader, column: Column) -> pl.Expr:
     """Return a column of whole numbers without a null; floats have to be whole, too."""
-    given = reader.read_column(argument, column)
+    given = reader.read_column("cells", column)
     _require_numbers(given)
     reader.handle_missing(given)
     _check_counts(reader, given.what, given.value)
@@ -137,6 +135,5 @@ def _require_numbers(given: ReadColumn) -> None:
 
 def _check_counts(reader: ColumnReader, what: str, value: pl.Expr) -> None:
     """Add checks that the values of a column, as far as there are any, are whole numbers >= 0."""
-    count = reader.tallies.count
-    reader.add_checks(value_checks.amount_checks(count, what, value))
-    reader.add_checks(value_checks.whole_checks(count, what, value))
+    reader.check(value_checks.amount_checks, what, value)
+    reader.check(value_checks.whole_checks, what, value)

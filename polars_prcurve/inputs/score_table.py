@@ -35,9 +35,12 @@ class Tallies:
     n_score_tests: int = 0
     """The number of tests, the first ones, that read the score alone."""
 
-    def count(self, test: pl.Expr) -> pl.Expr:
-        """Add a test, and return the number of rows that satisfy it, over the table of groups."""
-        return self.sum_per_group(test).sum()
+    def count(self, test: pl.Expr, among: pl.Expr | None = None) -> pl.Expr:
+        """Add a test of all rows, or of those `among` them, and return the number that satisfy it.
+
+        It is an expression over the table of groups.
+        """
+        return self.sum_per_group(test if among is None else test & among).sum()
 
     def sum_per_group(self, value: pl.Expr) -> pl.Expr:
         """Add a sum of integers, and return the column that holds it in the table of groups."""
@@ -208,7 +211,7 @@ class ScoreTable(InputTable):
         score, score_tallies = pl.col(c.SCORE), Tallies()
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
-            list(value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan))
+            value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan)
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
         rows, positive = pl.len().cast(pl.Int64), self.columns[c.LABEL].cast(pl.Int64).sum()
         frame = self.frame.group_by(*self.by_exprs, self.columns[c.SCORE].alias(c.SCORE)).agg(

@@ -26,8 +26,8 @@ from polars_prcurve.inputs.column_reader import (
     list_columns,
 )
 from polars_prcurve.inputs.point_columns import Cells, Sizes, list_parts, read_points
-from polars_prcurve.inputs.pos_label import check_category, equals_label, label_dtypes
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.value_checks import check_category, equals_label, label_dtypes
 from polars_prcurve.number_words import format_count
 
 NO_MODEL: Any = object()
@@ -70,7 +70,8 @@ def read_input(
     groups, by_dtypes = reader.read_by(by, makes)
     model_name = "" if model is NO_MODEL else _read_model(reader, model, groups, by_dtypes)
     parts = () if within is None else tuple(_read_within(reader, within, groups, by_dtypes))
-    if points := read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score):
+    if rates is not None or sizes is not None or cells is not None:
+        points = read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score)
         fields = reader.input_fields(by_dtypes, groups, points.columns)
         return RateTable(**fields, **points.fields, model_name=model_name)
     models = by_dtypes.get(c.MODEL) if matched else None
@@ -79,14 +80,15 @@ def read_input(
     if counts is not None:
         # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
         refuse_arguments("counts= stands in place of labels and weights", pos_label=pos_label)
-        amounts = _read_counts(reader, _list_counts(counts))
+        amounts = _read_counts(reader, counts)
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
     ids = {} if cluster is None else {c.CLUSTER: _read_id(reader, "cluster", cluster)}
     if stratum is not None and weight is not None:
         ids |= _read_strata(reader, stratum, weight, groups)
     if examples := [_read_id(reader, "id", column) for column in list_columns("id=", example)]:
-        ids[c.EXAMPLE] = examples[0] if len(examples) == 1 else pl.struct(_number_fields(examples))
+        named = [of.alias(str(i)) for i, of in enumerate(examples)]  # whose own names may be equal
+        ids[c.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
         if not matched:
             reader.example_keys = [*groups[: len(groups) - (model is not NO_MODEL)], *examples]
     has_floats = c.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
@@ -180,36 +182,15 @@ _COLUMN_ARGUMENTS = (
 
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether scores occur ten times on average, by their dtype or a sample of many rows."""
-    if table.has_few_scores or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
-        return table.has_few_scores
+    few = table.has_few_scores
+    if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
+        return few
     size = 8_192
     sample = frame.sample(size, with_replacement=True, seed=0)
     distinct = sample.select(*table.by_exprs, table.columns[c.SCORE].alias(c.SCORE)).n_unique()
     # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
     # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
     return (size - distinct) * frame.height > 5 * size**2
-
-
-def drop_incomplete_examples(
-    frame: pl.DataFrame | pl.LazyFrame,
-    *,
-    by: Columns,
-    id: Columns,
-    score: Column,
-    label: Column,
-    weight: Column | None = None,
-) -> pl.LazyFrame:
-    """Return the table without examples in one of whose rows, of any model, a value is missing."""
-    reader = ColumnReader(frame, "drop", may_collect=False)
-    groups, _ = reader.read_by(by, ())
-    given = [("score", score), ("label", label), *([] if weight is None else [("weight", weight)])]
-    for argument, column in given:
-        reader.handle_missing(reader.read_column(argument, column))
-    reader.example_keys = [
-        *groups,
-        *(_read_id(reader, "id", column) for column in list_columns("id=", id)),
-    ]
-    return reader.drop_missing()
 
 
 def read_unlabelled(
@@ -384,7 +365,7 @@ def _read_strata(
     most = pl.when(number.is_finite()).then(number).max().over(*groups, key)
     reader.frame = reader.frame.with_columns(most.alias(c.ROW_WEIGHT))
     stands_for = pl.col(c.ROW_WEIGHT)
-    reader.add_checks(value_checks.stratum_checks(reader.tallies.count, amount.what, number, stands_for))
+    reader.check(value_checks.stratum_checks, amount.what, number, stands_for)
     return {c.STRATUM: key, c.ROW_WEIGHT: stands_for}
 
 
@@ -393,11 +374,6 @@ def _read_id(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
     given = reader.read_column(argument, column)
     reader.handle_missing(given)
     return given.value
-
-
-def _number_fields(values: Sequence[pl.Expr]) -> list[pl.Expr]:
-    """Return values under names of their own, which expressions may share."""
-    return [value.alias(str(number)) for number, value in enumerate(values)]
 
 
 def _read_score(
@@ -418,7 +394,7 @@ def _read_score(
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         value = given.value.cast(pl.Float64)
-        reader.add_checks(value_checks.posterior_checks(reader.tallies.count, given.what, value, advice))
+        reader.check(value_checks.posterior_checks, given.what, value, advice)
     return given
 
 
@@ -433,12 +409,12 @@ def _read_labels(
     if pos_label is not None:
         check_category(what, dtype, pos_label)
         positive = equals_label(value, pos_label)
-        reader.add_checks(value_checks.pos_label_checks(reader.tallies.count, what, positive, pos_label))
+        reader.check(value_checks.pos_label_checks, what, positive, pos_label)
     elif dtype == pl.Boolean:
         positive = value
     else:
         positive = value == 1
-        reader.add_checks(value_checks.label_checks(reader.tallies.count, what, value))
+        reader.check(value_checks.label_checks, what, value)
     if weight is None:
         return {c.LABEL: (positive, pl.Boolean())}
     amount, amount_dtype = _read_amount(reader, "weight", weight)
@@ -454,27 +430,21 @@ def gives_squares(weight: object, counts: Any) -> bool:
     return weight is not None or (isinstance(counts, list | tuple) and len(counts) == 4)
 
 
-def _list_counts(counts: Any) -> list[Column]:
-    """Return the two columns of counts, or all four of weighted counts."""
-    what = "columns, of positives and of negatives"
-    if gives_squares(None, counts):
-        return list_parts("counts", counts, 4, f"{what}, and of their squared weights")
-    return list_parts("counts", counts, 2, f"{what}, or four with sums of squared weights")
-
-
-def _read_counts(reader: ColumnReader, counts: list[Column]) -> dict[str, TypedExpr]:
+def _read_counts(reader: ColumnReader, counts: Counts) -> dict[str, TypedExpr]:
     """Return POS and NEG, and POS_SQUARES and NEG_SQUARES if there are four columns."""
+    has_squares, what = gives_squares(None, counts), "columns, of positives and of negatives"
+    more = "and of their squared weights" if has_squares else "or four with sums of squared weights"
+    listed = list_parts("counts", counts, 4 if has_squares else 2, f"{what}, {more}")
     amounts = {
         name: _read_amount(reader, "counts", column)
-        for name, column in zip((c.POS, c.NEG, c.POS_SQUARES, c.NEG_SQUARES), counts, strict=False)
+        for name, column in zip((c.POS, c.NEG, c.POS_SQUARES, c.NEG_SQUARES), listed, strict=False)
     }
-    if c.POS_SQUARES in amounts:
+    if has_squares:
         for (total, _), (squares, _), column in zip(
-            list(amounts.values())[:2], list(amounts.values())[2:], counts[2:], strict=True
+            list(amounts.values())[:2], list(amounts.values())[2:], listed[2:], strict=True
         ):
             what = f"counts column {column!r}" if isinstance(column, str) else "counts="
-            checks = value_checks.square_checks(reader.tallies.count, what, total, squares)
-            reader.add_checks(checks)
+            reader.check(value_checks.square_checks, what, total, squares)
     for value, dtype in amounts.values():
         if dtype.is_integer():
             _check_sum(reader, value)
@@ -484,7 +454,7 @@ def _read_counts(reader: ColumnReader, counts: list[Column]) -> dict[str, TypedE
 def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
     halves = [reader.tallies.sum_per_group(half) for half in value_checks.split_in_halves(count)]
-    reader.add_checks(value_checks.total_checks(*halves))
+    reader.tallies.checks += value_checks.total_checks(*halves)
 
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
@@ -493,7 +463,7 @@ def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedEx
     value, dtype, _, what = given
     value_checks.AMOUNT_DTYPES.require(what, dtype)
     reader.handle_missing(given)
-    reader.add_checks(value_checks.amount_checks(reader.tallies.count, what, value))
+    reader.check(value_checks.amount_checks, what, value)
     # Sums in the user's dtype could overflow.
     wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
     return value.cast(wide), wide

@@ -73,7 +73,9 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
     if isinstance(dtype, pl.Decimal):
         digits, scale = dtype.precision or 38, dtype.scale
         least = _find_least_integer(number * 10**scale, 1 - 10**digits, 10**digits - 1)
-        return None if least is None else _to_decimal(least, scale)
+        # By its digits: division would round.
+        parts = None if least is None else (int(least < 0), tuple(map(int, str(abs(least)))), -scale)
+        return None if parts is None else Decimal(parts)
     if dtype == pl.Boolean:
         least = _find_least_integer(number, 0, 1)
         return None if least is None else bool(least)
@@ -100,12 +102,6 @@ def _find_least_float(number: RealNumber, dtype: pl.DataType) -> float:
     if float(held) < nearest:  # as Python floats: NumPy would round the longer one first
         held = np.nextafter(held, held.dtype.type(math.inf))
     return float(held) + 0.0  # 0.0 in place of -0.0
-
-
-def _to_decimal(unscaled: int, scale: int) -> Decimal:
-    """Return `unscaled / 10**scale`, with all its digits."""
-    digits = tuple(map(int, str(abs(unscaled))))
-    return Decimal((int(unscaled < 0), digits, -scale))
 
 
 _FLOAT_TYPES: dict[Any, str] = {pl.Float16: "float16", pl.Float32: "float32", pl.Float64: "float64"}

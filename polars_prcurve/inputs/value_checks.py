@@ -1,18 +1,22 @@
 """Checks of dtypes and values, with the sentences that frame methods and expressions both raise.
 
-Each function yields `Check`s that a value is as it should be. The number of rows that are not comes
+Each function returns `Check`s that a value is as it should be. The number of rows that are not comes
 from a parameter `count`, because it differs by caller: an expression sums in its context, and a frame
 method reads a sum from the table of groups (see `score_table`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import Any, TypeAlias
 
 import polars as pl
 from polars import selectors
 
+from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence
 
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
@@ -43,80 +47,79 @@ def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
 
 
-def missing_checks(count: RowCounter, what: str, value: pl.Expr, *, nan: bool) -> Iterator[Check]:
-    """Yield checks that no value is null, and, with `nan`, that none is NaN."""
+def missing_checks(count: RowCounter, what: str, value: pl.Expr, *, nan: bool) -> list[Check]:
+    """Return checks that no value is null, and, with `nan`, that none is NaN."""
     todo = 'filter those rows out, or pass missing="drop" to a frame method'
-    yield _row_check(count(value.is_null()), what, "null", todo)
+    checks = [_row_check(count(value.is_null()), what, "null", todo)]
     if nan:
-        yield _row_check(count(value.cast(pl.Float64).is_nan()), what, "NaN", todo)
+        checks.append(_row_check(count(value.cast(pl.Float64).is_nan()), what, "NaN", todo))
+    return checks
 
 
-def label_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
-    """Yield checks that all numeric labels are in {0, 1}, or all in {-1, 1}."""
+def label_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
+    """Return checks that all numeric labels are in {0, 1}, or all in {-1, 1}."""
     todo = "expected {0, 1} or {-1, 1}, or pass pos_label="
     zeros, ones, minus_ones = (count(value == valid) for valid in (0, 1, -1))
     others = count(value.is_not_null()) - zeros - ones - minus_ones
-    yield _row_check(others, what, "not binary", todo)
-    yield Check(
-        (zeros > 0) & (minus_ones > 0),
-        compose_sentence(
-            f"{what} mixes ",
-            zeros.cast(pl.String),
-            " row(s) of 0 with ",
-            minus_ones.cast(pl.String),
-            f" of -1; {todo}",
-        ),
+    mixed = compose_sentence(
+        f"{what} mixes ",
+        zeros.cast(pl.String),
+        " row(s) of 0 with ",
+        minus_ones.cast(pl.String),
+        f" of -1; {todo}",
     )
+    return [
+        _row_check(others, what, "not binary", todo),
+        Check((zeros > 0) & (minus_ones > 0), mixed),
+    ]
 
 
-def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label: Any) -> Iterator[Check]:
-    """Yield a check that the positive label occurs: a misspelt one would silently leave no positives."""
+def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label: Any) -> list[Check]:
+    """Return a check that the positive label occurs: a misspelt one would leave no positives."""
     rows = count(pl.lit(True) | positive)  # as long as the column, which a literal alone is not
     text = (
         f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
         f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
-    yield Check(
-        (rows > 0) & (count(positive) == 0),
-        compose_sentence(f"{what} holds ", rows.cast(pl.String), text),
-    )
+    sentence = compose_sentence(f"{what} holds ", rows.cast(pl.String), text)
+    return [Check((rows > 0) & (count(positive) == 0), sentence)]
 
 
-def amount_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
-    """Yield a check that weights or counts are finite and not negative."""
+def amount_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
+    """Return a check that weights or counts are finite and not negative."""
     # NaN is above every number in Polars, so one comparison finds it and infinity.
     wrong = (value < 0) | (value.cast(pl.Float64) >= float("inf"))
-    yield _row_check(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")
+    return [_row_check(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")]
 
 
-def stratum_checks(
-    count: RowCounter, what: str, weight: pl.Expr, of_stratum: pl.Expr
-) -> Iterator[Check]:
-    """Yield checks that a weight is a number of rows, and that of all rows of its stratum."""
+def stratum_checks(count: RowCounter, what: str, weight: pl.Expr, of_stratum: pl.Expr) -> list[Check]:
+    """Return checks that a weight is a number of rows, and that of all rows of its stratum."""
     todo = "pass the rows of its stratum over those that were drawn from it"
     beyond = (weight > 0) & ((weight < 1 - 1e-9) | (weight > 2.0**53))
-    yield _row_check(count(beyond), what, "below 1 or above 2**53", f"beside stratum= {todo}")
     unequal = (weight > 0) & (weight < of_stratum * (1 - 1e-9))
-    yield _row_check(count(unequal), what, "less than elsewhere in its stratum", todo)
+    return [
+        _row_check(count(beyond), what, "below 1 or above 2**53", f"beside stratum= {todo}"),
+        _row_check(count(unequal), what, "less than elsewhere in its stratum", todo),
+    ]
 
 
-def square_checks(count: RowCounter, what: str, total: pl.Expr, squares: pl.Expr) -> Iterator[Check]:
-    """Yield a check that sums of squared weights can belong to sums of weights.
+def square_checks(count: RowCounter, what: str, total: pl.Expr, squares: pl.Expr) -> list[Check]:
+    """Return a check that sums of squared weights can belong to sums of weights.
 
     They may be 0 beside a weight so small that its square is no float.
     """
     total, squares = total.cast(pl.Float64), squares.cast(pl.Float64)
     wrong = squares > total * total * (1 + 1e-9)
     todo = "expected sums of the squares of the same weights, as counts(weight=) gives them"
-    yield _row_check(count(wrong), what, "no sum of squared weights beside its count", todo)
+    return [_row_check(count(wrong), what, "no sum of squared weights beside its count", todo)]
 
 
-def whole_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
-    """Yield a check that counts are whole numbers, and fit an Int64."""
+def whole_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
+    """Return a check that counts are whole numbers, and fit an Int64."""
     number = value.cast(pl.Float64)
     wrong = (number != number.floor()) | (number >= 2.0**62)
     todo = "expected numbers of examples, neither shares nor sums of weights"
-    yield _row_check(count(wrong), what, "no whole number below 2**62", todo)
+    return [_row_check(count(wrong), what, "no whole number below 2**62", todo)]
 
 
 def split_in_halves(count: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
@@ -124,34 +127,109 @@ def split_in_halves(count: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     return count // 2**32, count % 2**32
 
 
-def total_checks(high: pl.Expr, low: pl.Expr) -> Iterator[Check]:
-    """Yield a check that counts of a group, summed in halves, add up to an Int64."""
+def total_checks(high: pl.Expr, low: pl.Expr) -> list[Check]:
+    """Return a check that counts of a group, summed in halves, add up to an Int64."""
     total = high.cast(pl.Int128) * 2**32 + low
     text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
-    yield Check(total.max() >= 2**63, compose_sentence(text))
+    return [Check(total.max() >= 2**63, compose_sentence(text))]
 
 
-def rate_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
-    """Yield a check that rates lie in [0, 1]."""
-    yield _row_check(
-        count(~value.is_between(0, 1)), what, "outside [0, 1]", "expected rates, not percent"
+def rate_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
+    """Return a check that rates lie in [0, 1]."""
+    outside = ~value.is_between(0, 1)
+    return [_row_check(count(outside), what, "outside [0, 1]", "expected rates, not percent")]
+
+
+def posterior_checks(count: RowCounter, what: str, value: pl.Expr, advice: str = "") -> list[Check]:
+    """Return a check that posteriors lie in [0, 1] and are not NaN; `advice` is for other scores."""
+    todo = f"expected probabilities of the positive class{advice}"
+    outside = (value < 0) | (value > 1)  # true of NaN, which is above every number
+    return [_row_check(count(outside), what, "outside [0, 1] or NaN", todo)]
+
+
+def eta_checks(count: RowCounter, eta: pl.Expr) -> list[Check]:
+    """Return a check that prevalences lie in [0, 1] and are not NaN."""
+    outside = (eta < 0) | (eta > 1)  # true of NaN, which is above every number
+    return [_row_check(count(outside), "eta=", "outside [0, 1]", "expected shares, not percent")]
+
+
+def inner_eta_checks(count: RowCounter, what: str, eta: pl.Expr) -> list[Check]:
+    """Return a check that prevalences lie between 0 and 1, where the odds are finite and not 0."""
+    todo = "expected shares of positives, not percent, and neither 0 nor 1"
+    return [_row_check(count((eta <= 0) | (eta >= 1)), what, "not between 0 and 1", todo)]
+
+
+# The positive label: which labels can equal it, and which rows do -------------------------------
+
+# A label is compared in its own dtype, to which `pos_label=` is cast. So Polars can plan the comparison
+# whatever the dtype turns out to be, and a rule of dtypes refuses what makes no sense.
+
+_NUMBERS = selectors.numeric() | selectors.boolean()
+_WITHOUT_POS_LABEL = DtypeRule(
+    _NUMBERS, "; pass pos_label=, the value that is positive, or a Boolean label"
+)
+_DTYPES_OF_KIND: list[tuple[type | tuple[type, ...], selectors.Selector]] = [
+    ((Real, Decimal), _NUMBERS),
+    (str, selectors.string() | selectors.categorical() | selectors.enum()),
+    (bytes, selectors.binary()),
+    (datetime, selectors.datetime()),
+    (date, selectors.date() | selectors.datetime()),  # after datetime, which is a date in Python
+    (time, selectors.time()),
+    (timedelta, selectors.duration()),
+]
+
+
+def label_dtypes(pos_label: Any) -> DtypeRule:
+    """Return the dtypes that a label may have; raise if `pos_label` is no single value."""
+    if pos_label is None:
+        return _WITHOUT_POS_LABEL
+    pos_label = _to_python(pos_label)
+    for kind, dtypes in _DTYPES_OF_KIND:
+        if isinstance(pos_label, kind) and _is_literal(pos_label):
+            return DtypeRule(dtypes, f" and cannot equal pos_label={pos_label!r}")
+    raise PrcError(
+        f"pos_label= is one value of the label, such as 'spam' or 1; got {describe_value(pos_label)}"
     )
 
 
-def posterior_checks(count: RowCounter, what: str, value: pl.Expr, advice: str = "") -> Iterator[Check]:
-    """Yield a check that posteriors lie in [0, 1] and are not NaN; `advice` is for other scores."""
-    todo = f"expected probabilities of the positive class{advice}"
-    outside = (value < 0) | (value > 1)  # true of NaN, which is above every number
-    yield _row_check(count(outside), what, "outside [0, 1] or NaN", todo)
+def _is_literal(value: Any) -> bool:
+    """Return whether Polars can hold a value: of numbers those of 128 bits, of texts those in UTF-8."""
+    if isinstance(value, Decimal) and not value.is_finite():
+        return False  # on which Polars panics
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "replace").decode() == value
+    try:
+        pl.lit(value)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return False
+    return True
 
 
-def eta_checks(count: RowCounter, eta: pl.Expr) -> Iterator[Check]:
-    """Yield a check that prevalences lie in [0, 1] and are not NaN."""
-    outside = (eta < 0) | (eta > 1)  # true of NaN, which is above every number
-    yield _row_check(count(outside), "eta=", "outside [0, 1]", "expected shares, not percent")
+def check_category(what: str, dtype: pl.DataType, pos_label: Any) -> None:
+    """Raise if the dtype is an Enum without the positive label."""
+    if isinstance(dtype, pl.Enum) and pos_label not in dtype.categories.to_list():
+        raise PrcError(
+            f"{what} has no category {pos_label!r}; {suggest_names(str(pos_label), dtype.categories)}"
+        )
 
 
-def inner_eta_checks(count: RowCounter, what: str, eta: pl.Expr) -> Iterator[Check]:
-    """Yield a check that prevalences lie between 0 and 1, where the odds are finite and not 0."""
-    todo = "expected shares of positives, not percent, and neither 0 nor 1"
-    yield _row_check(count((eta <= 0) | (eta >= 1)), what, "not between 0 and 1", todo)
+def equals_label(value: pl.Expr, pos_label: Any) -> pl.Expr:
+    """Return whether a label is the positive one; false if its dtype cannot hold that value."""
+    pos_label = _to_python(pos_label)
+    dtype = pl.dtype_of(value)
+    equal = value == pl.lit(pos_label).cast(dtype, strict=False)
+    if isinstance(pos_label, Real | Decimal):
+        # The cast would take 1.5 for 1 among integers, and 2 for true among Booleans.
+        if pos_label not in (0, 1):
+            equal &= ~dtype.matches(selectors.boolean())
+        if pos_label % 1 != 0:
+            equal &= ~dtype.matches(selectors.integer())
+    # Null where the dtype cannot hold the value; null labels are left out or refused elsewhere.
+    return equal.fill_null(False)
+
+
+def _to_python(pos_label: Any) -> Any:
+    """Return a NumPy scalar as the Python value that it stands for."""
+    import numpy as np
+
+    return pos_label.item() if isinstance(pos_label, np.generic) else pos_label

@@ -116,17 +116,12 @@ def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
     return [name for name in names if not (analytic and name == "pr_auc")]
 
 
-def refuse_repeats(names: list[str]) -> None:
-    """Raise if two metrics have the same name."""
-    if repeats := find_repeats(names):
-        raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
-
-
 def _find_all(metrics: Any, argument: str, kind: type[M], *, takes_target: bool = False) -> list[M]:
     given = read_list(argument, metrics, "names or metrics", single=(str, Metric))
     expected = f"{argument} takes names or metrics"
     values = [_find_metric(metric, expected, kind, takes_target=takes_target) for metric in given]
-    refuse_repeats([metric.name for metric in values])
+    if repeats := find_repeats(metric.name for metric in values):
+        raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
     return values
 
 

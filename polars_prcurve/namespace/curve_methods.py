@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_flag
-from polars_prcurve.binding.bound_table import BoundTable
-from polars_prcurve.binding.question import Question
+from polars_prcurve.argument_kinds import read_choice, read_flag
+from polars_prcurve.binding.bound_table import BoundTable, Question
 from polars_prcurve.binding.words import TableWords, TargetsOfTable
-from polars_prcurve.confidence.bands import read_bands
 from polars_prcurve.confidence.certainty import Confidence, Intervals
 from polars_prcurve.curves.binormal import (
     BINORMAL_COLUMNS,
     Smooth,
     build_binormal_table,
-    read_smooth,
     to_binormal_metric,
 )
 from polars_prcurve.curves.curve_table import build_curve_table, list_curve_columns
@@ -41,9 +38,8 @@ from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metrics, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_values import Eta
-from polars_prcurve.sweep.row_choice import Thresholds
-from polars_prcurve.sweep.sweep_table import build_sweep_table, count_scores
+from polars_prcurve.prevalence.eta_table import Eta
+from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.uncertainty.optimism import build_optimism_table
 from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 
@@ -236,15 +232,17 @@ class CurveMethods(BoundTable[F], path="prc"):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
-        read_smooth(smooth)
+        if smooth is not None:
+            read_choice("smooth=", smooth, ["binormal"])
         question = self._ask("curve", words, eta=eta, confidence=confidence, smooth=smooth)
-        bands = read_bands(question.certainty, asked, question.columns)
+        bands = question.read_bands(asked)
         makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
         table, grid = question.place_at_etas(question.read(makes), makes)
         query = build_curve_table(
             table if bands is None else table.require_example_counts(),
             grid,
             asked,
+            makes,
             thresholds=thresholds,
             bands=bands,
             smooth=smooth is not None,
@@ -426,7 +424,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             together=read_flag("together=", together),
         )
         per, corrector = question.targets.get("per"), _choose_correction(question)
-        bands = read_bands(question.certainty, asked, question.columns, corrected=corrector is not None)
+        bands = question.read_bands(asked, corrected=corrector is not None)
         bands = None if bands is None else replace(bands, shown_with="points")
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = question.read(makes)
@@ -504,7 +502,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         question = self._ask(
             "decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train
         )
-        bands = read_bands(question.certainty, [], question.columns)
+        bands = question.read_bands([])
         makes = list_decision_columns(bands=bands is not None, in_field=question.has_parts)
         table = cast("ScoreTable", question.read(makes, posteriors=True))
         if question.has_parts:
@@ -618,7 +616,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
-        read_smooth(smooth)
+        if smooth is not None:
+            read_choice("smooth=", smooth, ["binormal"])
         question = self._ask(
             "summary",
             words,

@@ -14,8 +14,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts
 from polars_prcurve.atomic_file import resolve_target
-from polars_prcurve.binding.bound_table import BoundTable
-from polars_prcurve.binding.question import Question, name_column
+from polars_prcurve.binding.bound_table import BoundTable, Question, name_column
 from polars_prcurve.binding.words import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.decision.decide import decide
@@ -24,7 +23,7 @@ from polars_prcurve.decision.goal import Goal, read_goal
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace.decision import Decision
-from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.eta_table import Eta
 from polars_prcurve.prevalence.field_values import Field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 

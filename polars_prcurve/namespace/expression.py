@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
-from polars_prcurve.binding.public_methods import PublicMethods
+from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.rules import check_rules, list_facts
 from polars_prcurve.binding.words import RowWords, TableWords
 from polars_prcurve.curves.expression_sweep import (
@@ -35,12 +35,14 @@ if TYPE_CHECKING:
 class ExprPrc(PublicMethods, path="prc"):
     """The sweep as expressions on a score column.
 
-    `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label
-    that is not Boolean or numeric. Weights are cast to Float64. All expressions work in `select`,
-    `with_columns`, `over` and `group_by().agg`, and are named like the score column. The score is one
-    column: for several scores write several expressions. A null, a NaN or a label that is not binary
-    stops the query, so filter such rows out first. With `pos_label` each group must hold that value:
-    if groups may lack positives, pass a Boolean label.
+    `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label that
+    is not Boolean or numeric. Weights are cast to Float64, and so are counts then, which are Int64
+    otherwise. `eta` is a number, None for the own prevalence of the rows in the context, or an
+    expression with one value per group, such as `pl.col("eta").first()`. All expressions work in
+    `select`, `with_columns`, `over` and `group_by().agg`, and are named like the score column. The score
+    is one column: for several scores write several expressions. A null, a NaN or a label that is not
+    binary stops the query, so filter such rows out first. With `pos_label` each group must hold that
+    value: if groups may lack positives, pass a Boolean label.
     """
 
     def __init__(self, expr: pl.Expr) -> None:
@@ -58,8 +60,6 @@ class ExprPrc(PublicMethods, path="prc"):
 
     def tp(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """True positives at the row's own score: positives that score at least as high.
-
-        The dtype is Int64, or Float64 with weights.
 
         Examples
         --------
@@ -80,24 +80,15 @@ class ExprPrc(PublicMethods, path="prc"):
         return read_scored_rows(self._expr, label, **rows).count_above(positive=True)
 
     def fp(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
-        """False positives at the row's own score: negatives that score at least as high.
-
-        The dtype is Int64, or Float64 with weights.
-        """
+        """False positives at the row's own score: negatives that score at least as high."""
         return read_scored_rows(self._expr, label, **rows).count_above(positive=False)
 
     def fn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
-        """False negatives at the row's own score: positives that score lower.
-
-        The dtype is Int64, or Float64 with weights.
-        """
+        """False negatives at the row's own score: positives that score lower."""
         return read_scored_rows(self._expr, label, **rows).count_below(positive=True)
 
     def tn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
-        """True negatives at the row's own score: negatives that score lower.
-
-        The dtype is Int64, or Float64 with weights.
-        """
+        """True negatives at the row's own score: negatives that score lower."""
         return read_scored_rows(self._expr, label, **rows).count_below(positive=False)
 
     def recall(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
@@ -131,11 +122,7 @@ class ExprPrc(PublicMethods, path="prc"):
         eta: float | pl.Expr | None = None,
         **rows: Unpack[RowWords],
     ) -> pl.Expr:
-        """Any point metric at the row's own score: Float64, null where undefined.
-
-        `eta` is a number, None for the own prevalence of the rows in the context, or an expression with
-        one value per group, such as `pl.col("eta").first()`.
-        """
+        """Any point metric at the row's own score: Float64, null where undefined."""
         asked = find_point_metric(metric)
         prevalence = read_one_prevalence(eta)
         return read_scored_rows(self._expr, label, eta, **rows).point_metric(asked, prevalence)
@@ -180,9 +167,8 @@ class ExprPrc(PublicMethods, path="prc"):
     ) -> pl.Expr:
         """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
 
-        They equal the rows of the frame method `curve`; only frames have bands. `eta` is a number, a
-        list of numbers, None for the own prevalence of the rows in the context, or an expression with
-        one value per group.
+        They equal the rows of the frame method `curve`; only frames have bands. `eta` may also be a
+        list of numbers.
         """
         asked = find_point_metrics(metrics)
         scored = read_scored_rows(self._expr, label, eta, **rows)
@@ -196,9 +182,6 @@ class ExprPrc(PublicMethods, path="prc"):
         **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """A curve metric: one Float64, null where undefined, equal to the frame method's value.
-
-        `eta` is a number, None for the own prevalence of the rows in the context, or an expression with
-        one value per group, such as `pl.col("eta").first()`.
 
         Examples
         --------
@@ -283,11 +266,9 @@ class ExprPrc(PublicMethods, path="prc"):
         """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
 
         Pass one target. The frame method `operating_points` says what each target means, and finds an
-        equal threshold. The value is null where no threshold meets the target. `eta` is a number, None
-        for the own prevalence of the rows in the context, or an expression with one value per group,
-        such as `pl.col("eta").first()`. `guarantee` and `start` are as there, except that the start is a
-        number, with which scores are compared as Float64. Targets of alerts have no guarantee here,
-        because Polars has no beta quantiles.
+        equal threshold. The value is null where no threshold meets the target. `guarantee` and `start`
+        are as there, except that the start is a number, with which scores are compared as Float64.
+        Targets of alerts have no guarantee here, because Polars has no beta quantiles.
 
         Examples
         --------

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice, read_flag
-from polars_prcurve.binding.bound_table import BoundTable
-from polars_prcurve.binding.question import Question
+from polars_prcurve.binding.bound_table import BoundTable, Question
 from polars_prcurve.binding.words import (
     TABLE_WORDS,
     OneTargetOfTable,
@@ -46,8 +45,7 @@ from polars_prcurve.errors import PrcError, describe_value, list_names
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import read_eta
-from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
+from polars_prcurve.prevalence.eta_table import Eta, read_eta, read_eta_list
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -29,12 +29,11 @@ from polars_prcurve.prevalence.estimate_from_posteriors import (
     check_estimate_method,
     list_estimate_columns,
 )
-from polars_prcurve.prevalence.eta_table import read_eta
-from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.eta_table import Eta, read_eta
+from polars_prcurve.prevalence.field_parts import build_reweighted_table
 from polars_prcurve.prevalence.field_values import Field
-from polars_prcurve.prevalence.reweight import build_reweighted_table
 from polars_prcurve.query_checks import run_query
-from polars_prcurve.sweep.row_choice import Thresholds
+from polars_prcurve.sweep.sweep_table import Thresholds
 from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
-from polars_prcurve.binding.public_methods import PublicMethods
+from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.words import (
     CHART_WORDS,
     TARGET_WORDS,
@@ -33,7 +33,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.decision import Decision
-from polars_prcurve.prevalence.eta_values import eta_grid
+from polars_prcurve.prevalence.eta_table import eta_grid
 from polars_prcurve.query_checks import run_query
 
 if TYPE_CHECKING:
@@ -42,17 +42,19 @@ if TYPE_CHECKING:
     from polars_prcurve.binding.bound_table import BoundTable
     from polars_prcurve.charts import Chart
     from polars_prcurve.confidence.certainty import Confidence
-    from polars_prcurve.prevalence.eta_values import Eta
-    from polars_prcurve.sweep.row_choice import Thresholds
+    from polars_prcurve.prevalence.eta_table import Eta
+    from polars_prcurve.sweep.sweep_table import Thresholds
 
 
 class PlotPrc(PublicMethods, path="prc.plot"):
     """Charts of a score table, as plain Altair charts.
 
-    Every method collects the table that it draws at the call. A curve has at most 2 * positives + 2 rows
-    per group; `threshold_curve` and `normal_quantiles` draw every score. The words that say what the
-    table holds are those of `.prc`. Charts share `color` and `facet`, the group columns that tell curves
-    and panels apart, and `title`, a text, or False for a chart without words around it.
+    Every method collects the table that it draws at the call, and returns an Altair chart, which the
+    function of its name in `charts` describes; `threshold_curve` returns several above each other. A
+    curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
+    every score. The words that say what the table holds are those of `.prc`. Charts share `color` and
+    `facet`, the group columns that tell curves and panels apart, and `title`, a text, or False for a
+    chart without words around it.
     """
 
     def __init__(self, methods: BoundTable[Any]) -> None:
@@ -101,10 +103,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
             Targets, as in `operating_points`.
 
-        Returns
-        -------
-        An Altair chart; see `charts.alerts`.
-
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -142,10 +140,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `charts.pr_curve`; or a `Decision`, whose points are marked at its prevalences, and
             whose sentence is the title.
 
-        Returns
-        -------
-        An Altair chart; see `charts.pr_curve`.
-
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -181,10 +175,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         points
             As in `charts.roc_curve`; or a `Decision`, as in `pr_curve`.
 
-        Returns
-        -------
-        An Altair chart; see `charts.roc_curve`.
-
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -208,10 +198,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta
             As in `curve`.
 
-        Returns
-        -------
-        An Altair chart; see `charts.prg_curve`.
-
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -228,10 +214,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta
             As in `curve`.
-
-        Returns
-        -------
-        An Altair chart; see `charts.gain_curve`.
 
         Examples
         --------
@@ -263,10 +245,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             least to 20 times the greatest, and at most 99 %.
         log_x
             As in `charts.decision_curve`.
-
-        Returns
-        -------
-        An Altair chart; see `charts.decision_curve`.
 
         Examples
         --------
@@ -302,10 +280,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta, eta_train, confidence
             As in `charts.reliability`.
 
-        Returns
-        -------
-        An Altair chart; see `charts.reliability`.
-
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -338,10 +312,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
         metrics
             As in `compare`, but `average_precision` if left out.
-
-        Returns
-        -------
-        An Altair chart; see `charts.difference`.
 
         Examples
         --------
@@ -383,10 +353,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         points
             As in `charts.threshold_curve`; or a `Decision`, as in `pr_curve`.
 
-        Returns
-        -------
-        Altair charts above each other; see `charts.threshold_curve`.
-
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -412,10 +378,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta, n_repeats, seed, thresholds
             As in `subsample_negatives`.
-
-        Returns
-        -------
-        An Altair chart; see `charts.ribbon`.
 
         Examples
         --------
@@ -445,10 +407,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `ranking`, but as in `metric_by_eta` if left out.
         metric, confidence, coarse
             As in `ranking`.
-
-        Returns
-        -------
-        An Altair chart; see `charts.ranking`.
 
         Examples
         --------
@@ -497,10 +455,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta, width
             As in `charts.live`.
 
-        Returns
-        -------
-        An Altair chart; see `charts.live`.
-
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -516,10 +470,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
     def normal_quantiles(self, **words: Unpack[ChartOfTable]) -> Chart:
         """Collect the sweep, and draw the scores of each class by normal quantile.
-
-        Returns
-        -------
-        An Altair chart; see `charts.normal_quantiles`.
 
         Examples
         --------
@@ -556,10 +506,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         coarse
             As in `summary`: the shade is the limits of each value, such as over all that may lie between
             published points.
-
-        Returns
-        -------
-        An Altair chart; see `charts.metric_by_eta`.
 
         Examples
         --------
@@ -626,10 +572,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             Targets, as in `operating_points`, that fix a threshold for all prevalences.
         confidence
             As in `operating_points`.
-
-        Returns
-        -------
-        An Altair chart; see `charts.p3_curve`.
 
         Examples
         --------

@@ -13,7 +13,7 @@ becomes `sum s eta`, that of the field.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,16 +21,17 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.argument_kinds import refuse_kind, take_frame
+from polars_prcurve.argument_kinds import read_name, refuse_kind, take_frame
 from polars_prcurve.confidence.bands import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
-from polars_prcurve.inputs.group_frames import (
+from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,
     read_group_keys,
+    show_first,
 )
 from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, Tallies
 from polars_prcurve.prevalence.uncertain_eta import (
@@ -39,7 +40,7 @@ from polars_prcurve.prevalence.uncertain_eta import (
     has_uncertain_eta,
     uncertain_eta_troubles,
 )
-from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
+from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 
 _OF_FRAME = (c.PART_ETA, c.PART_SHARE, *UNCERTAIN_ETA_COLUMNS)
 _ROWS, _GROUP_ROWS, _LARGEST = (
@@ -265,7 +266,14 @@ def _read_frame(
     columns += [c.select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
     columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in UNCERTAIN_ETA_COLUMNS]
-    return PartFrame(stop_if_broken(frame.select(columns), _frame_checks(share)), uncertain)
+    value, part = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)
+    no_share = part.is_null() | ~(part.is_finite() & (part >= 0))
+    outside = value.is_nan() | ~value.is_between(0, 1)
+    checks = [
+        _row_check(outside, "holds an eta outside [0, 1] (a share, not percent)"),
+        _row_check(no_share, f"holds a {share!r} that is no finite number >= 0"),
+    ]
+    return PartFrame(stop_if_broken(frame.select(columns), checks), uncertain)
 
 
 class PartFrame(NamedTuple):
@@ -273,18 +281,6 @@ class PartFrame(NamedTuple):
 
     frame: pl.LazyFrame
     uncertain: bool
-
-
-def _frame_checks(share: str) -> Iterator[Check]:
-    """Yield the checks of the values in the user's frame."""
-    eta, shares = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)
-    wrong_share = shares.is_null() | ~(shares.is_finite() & (shares >= 0))
-    troubles = [
-        (eta.is_nan() | ~eta.is_between(0, 1), "holds an eta outside [0, 1] (a share, not percent)"),
-        (wrong_share, f"holds a {share!r} that is no finite number >= 0"),
-    ]
-    for wrong, trouble in troubles:
-        yield _row_check(wrong, trouble)
 
 
 def _row_check(wrong: pl.Expr, trouble: str) -> Check:
@@ -347,30 +343,51 @@ def _join_totals(
     return join_groups(parts, aggregate_by(added, by, totals), by)
 
 
-def _part_checks(keys: PartKeys) -> Iterator[Check]:
-    """Yield the checks that table and frame have the same parts, with the classes that they need."""
+def _part_checks(keys: PartKeys) -> list[Check]:
+    """Return the checks that table and frame have the same parts, with the classes that they need."""
     n_pos, n_neg = pl.col(c.N_POS).fill_null(0), pl.col(c.N_NEG).fill_null(0)
     eta, share, n_in_frame = pl.col(c.PART_ETA), pl.col(c.PART_SHARE), pl.col(_IN_FRAME)
     values = {key: pl.col(column) for key, column in keys.names.items()}
     missing = n_in_frame == 0
-    yield missing_row_check("eta", values, missing, missing.sum())
-    yield _part_check(values, n_in_frame > 1, "the eta= frame holds a part more than once, ", "")
     absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_GROUP_ROWS) > 0)
-    yield _part_check(values, absent, "the eta= frame gives a share to a part without rows, ", "")
     remedy = "; it takes both classes to be brought to an eta between 0 and 1"
     held = (share > 0) & (n_pos + n_neg > 0)
     most, least = pl.max_horizontal(eta, c.ETA_HIGH), pl.min_horizontal(eta, c.ETA_LOW)
     no_pos, no_neg = held & (most > 0) & (n_pos == 0), held & (least < 1) & (n_neg == 0)
-    yield _part_check(values, no_pos, "a part has no positives and an eta above 0, ", remedy)
-    yield _part_check(values, no_neg, "a part has no negatives and an eta below 1, ", remedy)
-    nothing = pl.col(_LARGEST) == 0
-    yield Check(nothing.any(), compose_sentence("the shares of the eta= frame are all 0 in a group"))
+    troubles = [
+        (n_in_frame > 1, "the eta= frame holds a part more than once, ", ""),
+        (absent, "the eta= frame gives a share to a part without rows, ", ""),
+        (no_pos, "a part has no positives and an eta above 0, ", remedy),
+        (no_neg, "a part has no negatives and an eta below 1, ", remedy),
+    ]
+    all_0 = compose_sentence("the shares of the eta= frame are all 0 in a group")
+    return [
+        missing_row_check("eta", values, missing, missing.sum()),
+        *(
+            Check(wrong.any(), compose_sentence(trouble, *show_first(values, wrong), what_to_do))
+            for wrong, trouble, what_to_do in troubles
+        ),
+        Check((pl.col(_LARGEST) == 0).any(), all_0),
+    ]
 
 
-def _part_check(values: Mapping[str, pl.Expr], wrong: pl.Expr, trouble: str, remedy: str) -> Check:
-    """Return the check that no part is `wrong`, with the first one in its sentence."""
-    parts: list[str | pl.Expr] = []
-    for name, value in values.items():
-        shown = show_value(value.filter(wrong).first()).fill_null("null")
-        parts += [", " if parts else "", f"{name} = ", shown]
-    return Check(wrong.any(), compose_sentence(trouble, *parts, remedy))
+# Weights that give the parts of a field their prevalences and shares ----------------------------
+
+
+def build_reweighted_table(
+    table: InputTable, within: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
+) -> pl.LazyFrame:
+    """Return the table, in its order, with the column `name` of weights.
+
+    `table` has the `by` and `within` columns as its groups, and labels or weighted labels.
+    """
+    if c.is_pattern(read_name("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
+        raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
+    keys = number_keys(table, within)
+    factors = build_factors(table, keys, eta, "share").frame
+    factors = factors.select(*keys.names.values(), c.POS_FACTOR, c.NEG_FACTOR)
+    joined = join_factors(table, factors, keys, keep_order=True)
+    amounts = weigh_amounts(table)  # one of both is 0
+    return joined.select(
+        *map(c.select_column, table.schema), (amounts[c.POS] + amounts[c.NEG]).alias(name)
+    )

@@ -6,7 +6,7 @@ columns of a user's eta= frame    -> read_eta_columns   the three beside eta, ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
@@ -15,7 +15,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import check_texts, read_numbers, take_frame
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.confidence.rates import check_confidence, compute_limits
-from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.errors import PrcError, list_names, warn_caller
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 UNCERTAIN_ETA_COLUMNS = (c.ETA_LOW, c.ETA_HIGH, c.ETA_CONFIDENCE)
@@ -218,3 +218,31 @@ def uncertain_eta_troubles(confidence: float | None) -> list[tuple[pl.Expr, str]
             )
         )
     return troubles
+
+
+# Estimates of a prevalence that their own test refutes ------------------------------------------
+
+_SHOWN = 5
+_SMALL_P_VALUE = 0.01
+IS_REFUTED = pl.col("shift_p_value") < _SMALL_P_VALUE
+"""Whether no prevalence fits the scores that an estimate is from."""
+
+
+def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for the first estimates that are worthless, and a count."""
+    refuted = estimates.filter(IS_REFUTED)
+    for row in refuted.head(_SHOWN).to_dicts():
+        where = ", ".join(f"{name} = {row[name]}" for name in by)
+        yield (
+            f"{where}{': ' if where else ''}the estimate is worthless, because no prevalence fits these "
+            f"scores (shift_p_value {row['shift_p_value']:.2g}): more than prevalence has changed since "
+            "the reference"
+        )
+    if refuted.height > _SHOWN:
+        yield f"{refuted.height - _SHOWN} more estimates are worthless, too"
+
+
+def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> None:
+    """Warn whoever asks for metrics at estimates that are worthless."""
+    if found := list(describe_refuted_estimates(estimates, by)):
+        warn_caller("; ".join(found))

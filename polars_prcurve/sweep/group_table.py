@@ -9,7 +9,7 @@ The number of a group, GROUP, rises in the order of the `by` columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import polars as pl
@@ -52,9 +52,9 @@ def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     if not isinstance(table, ScoreTable):
         null = pl.lit(None, dtype=pl.Int64)
         return null.alias("n_pos"), null.alias("n_neg")
-    pos = to_count(table, pl.col(c.N_POS).fill_null(0))
-    neg = to_count(table, pl.col(c.N_NEG).fill_null(0), c.NEG_EXPONENT)
-    return pos.alias("n_pos"), neg.alias("n_neg")
+    [pos] = to_counts(table, {"n_pos": pl.col(c.N_POS).fill_null(0)})
+    [neg] = to_counts(table, {"n_neg": pl.col(c.N_NEG).fill_null(0)}, c.NEG_EXPONENT)
+    return pos, neg
 
 
 def has_class(table: InputTable, total: str) -> pl.Expr:
@@ -190,12 +190,16 @@ def _square_amounts(table: ScoreTable) -> list[pl.Expr]:
     ]
 
 
-def to_count(table: ScoreTable, value: pl.Expr, exponent: str = c.POS_EXPONENT) -> pl.Expr:
-    """Return the count that users see, from an integer of the running sums."""
+def to_counts(
+    table: ScoreTable, sums: Mapping[str, pl.Expr], exponent: str = c.POS_EXPONENT
+) -> list[pl.Expr]:
+    """Return the counts that users see, by name, from integers of the running sums."""
     if table.float_sums:
-        return exact_sums.from_integer(value, pl.col(exponent))
-    # A count too large for Int64 stops the query by a check, which another error must not forestall.
-    return value.cast(table.count_dtype, wrap_numerical=True)
+        counts = exact_sums.from_integers(sums.values(), pl.col(exponent))
+    else:
+        # A count too large for Int64 stops the query by a check, which another error must not forestall.
+        counts = [of.cast(table.count_dtype, wrap_numerical=True) for of in sums.values()]
+    return [count.alias(name) for name, count in zip(sums, counts, strict=True)]
 
 
 def to_square_sum(table: ScoreTable, value: pl.Expr, exponent: str) -> pl.Expr:

@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.bands import combine_distances
-from polars_prcurve.confidence.doubts import Doubts, tell_doubts
+from polars_prcurve.confidence.estimates import Doubts, tell_doubts
 from polars_prcurve.confidence.rates import compute_limits, z_value
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered, is_stratified

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -29,8 +29,7 @@ from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
-from polars_prcurve.sweep.row_choice import drop_inner_negatives
-from polars_prcurve.uncertainty.resampling import CellSample, Sample, UnitSample
+from polars_prcurve.sweep.sweep_table import drop_inner_negatives
 
 if TYPE_CHECKING:
     import numpy as np
@@ -359,3 +358,122 @@ def _split_by_sample(
     for groups, end in zip(samples, ends.tolist(), strict=True):
         yield frame[start:end], groups
         start = end
+
+
+# Resampling -------------------------------------------------------------------------------------
+
+# A replicate draws as many examples as the sample has, with replacement. Examples are drawn in one of
+# two ways:
+#
+#     by cell, a row of the sweep            plain examples: a million take as long as one
+#     by unit, rows that belong together     examples with weights, in clusters, or of several models
+#
+# Each sample has its own two streams of random numbers, the first for positives or whole clusters, the
+# second for negatives. So its replicates depend neither on the other samples of a block, nor on how many
+# replicates are drawn at once.
+
+DrawnCounts: TypeAlias = "tuple[NDArray[Any], NDArray[Any]]"
+"""Positives and negatives, each with a row per replicate and a column per cell."""
+
+
+class CellSample(NamedTuple):
+    """One curve of plain examples, as counts per cell; each class is drawn on its own."""
+
+    pos: NDArray[np.int64]
+    neg: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        """The number of cells of each curve."""
+        return [len(self.pos)]
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """The effective numbers of positives and of negatives that are drawn independently."""
+        return float(self.pos.sum()), float(self.neg.sum())
+
+    @property
+    def counts(self) -> DrawnCounts:
+        """The positives and negatives of the sample itself, as one row."""
+        return self.pos[None], self.neg[None]
+
+    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
+        """Draw from where the streams stand."""
+        return _draw_counts(streams[0], self.pos, replicates), _draw_counts(
+            streams[1], self.neg, replicates
+        )
+
+
+class UnitSample(NamedTuple):
+    """Rows of one or several curves, in units of rows that are drawn together; as `CellSample`."""
+
+    strata: Sequence[NDArray[np.int64]]
+    """The numbers of the units, in sets; a unit is replaced by units of its set only."""
+    unit: NDArray[np.int64]
+    """The unit of each row."""
+    cell: NDArray[np.int64]
+    """The cell of each row."""
+    pos: NDArray[np.float64]
+    """The contribution of each row to the positives of its cell."""
+    neg: NDArray[np.float64]
+    """The contribution of each row to the negatives of its cell."""
+    lengths: Sequence[int]
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        import numpy as np
+
+        def measure(amounts: NDArray[Any]) -> float:
+            """Return the number of equal amounts whose mean varies as much: sum(w)**2 / sum(w**2)."""
+            largest = amounts.max(initial=0.0)
+            if largest == 0:
+                return 0.0
+            shares = amounts / largest  # squares of shares neither vanish nor overflow
+            return float(shares.sum() ** 2 / (shares * shares).sum())
+
+        pos, neg = (measure(np.bincount(self.unit, amounts)) for amounts in (self.pos, self.neg))
+        return pos, neg
+
+    @property
+    def counts(self) -> DrawnCounts:
+        import numpy as np
+
+        n_cells = sum(self.lengths)
+        pos, neg = (np.bincount(self.cell, side, n_cells)[None] for side in (self.pos, self.neg))
+        return pos, neg
+
+    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
+        import numpy as np
+
+        n_cells = sum(self.lengths)
+        drawn = np.zeros((2, replicates, n_cells))
+        for replicate in range(replicates):
+            times = np.zeros(sum(map(len, self.strata)), dtype=np.int64)
+            for units, random in zip(self.strata, streams, strict=False):  # clusters: one stratum
+                times[units] = _draw_counts(random, np.ones(len(units), dtype=np.int64), 1)[0]
+            row_times = times[self.unit]
+            for side, amounts in enumerate((self.pos, self.neg)):
+                drawn[side, replicate] = np.bincount(self.cell, row_times * amounts, n_cells)
+        return drawn[0], drawn[1]
+
+
+Sample: TypeAlias = CellSample | UnitSample
+"""Examples that are drawn together; the cells of their curves, one curve after another."""
+
+
+def _draw_counts(
+    random: np.random.Generator, cells: NDArray[np.int64], replicates: int
+) -> NDArray[np.int64]:
+    """Draw as many examples as the cells hold, with replacement; return their counts per replicate."""
+    import numpy as np
+
+    total = int(cells.sum())
+    if total > 3 * len(cells):  # faster than single examples where cells hold many
+        return random.multinomial(total, cells / total, replicates)
+    drawn = np.zeros((replicates, len(cells)), dtype=np.int64)
+    if total > 0:
+        cell_of_example = np.repeat(np.arange(len(cells)), cells)
+        for replicate in range(replicates):
+            chosen = cell_of_example[random.integers(0, total, total)]
+            drawn[replicate] = np.bincount(chosen, minlength=len(cells))
+    return drawn

@@ -25,14 +25,14 @@ from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.progress import show_share
-from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
-from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty.bootstrap import (
     Bootstrap,
+    DrawnCounts,
+    Sample,
     split_replicates,
     warn_of_dropped,
 )
-from polars_prcurve.uncertainty.resampling import DrawnCounts, Sample
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,19 +15,40 @@ Sources: Hampel 1974; Cochran 1977, on stratified samples; Lumley 2004, on strat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.bands import (
+    add_eta_limits,
+    measure_distances,
+    to_unbounded,
+)
+from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.curves.curve_table import build_metric_rows
+from polars_prcurve.curves.fields import (
+    RATES_AT_ETAS,
+    add_moved_etas,
+    add_part_rates,
+    add_squares,
+)
+from polars_prcurve.curves.segment_sums import CurveSegments, add_extents
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
-from polars_prcurve.sweep.part_counts import PART
+from polars_prcurve.sweep.part_counts import PART, build_part_counts
+from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sample_design import CLASS_WEIGHTS, build_class_weights
+from polars_prcurve.uncertainty.eta_error import EtaDistances, widen_intervals
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, pick_influence
+from polars_prcurve.uncertainty.unseen_examples import from_logit, to_logit
 
 
 class _ClassColumns(NamedTuple):
@@ -80,7 +101,7 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     return PartCells(counted.with_columns(shares).drop(c.N_POS, c.N_NEG).cache(), parts)
 
 
-_FIELD = f"{c.RESERVED}field"
+_FIELD = f"{c.RESERVED}field"  # the number of a field, beside that of its parts
 
 
 def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
@@ -123,3 +144,155 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
         for side, columns in _CLASSES.items()
     ]
     return parts.select(key, *sizes, *effective, **terms).group_by(key).agg(totals)
+
+
+# The error of the prevalences of the parts ------------------------------------------------------
+
+# If the prevalence of one part moves, the curve of the field moves: recall and fpr are sums over parts,
+# by their prevalences. So areas are computed of two more curves for each part, with the prevalence of
+# this part at either end of its interval. How far the area moves is one distance per part. All are
+# added in quadrature to that of the sample, on a scale where the area is unbounded.
+#
+# Source: Zou and Donner 2008.
+
+_END = f"{c.RESERVED}end"
+
+
+def carry_part_eta_errors(
+    values: pl.LazyFrame,
+    pairs: pl.LazyFrame,
+    named: Mapping[str, CurveMetric],
+    table: ScoreTable,
+    sweep: SweepTables,
+    *,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Let the intervals of areas of fields carry the errors of the prevalences of their parts.
+
+    `values` has one row of `pairs` per field: the metrics, and `<name>_standard_error`, `_low`, `_high`,
+    `_reliable`. Areas that do not depend on one prevalence depend on how parts differ in it.
+    """
+    assert table.parts is not None
+    moved = {name: metric for name, metric in named.items() if metric.recipe.influence is not None}
+    if not (moved and table.parts.uncertain_eta):
+        return values
+    values = values.cache()  # also what values at other prevalences are measured from
+    points = _build_moved_curves(table, sweep, pairs.select(c.GROUP, "eta"))
+    at_ends = _compute_moved_values(points, moved)
+    columns = [pl.col(name).alias(_name_middle(name)) for name in moved]
+    at_ends = at_ends.join(values.select(c.GROUP, *columns), on=c.GROUP)
+    values = values.join(_add_distances(at_ends, moved, z_value(confidence)), on=c.GROUP, how="left")
+    values = add_eta_limits(values)
+    for name, metric in moved.items():
+        distances = EtaDistances(*(pl.col(f"{name}_{side}").sqrt() for side in _SIDES))
+        # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
+        # eta does.
+        eta, moved_by = to_logit(pl.col("eta")), [pl.lit(0.0)] * 2
+        if metric.depends_on_eta:
+            moved_by = [to_logit(pl.col(end)) - eta for end in c.ETA_LIMITS]
+        low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
+        corners = [(from_logit(to_logit(low) + by), from_logit(to_logit(high) + by)) for by in moved_by]
+        values = widen_intervals(values, name, metric, distances, corners)
+    return values
+
+
+_SIDES = ("eta_below", "eta_above", "eta_error")
+
+
+def _name_middle(name: str) -> str:
+    return f"{name}_of_field"
+
+
+def _build_moved_curves(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the points of the curves with one prevalence moved: _FIELD, PART, _END, eta, recall, fpr.
+
+    They are the points of a field on which recall rises, and those before, from the highest score down.
+    """
+    rises = pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)
+    kept = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
+    points = kept.select(*table.by, c.GROUP, c.SCORE, "recall", "fpr")
+    parts = points.drop(table.by).join(build_part_counts(table, points), on=[c.GROUP, c.SCORE])
+    parts = add_moved_etas(add_part_rates(parts.join(etas, on=c.GROUP)))
+    ends = [
+        parts.select(
+            pl.col(c.GROUP).alias(_FIELD),
+            PART,
+            c.SCORE,
+            pl.lit(end).alias(_END),
+            *(pl.col(given).alias(name) for given, name in zip(at_end, _RATES, strict=True)),
+        )
+        for end, at_end in enumerate(RATES_AT_ETAS)
+    ]
+    number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(c.GROUP)
+    stacked = pl.concat(ends).with_columns(number)
+    return stacked.sort(c.GROUP, c.SCORE, descending=[False, True])
+
+
+_RATES = ("recall", "fpr", "eta")
+
+
+def _compute_moved_values(points: pl.LazyFrame, moved: Mapping[str, CurveMetric]) -> pl.LazyFrame:
+    """Return one row per field and part, with the value of each metric at both ends of the eta."""
+    points = points.cache()
+    groups = points.group_by(c.GROUP).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(c.GROUP)
+    segments = add_extents(add_row_before(points.select(c.GROUP, "recall", "fpr")))
+    curves = CurveSegments(
+        groups,
+        {False: segments.cache()},
+        (pl.lit(None, dtype=pl.Float64), pl.lit(None, dtype=pl.Float64)),
+        CurveFacts(
+            repeat_in_rows(pl.col("eta"), pl.col(c.PAIR)),
+            pl.lit(True),
+            pl.col("eta").is_not_null(),
+            pl.col(c.LEAST_FPR),
+            None,
+            None,
+        ),
+        partial(build_metric_rows, None),
+    )
+    factors = [
+        pl.lit(1.0).alias(name) for name in (c.POS_FACTOR, c.NEG_FACTOR)
+    ]  # of counts, without which
+    pairs = groups.with_row_index(c.PAIR).with_columns(
+        odds_against(pl.col("eta")).alias(c.ODDS), *factors
+    )
+    values = curves.compute_values(pairs, moved)
+    at_ends = [
+        pl.col(name).filter(pl.col(_END) == end).first().alias(_name_end(name, end))
+        for name in moved
+        for end in (0, 1)
+    ]
+    return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: c.GROUP})
+
+
+def _name_end(name: str, end: int) -> str:
+    return f"{name}_at_{end}"
+
+
+def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: float) -> pl.LazyFrame:
+    """Return per field the sums over parts of squared distances below, above, and of errors."""
+    scaled = [
+        to_unbounded(pl.col(column), metric.range).alias(f"{column}_scaled")
+        for name, metric in moved.items()
+        for column in (_name_middle(name), *(_name_end(name, end) for end in (0, 1)))
+    ]
+    parts = parts.with_columns(scaled)
+    squares = []
+    for name in moved:
+        low, high = (_name_end(name, end) for end in (0, 1))
+        ends = [pl.col(f"{end}_scaled") for end in (low, high)]
+        distances = [
+            *measure_distances(pl.col(f"{_name_middle(name)}_scaled"), ends),
+            (pl.col(high) - pl.col(low)) * (0.5 / z),
+        ]
+        squares += [
+            (distance * distance).alias(f"{name}_{side}")
+            for distance, side in zip(distances, _SIDES, strict=True)
+        ]
+    # Columns first, so that each is computed once.
+    parts = parts.select(c.GROUP, *squares)
+    return parts.group_by(c.GROUP).agg(
+        add_squares(pl.col(f"{name}_{side}")).alias(f"{name}_{side}")
+        for name in moved
+        for side in _SIDES
+    )

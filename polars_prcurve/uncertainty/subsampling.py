@@ -29,8 +29,7 @@ from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.progress import show_share
-from polars_prcurve.sweep.row_choice import Thresholds
-from polars_prcurve.sweep.sweep_table import build_eta_sweep
+from polars_prcurve.sweep.sweep_table import Thresholds, build_eta_sweep
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.doubts import tell_doubts
+from polars_prcurve.confidence.estimates import tell_doubts
 from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
@@ -37,9 +37,8 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.roc_areas import roc_auc
 from polars_prcurve.normal_distribution import normal_from_student
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
-from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty.analytic import (
     RowKind,
     analytic_interval,
@@ -61,8 +60,12 @@ from polars_prcurve.uncertainty.cluster_errors import (
 )
 from polars_prcurve.uncertainty.eta_error import build_shared_errors, carry_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
-from polars_prcurve.uncertainty.part_errors import PartCells, compute_part_variances, count_part_cells
-from polars_prcurve.uncertainty.part_eta_error import carry_part_eta_errors
+from polars_prcurve.uncertainty.part_errors import (
+    PartCells,
+    carry_part_eta_errors,
+    compute_part_variances,
+    count_part_cells,
+)
 from polars_prcurve.uncertainty.unseen_examples import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
