@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, list_names, suggest_names
+from polars_prcurve.inputs.pos_label import label_dtypes
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric
 from polars_prcurve.prevalence.eta_values import check_eta
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 
 @hint_at_arguments
-def scorer(metric: str | CurveMetric, eta: float | str | None = None) -> Scorer:
+def scorer(
+    metric: str | CurveMetric, eta: float | str | None = None, *, pos_label: Any = None
+) -> Scorer:
     """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
 
     Parameters
@@ -32,6 +35,9 @@ def scorer(metric: str | CurveMetric, eta: float | str | None = None) -> Scorer:
         A curve metric with a direction, or its name.
     eta
         The prevalence where the model will run. None is the share of positives in whatever is scored.
+    pos_label
+        The positive label, where labels are not Booleans, {0, 1} or {-1, 1}, such as `"spam"`. Which of
+        two words is the positive one no scorer can know: without `pos_label` they raise.
 
     Examples
     --------
@@ -41,12 +47,16 @@ def scorer(metric: str | CurveMetric, eta: float | str | None = None) -> Scorer:
     0.503984
     >>> score_ap.name, score_ap.higher_is_better
     ('average_precision_at_0.004', True)
+    >>> score_spam = scorer("average_precision", eta=0.004, pos_label="spam")
+    >>> round(score_spam.score(["spam", "ham", "spam", "ham"], [0.9, 0.8, 0.2, 0.1]), 6)
+    0.503984
     """
     found = find_curve_metric(metric)
     found.higher_is_better()  # raises for a metric without a direction
     if eta is not None:
         eta = check_eta(eta)
-    return Scorer(found, eta)
+    label_dtypes(pos_label)  # raises for what is no single value
+    return Scorer(found, eta, pos_label)
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,7 @@ class Scorer:
 
     metric: CurveMetric
     eta: float | None
+    pos_label: Any = None
 
     def __post_init__(self) -> None:
         """Take the name that functions have, which XGBoost asks for before it calls."""
@@ -82,7 +93,7 @@ class Scorer:
         self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the metric of labels and scores; NaN if it is undefined, as without positives."""
-        points = roc_points(y_true, y_score, sample_weight)
+        points = roc_points(read_labels(y_true, self.pos_label), y_score, sample_weight)
         return self.metric(points.recall, points.fpr, self._choose_eta(points))
 
     def lightgbm(
@@ -92,6 +103,7 @@ class Scorer:
 
         `lightgbm.train` calls `feval=` with scores and a data set, which holds labels and weights.
         """
+        self._require_numbers("LightGBM")
         y_true, y_pred, weight = _read_data_set(y_true, y_pred, weight)
         return self.name, self.score(y_true, y_pred, weight), self.higher_is_better
 
@@ -101,18 +113,21 @@ class Scorer:
 
         Its name then begins with `neg_`, as such names do in scikit-learn.
         """
+        self._require_numbers("XGBoost")
         return XGBoostCost(self)
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
         """Return the metric of an estimator on data; larger is better, as scikit-learn wants.
 
-        The score of an example is the second column of `predict_proba`, or else `decision_function`.
-        The second of the estimator's classes is positive. A metric of which smaller values are better
-        is negated.
+        The score of an example is the column of `predict_proba` of the positive class, or else
+        `decision_function`. The positive class is `pos_label`, or else 1 or True. A metric of which
+        smaller values are better is negated.
         """
         self._refuse_arrays(estimator)
-        classes = self._read_classes(estimator)
-        value = self.score(_find_positives(y, classes), self._predict(estimator, X), sample_weight)
+        positive, classes = self._read_classes(estimator)
+        labels = _find_positives(y, classes, self.pos_label)
+        points = roc_points(labels, self._predict(estimator, X, positive), sample_weight)
+        value = self.metric(points.recall, points.fpr, self._choose_eta(points))
         return value if self.higher_is_better else -value
 
     def _refuse_arrays(self, estimator: Any) -> None:
@@ -129,18 +144,41 @@ class Scorer:
             return self.eta if self.eta is not None else 0.5
         return float(points.tp[-1] / (points.tp[-1] + points.fp[-1]))
 
-    def _read_classes(self, estimator: Any) -> Any:
-        """Return the two classes of an estimator; None if it does not tell; raise for others."""
+    def _require_numbers(self, library: str) -> None:
+        """Raise if labels have a name for the positive one, which boosting libraries do not pass on."""
+        if self.pos_label is not None and self.pos_label != 1:
+            raise PrcError(
+                f"{library} hands labels over as the numbers 0 and 1; make the positive ones 1, and "
+                f"leave out pos_label={self.pos_label!r}"
+            )
+
+    def _read_classes(self, estimator: Any) -> tuple[int, Any]:
+        """Return which class of an estimator is positive, and all; the second if it does not tell."""
+        import numpy as np
+
         classes = getattr(estimator, "classes_", None)
-        if classes is not None and len(classes) != 2:
+        if classes is None:
+            return 1, None
+        if len(classes) != 2:
             raise PrcError(
                 f"{self.name} takes an estimator of two classes; this one has {len(classes)}: score one "
                 "class against the others with .score(y == one, probabilities[:, i])"
             )
-        return classes
+        names = np.asarray(classes).tolist()
+        if self.pos_label is not None:
+            if self.pos_label not in names:
+                hint = suggest_names(str(self.pos_label), map(str, names))
+                raise PrcError(f"no class of the estimator is pos_label={self.pos_label!r}; {hint}")
+            return names.index(self.pos_label), classes
+        if not any(names == pair for pair in ([0, 1], [-1, 1])):
+            raise PrcError(
+                f"the classes of the estimator are {list_names(map(str, names))}; pass pos_label=, the "
+                f'one that is positive, such as scorer("{self.metric.name}", pos_label={names[1]!r})'
+            )
+        return 1, classes
 
-    def _predict(self, estimator: Any, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Return the scores of the positive class."""
+    def _predict(self, estimator: Any, X: Any, positive: int) -> NDArray[np.float64]:  # noqa: N803
+        """Return the scores of the positive class, which is the one of that number."""
         import numpy as np
 
         if hasattr(estimator, "predict_proba"):
@@ -149,9 +187,10 @@ class Scorer:
                 raise PrcError(
                     f"{self.name} takes the two columns of predict_proba; got shape {scores.shape}"
                 )
-            return scores[:, 1]
+            return scores[:, positive]
         if hasattr(estimator, "decision_function"):
-            return np.asarray(estimator.decision_function(X))
+            scores = np.asarray(estimator.decision_function(X))
+            return scores if positive == 1 else -scores
         raise PrcError(
             f"{self.name} takes an estimator with predict_proba or decision_function; "
             f"{type(estimator).__name__} has neither"
@@ -197,18 +236,18 @@ def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]
     return second.get_label(), first, None if weight is None or len(weight) == 0 else weight
 
 
-def _find_positives(y: Any, classes: Any) -> NDArray[np.bool_]:
-    """Return which labels are the second class; raise if one is neither class."""
+def _find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Return which labels are positive; raise if one is no class of the estimator."""
     import numpy as np
 
     if classes is None:
-        return read_labels(y)
+        return read_labels(y, pos_label)
     labels = np.asarray(y)
-    positive: NDArray[np.bool_] = labels == classes[1]
-    negative = labels == classes[0]
-    if not (positive | negative).all():
+    known = np.isin(labels, classes)
+    if not known.all():
         raise PrcError(
-            f"y holds {labels[~(positive | negative)][0]!r}, which is no class of the estimator: "
-            f"it has {list(classes)!r}"
+            f"y holds {labels[~known][0]!r}, which is no class of the estimator: it has "
+            f"{list(classes)!r}"
         )
+    positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
     return positive

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.errors import PrcError, describe_value
+from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.exact_sums import sum_along
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
@@ -123,8 +123,13 @@ def _read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> 
     return array
 
 
-def read_labels(label: ArrayLike) -> Booleans:
-    """Return whether each example is positive; raise unless labels are in {0, 1} or in {-1, 1}."""
+def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
+    """Return whether each example is positive; raise unless labels are in {0, 1} or in {-1, 1}.
+
+    With `pos_label`, labels of any kind: those equal to it are positive.
+    """
+    if pos_label is not None:
+        return _find_label(label, pos_label)
     expected = 'Booleans, or numbers in {0, 1} or {-1, 1}, such as label == "spam"'
     labels = _read_array("label", label, "biuf", expected)
     if labels.dtype.kind == "b":
@@ -133,6 +138,24 @@ def read_labels(label: ArrayLike) -> Booleans:
     if not any((positive | (labels == negative)).all() for negative in (0, -1)):
         wrong = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
         raise PrcError(f"label takes {expected}; got {wrong[0]}")
+    return positive
+
+
+def _find_label(label: ArrayLike, pos_label: Any) -> Booleans:
+    """Return which labels are the positive one; raise if it is none of two labels or more."""
+    import numpy as np
+
+    labels = _read_array("label", label, "biufcSUOMm", "labels")
+    # NaN does not equal itself, and whether pandas' NA does is NA again.
+    equal = [str(each == each) for each in labels.tolist() if each is not None]  # noqa: PLR0124
+    if missing := len(labels) - equal.count("True"):
+        raise PrcError(f"label is missing in {missing} row(s); leave those rows out")
+    # NumPy answers with one False where dtypes cannot be compared.
+    positive: Booleans = np.broadcast_to(np.asarray(labels == pos_label, dtype=bool), labels.shape)
+    if not positive.any() and len(others := sorted(set(map(str, labels.tolist())))) > 1:
+        raise PrcError(
+            f"no label equals pos_label={pos_label!r}; {suggest_names(str(pos_label), others)}"
+        )
     return positive
 
 
