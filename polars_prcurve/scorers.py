@@ -124,9 +124,9 @@ class Scorer:
         smaller values are better is negated.
         """
         self._refuse_arrays(estimator)
-        positive, classes = self._read_classes(estimator)
+        positive, classes = read_classes(estimator, self.pos_label)
         labels = _find_positives(y, classes, self.pos_label)
-        points = roc_points(labels, self._predict(estimator, X, positive), sample_weight)
+        points = roc_points(labels, predict_scores(estimator, X, positive), sample_weight)
         value = self.metric(points.recall, points.fpr, self._choose_eta(points))
         return value if self.higher_is_better else -value
 
@@ -151,50 +151,6 @@ class Scorer:
                 f"{library} hands labels over as the numbers 0 and 1; make the positive ones 1, and "
                 f"leave out pos_label={self.pos_label!r}"
             )
-
-    def _read_classes(self, estimator: Any) -> tuple[int, Any]:
-        """Return which class of an estimator is positive, and all; the second if it does not tell."""
-        import numpy as np
-
-        classes = getattr(estimator, "classes_", None)
-        if classes is None:
-            return 1, None
-        if len(classes) != 2:
-            raise PrcError(
-                f"{self.name} takes an estimator of two classes; this one has {len(classes)}: score one "
-                "class against the others with .score(y == one, probabilities[:, i])"
-            )
-        names = np.asarray(classes).tolist()
-        if self.pos_label is not None:
-            if self.pos_label not in names:
-                hint = suggest_names(str(self.pos_label), map(str, names))
-                raise PrcError(f"no class of the estimator is pos_label={self.pos_label!r}; {hint}")
-            return names.index(self.pos_label), classes
-        if not any(names == pair for pair in ([0, 1], [-1, 1])):
-            raise PrcError(
-                f"the classes of the estimator are {list_names(map(str, names))}; pass pos_label=, the "
-                f'one that is positive, such as scorer("{self.metric.name}", pos_label={names[1]!r})'
-            )
-        return 1, classes
-
-    def _predict(self, estimator: Any, X: Any, positive: int) -> NDArray[np.float64]:  # noqa: N803
-        """Return the scores of the positive class, which is the one of that number."""
-        import numpy as np
-
-        if hasattr(estimator, "predict_proba"):
-            scores = np.asarray(estimator.predict_proba(X))
-            if scores.ndim != 2 or scores.shape[1] != 2:
-                raise PrcError(
-                    f"{self.name} takes the two columns of predict_proba; got shape {scores.shape}"
-                )
-            return scores[:, positive]
-        if hasattr(estimator, "decision_function"):
-            scores = np.asarray(estimator.decision_function(X))
-            return scores if positive == 1 else -scores
-        raise PrcError(
-            f"{self.name} takes an estimator with predict_proba or decision_function; "
-            f"{type(estimator).__name__} has neither"
-        )
 
 
 @dataclass(frozen=True)
@@ -251,3 +207,47 @@ def _find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
         )
     positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
     return positive
+
+
+def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
+    """Return which class of an estimator is positive, and all; the second if it does not tell."""
+    import numpy as np
+
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return 1, None
+    names = np.asarray(classes).tolist()
+    if len(names) != 2:
+        raise PrcError(
+            f"expected an estimator of two classes; this one has {len(names)}: score one class against "
+            "the others with .score(y == one, probabilities[:, i])"
+        )
+    if pos_label is not None:
+        if pos_label not in names:
+            hint = suggest_names(str(pos_label), map(str, names))
+            raise PrcError(f"no class of the estimator is pos_label={pos_label!r}; {hint}")
+        return names.index(pos_label), classes
+    if names not in ([0, 1], [-1, 1]):
+        raise PrcError(
+            f"the classes of the estimator are {list_names(map(str, names))}; pass pos_label=, the one "
+            f"that is positive, such as pos_label={names[1]!r}"
+        )
+    return 1, classes
+
+
+def predict_scores(estimator: Any, X: Any, positive: int) -> NDArray[np.float64]:  # noqa: N803
+    """Return the scores of the positive class, which is the one of that number."""
+    import numpy as np
+
+    if hasattr(estimator, "predict_proba"):
+        scores = np.asarray(estimator.predict_proba(X))
+        if scores.ndim != 2 or scores.shape[1] != 2:
+            raise PrcError(f"expected the two columns of predict_proba; got shape {scores.shape}")
+        return scores[:, positive]
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X))
+        return scores if positive == 1 else -scores
+    raise PrcError(
+        "expected an estimator with predict_proba or decision_function; "
+        f"{type(estimator).__name__} has neither"
+    )

@@ -51,6 +51,7 @@ CHAPTERS = [
     ["report"],
     ["namespace"],
     ["scorers"],
+    ["cross_validation"],
     ["__init__"],
     ["engines", "cli"],
     ["__main__"],

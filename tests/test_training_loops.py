@@ -165,7 +165,7 @@ def test_words_as_labels_need_the_positive_one(make: Any) -> None:
         assert named(model, X, labels) == pytest.approx(expected, rel=1e-9)
     other = scorer("average_precision", eta=0.004, pos_label="ok")
     assert other(model, X, NAMES) != pytest.approx(expected, rel=0.01)
-    sentence = r"^the classes of the estimator are fraud, ok; pass pos_label=.*pos_label='ok'\)$"
+    sentence = r"^the classes of the estimator are fraud, ok; pass pos_label=.*pos_label='ok'$"
     with pytest.raises(PrcError, match=sentence):
         AP(model, X, NAMES)
     with pytest.raises(PrcError, match=r"pos_label='frau'; did you mean 'fraud'\?$"):
@@ -267,9 +267,9 @@ def test_a_smaller_is_better_metric_is_negated_for_scikit_learn_alone() -> None:
 
 def test_what_estimators_are_refused() -> None:
     three = np.arange(len(Y)) % 3
-    with pytest.raises(PrcError, match=r"takes an estimator of two classes; this one has 3"):
+    with pytest.raises(PrcError, match=r"expected an estimator of two classes; this one has 3"):
         AP(LogisticRegression().fit(X, three), X, three)
-    with pytest.raises(PrcError, match=r"takes an estimator of two classes; this one has 1"):
+    with pytest.raises(PrcError, match=r"expected an estimator of two classes; this one has 1"):
         AP(RandomForestClassifier(2).fit(X, np.zeros(len(X))), X, Y)
     with pytest.raises(PrcError, match="LinearRegression has neither"):
         AP(LinearRegression().fit(X, Y), X, Y)

@@ -204,6 +204,11 @@ class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], DecisionMet
         )
 
     @property
+    def frame(self) -> F:
+        """The table itself: the rows that the words are about."""
+        return self._frame
+
+    @property
     def plot(self) -> PlotPrc:
         """Charts of the score table; each method collects the table that it draws."""
         return PlotPrc(self)

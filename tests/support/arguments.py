@@ -32,6 +32,13 @@ class Call(NamedTuple):
         return list(inspect.signature(self.find(self.table)).parameters)
 
 
+class Guess:
+    """An estimator that has scores for anything with rows."""
+
+    def decision_function(self, rows: Any) -> Any:
+        return np.linspace(0, 1, len(rows))
+
+
 LABELLED = {"label": "label"}
 EXPRESSIONS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("tp", "fp", "fn", "tn", "recall", "fpr", "counts", "sweep"), LABELLED),
@@ -64,6 +71,12 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "eta_from_sample": {"k": 3, "n": 10},
     "eta_grid": {},
     "field": {"frame": ONE_PART, "parts": "day"},
+    "from_cv_results": {
+        "cv_results": {"estimator": [Guess()], "indices": {"test": [np.arange(3)]}},
+        "X": np.array([[1], [2], [3]]),
+        "y": [0, 1, 0],
+    },
+    "from_folds": {"folds": [([0, 2], [0.9, 0.4])], "y": [1, 0, 1]},
     "intervals": {},
     "max_width": {**RATES, "recall_half_width": 0.1, "fpr_half_width": 0.01},
     "prc": {"x": DF},
