@@ -22,6 +22,7 @@ from polars_prcurve.confidence.sequential_tests import (
     bet_on_precision,
     bet_on_rate,
     bound_rate,
+    bound_ratio,
     find_running_interval,
     find_start,
     weigh_evidence,
@@ -111,11 +112,7 @@ class Watch:
             return self.reference
         alpha = self.alpha * _OF_REFERENCE
         if self.eta is not None:
-            n_pos, n_neg = int(of.tp + of.fn), int(of.fp + of.tn)
-            if n_pos * n_neg * of.tp == 0:
-                return float("nan")
-            recall = bound_rate(int(of.tp), n_pos, alpha / 2)
-            return float(self.join_rates(recall, 1 - bound_rate(int(of.tn), n_neg, alpha / 2)))
+            return 1 / (1 + bound_ratio(of, alpha) / self.ratio_of_odds)
         k, n = map(int, self.count(of))
         if self.metric == "fpr":
             return 1 - bound_rate(n - k, n, alpha) if k < n else float("nan")
