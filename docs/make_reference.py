@@ -45,6 +45,7 @@ GROUPS = {
     "Compare models": ("compare", "ranking", "crossings", "leaders", "dominance"),
     "Plan a test": ("sample_size", "resolution", "sampling_plan", "weigh_sample", "subsample_negatives"),
     "Meet another prevalence": ("estimate_prevalence", "reweight"),
+    "Watch a series": ("monitor",),
     "Bring a wide table": ("unpivot_scores", "one_vs_rest"),
 }
 """The frame methods by what one wants, each of which has a page."""

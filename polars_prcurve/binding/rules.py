@@ -138,8 +138,6 @@ RULES = (
       for points in ("counts=", "rates=", "cells=")),
     Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "
          "weights; leave out weight=, or ask summary() for an area", _BANDS),
-    Rule(("cluster=",), "monitor() takes independent rows that count alike; leave out cluster=, or make "
-         "each cluster an example, such as by the highest score of a patient", ("monitor",)),
     Rule(("cluster=", "simultaneous=True"),
          "simultaneous=True is for independent examples; leave out cluster= or that"),
     Rule(("cluster=", 'rate="hoeffding"'),

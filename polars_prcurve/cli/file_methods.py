@@ -24,7 +24,8 @@ class FilePrc(LazyFramePrc):
             return
         if (dropped := self._count_dropped_rows(method, given)).n:
             yield dropped.sentence
-        if (reference := given.get("reference")) is not None:
+        reference = given.get("reference")
+        if reference is not None and not isinstance(reference, float):
             frame, columns = say_of_reference(reference, given)
             known = frame.collect_schema()
             columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in known]

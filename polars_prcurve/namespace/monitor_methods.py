@@ -82,7 +82,7 @@ class MonitorMethods(BoundTable[F], path="prc"):
         -------
         One row per `by` group and period, in order:
 
-        - the period, under the name of `time`: as in the table
+        - a column `time`: as in the table, the period
         - `metric`: String
         - with `eta`, `eta`: Float64
         - `threshold`: as in the table, the score
@@ -99,7 +99,8 @@ class MonitorMethods(BoundTable[F], path="prc"):
         - `needed`: Float64, the evidence that makes an alarm
         - `alarm`: Boolean, whether the evidence has reached that in this period or before; null where
           `bound` is
-        - `since`: as the period, the one with which the change likely began; null before an alarm
+        - `since`: as in the table, the period with which the change likely began, as seen at the alarm;
+          null before it
 
         The counts and the null rules are those of `operating_points`. The evidence is a product of
         likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin, Ramdas and Rinaldo 2023), so
@@ -125,11 +126,17 @@ class MonitorMethods(BoundTable[F], path="prc"):
         │ 5    ┆ 0.61  ┆ 0.734    ┆ 58035.263018 ┆ true  ┆ 4     │
         └──────┴───────┴──────────┴──────────────┴───────┴───────┘
         """
-        groups: list[Column] = list_columns("by=", self._merge_words(words).get("by"))
+        own = self._merge_words(words)
+        if own.get("cluster") is not None:
+            raise PrcError(
+                "monitor() takes no cluster=; its rows have to be independent, so make each cluster one "
+                "row, such as by the highest score of a patient"
+            )
+        groups: list[Column] = list_columns("by=", own.get("by"))
         name = name_column(time)
         if name in map(name_column, groups):
             raise PrcError(f"by= and time= both hold the column {name!r}; leave it out of by=")
-        question = self._ask("monitor", words, confidence=confidence, collects=True)
+        question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)
         level = question.require_certainty().level
         rate = None if isinstance(reference, BoundTable) else read_reference_rate(reference)
         watch = read_watch(metrics, None if eta is None else check_eta(eta), level, rate)
