@@ -196,8 +196,7 @@ def find_running_interval(k: Counts, n: Counts, alpha: float) -> tuple[Floats, F
         terms = tilts * k[:, None] - n[:, None] * np.log1p(p[:, None] * np.expm1(tilts))
         return np.asarray(np.logaddexp.reduce(terms, axis=1) - math.log(len(tilts)))
 
-    with np.errstate(invalid="ignore"):
-        seen = np.where(n > 0, k / np.maximum(n, 1), np.nan)
+    seen = np.where(n > 0, k / np.maximum(n, 1), 0.5)
     ends = []
     for outside in (0.0, 1.0):
         inner, outer = seen.copy(), np.full(len(k), outside)
@@ -205,5 +204,5 @@ def find_running_interval(k: Counts, n: Counts, alpha: float) -> tuple[Floats, F
             middle = (inner + outer) / 2
             holds = log_mixture(middle) < -math.log(alpha)
             inner, outer = np.where(holds, middle, inner), np.where(holds, outer, middle)
-        ends.append(np.where(np.isnan(seen), np.nan, outer))
+        ends.append(np.where(n > 0, outer, np.nan))
     return ends[0], ends[1]
