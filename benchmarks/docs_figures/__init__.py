@@ -1,11 +1,19 @@
 """Which figures of the docs come from which table; `benchmarks/coverage.py --docs` writes them."""
 
-from . import of_designs, of_differences, of_estimates, of_intervals, of_labels, of_promises
+from . import (
+    of_designs,
+    of_differences,
+    of_estimates,
+    of_intervals,
+    of_labels,
+    of_monitoring,
+    of_promises,
+)
 from .held import ROOT, Grid, Held, Sentence, is_stored
 
 FIGURES: list[Held] = [
     *of_intervals.FIGURES, *of_differences.FIGURES, *of_promises.FIGURES,
-    *of_estimates.FIGURES, *of_designs.FIGURES, *of_labels.FIGURES,
+    *of_estimates.FIGURES, *of_designs.FIGURES, *of_labels.FIGURES, *of_monitoring.FIGURES,
 ]  # fmt: skip
 PAGES = list(dict.fromkeys(held.page for held in FIGURES))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
@@ -19,8 +17,8 @@ from polars_prcurve.charts.parts.periods import (
     describe_rate,
     draw_periods,
     read_periods,
+    say_period,
 )
-from polars_prcurve.number_words import say_estimate, say_share
 
 
 @hint_at_arguments
@@ -70,15 +68,8 @@ def monitor(
     draw_level(canvas, firsts.filter(pl.col("bound") != pl.col("reference"))["bound"], "bound")
     canvas.draw_lines(rows.drop_nulls("overall"))
     draw_periods(canvas, rows)
-    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", _say_row, rows["period"])
+    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", say_period, rows["period"])
     level = "" if confidence is None else f"{format_level(confidence)} "
     note = (f"Shaded: {level}interval of all periods at once", "Filled: from the alarm on")
     subtitle = f"{describe_rate(rows)} by {time}; the line is all so far"
     return canvas.finish(title, say_alarms(curves, channels, y.title, time), subtitle, note)
-
-
-def _say_row(row: dict[str, Any]) -> tuple[str, str]:
-    """Return what the pointer reads: the period, and all so far."""
-    value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
-    one = "" if row["value"] is None else f"{say_share(row['value'])}, "
-    return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"

@@ -20,7 +20,7 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.number_formats import format_metric, round_digits
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_eta
+from polars_prcurve.number_words import say_estimate, say_eta, say_share
 
 _VALUES = ("value", "overall", "overall_low", "overall_high", "reference", "bound", "alarm", "since")
 _MOST_TICKS = 12
@@ -90,3 +90,10 @@ def draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
         )
         dot = dot.encode(*canvas.place, *([color.encode()] if color else []))
         canvas.layers.append(keep_part(dot, "period").transform_filter(f"{test}datum.alarm"))
+
+
+def say_period(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: the period, and all so far."""
+    value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
+    one = "" if row["value"] is None else f"{say_share(row['value'])}, "
+    return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"
