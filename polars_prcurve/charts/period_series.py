@@ -9,7 +9,7 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words, draw_level
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartSpec
-from polars_prcurve.charts.parts.colors_and_panels import read_panels_of_one
+from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.charts.parts.findings import say_alarms
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.charts.parts.periods import (
@@ -61,6 +61,7 @@ def monitor(
     rows = curves.rows
     x, y = build_period_axes(rows, time)
     channels = read_panels_of_one(curves, color, facet)
+    channels = channels if color else Channels(None, channels.facet)  # heads name the series
     spec = ChartSpec(x, y, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
     canvas = Canvas(curves, channels, spec)
     firsts = rows.group_by("curve", maintain_order=True).first()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.argument_kinds import read_number, refuse_kind
 from polars_prcurve.confidence.sequential_tests import (
     PeriodCells,
     bet_on_precision,
@@ -27,7 +27,7 @@ from polars_prcurve.confidence.sequential_tests import (
     find_start,
     weigh_evidence,
 )
-from polars_prcurve.errors import PrcError, describe_value, list_names
+from polars_prcurve.errors import PrcError, list_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,10 +133,7 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
     """Return what is watched; raise for what cannot be."""
     name = getattr(metric, "name", metric)
     if not isinstance(name, str) or name not in WATCHED:
-        raise PrcError(
-            f"monitor() watches one of precision, recall and fpr; got metrics={describe_value(metric)}; "
-            "call once for each"
-        )
+        raise refuse_kind("metrics=", "one of precision, recall and fpr, one a call", metric)
     if eta is not None and name != "precision":
         raise PrcError(f"{name} does not depend on the prevalence; leave out eta=")
     if eta is not None and not 0 < eta < 1:

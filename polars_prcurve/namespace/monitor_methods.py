@@ -21,7 +21,7 @@ from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.column_reader import Column, list_columns
+from polars_prcurve.inputs.column_reader import Column, ColumnReader, list_columns
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import read_eta
 from polars_prcurve.prevalence.eta_values import check_eta
@@ -133,7 +133,10 @@ class MonitorMethods(BoundTable[F], path="prc"):
                 "row, such as by the highest score of a patient"
             )
         groups: list[Column] = list_columns("by=", own.get("by"))
-        name = name_column(time)
+        reader = ColumnReader(self._frame, "raise", may_collect=False)
+        if len(periods := reader.read_by(time, MONITOR_COLUMNS, "time")[1]) != 1:
+            raise refuse_kind("time=", "one column name or expression", time)
+        [name] = periods
         if name in map(name_column, groups):
             raise PrcError(f"by= and time= both hold the column {name!r}; leave it out of by=")
         question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)

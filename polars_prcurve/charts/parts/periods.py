@@ -82,11 +82,11 @@ def draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
         fields = canvas.channels.curve_fields(numbers.index(row["curve"]))
         canvas.data.append({"part": "period", "alarm": bool(row["alarm"]), **place, **fields})
     color = canvas.channels.color
-    paint: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
+    look_of_one: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
     for test, filled in (("", True), ("!", False)):
         look = {"filled": True} if filled else {"filled": False, "fill": "white"}
         dot = alt.Chart().mark_point(
-            shape="circle", size=40, strokeWidth=1.6, opacity=1, **look, **paint
+            shape="circle", size=40, strokeWidth=1.6, opacity=1, **look, **look_of_one
         )
         dot = dot.encode(*canvas.place, *([color.encode()] if color else []))
         canvas.layers.append(keep_part(dot, "period").transform_filter(f"{test}datum.alarm"))
