@@ -16,10 +16,10 @@ BROKEN = col("weeks") == "false alerts are labelled sooner"
 NULL = ~IS_WORSE & ~BROKEN
 TOGETHER = col("weeks").str.starts_with("recall and fpr")
 WATCHED = pl.format(
-    "{}{} {}",
+    "{} {}{}",
     "metric",
-    pl.when(col("eta").is_null()).then(pl.lit("")).otherwise(pl.lit(" at 2 %")),
     show_number_as_it_is("shown"),
+    pl.when(col("eta").is_null()).then(pl.lit("")).otherwise(pl.lit(" at 1 in 50")),
 )
 REFERENCE = pl.when(col("reference") == 0).then(pl.lit("a number")).otherwise(show_count("reference"))
 
@@ -33,7 +33,10 @@ def name_rates(found: pl.DataFrame) -> pl.DataFrame:
 
 def show_false(found: pl.DataFrame) -> pl.DataFrame:
     """Return the series in which nothing is worse."""
-    shares = [show(100 * col(name)).alias(name) for name in ("alarm", "repeated", "interval")]
+    shares = [
+        show(100 * col(name)).replace("", "\u2013").alias(name)
+        for name in ("alarm", "repeated", "interval")
+    ]
     return name_rates(found.filter(NULL)).select("watched", "rows", "reference", "weeks", *shares)
 
 
@@ -54,7 +57,7 @@ FIGURES: list[Held] = [
              MONITOR(least("repeated", NULL, col("weeks") == "as the reference")), MONITOR(most("repeated", NULL, col("weeks") == "as the reference"))),
     Sentence(PAGE, "Recall and fpr apart, each with half of the error, are an alarm in up to {:.0f} % of such series, and precision at that `eta` in {} % at most",
              MONITOR(most("either", TOGETHER)), MONITOR(most("alarm", TOGETHER))),
-    Sentence(PAGE, "At most {} % of the series of a row have a false alarm.", MONITOR(most("alarm", NULL))),
+    Sentence(PAGE, "At most {} % of the series of any row have a false alarm.", MONITOR(most("alarm", NULL))),
     Sentence(PAGE, "an alarm at any of 104 looks came in {} % of the series", MONITOR(most("alarm", col("weeks") == "late labels, added to old weeks"))),
     Sentence(PAGE, "Where all right alerts are labelled four weeks later than false ones, {:.0f} % of the series are a false alarm.", MONITOR(most("alarm", BROKEN))),
     Grid(PAGE, "monitor", "| watched | rows a week | of the reference | series | alarm of `monitor`, % | of the repeated test, % | interval holds in all weeks, % |", show_false),

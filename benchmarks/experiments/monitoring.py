@@ -117,7 +117,8 @@ def measure_monitor(cell: Series, n_sets: int, rng: np.random.Generator) -> Iter
     )
     alarms = found.select("set", "alarm", week=pl.min_horizontal("week", "look"))
     first = find_first(alarms.with_columns(pl.col("alarm").fill_null(value=False)))
-    delay = np.where(first >= cell.week, first - cell.week + 1, WEEKS + 1)
+    is_found = (first >= cell.week) & (first <= WEEKS)
+    delay = np.where(is_found, first - cell.week + 1, WEEKS + 1)
     repeated = None if how else np.mean(test_each_week(cell, weeks, reference) <= WEEKS)
     row: Row = {"metric": cell.metric, "eta": cell.eta, "value": cell.values[0], "rows": cell.sizes[0]}
     row |= {"reference": cell.sizes[1], "weeks": cell.what, "after": cell.values[1], "from": cell.week}
