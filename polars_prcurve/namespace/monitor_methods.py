@@ -41,10 +41,10 @@ class MonitorMethods(BoundTable[F], path="prc"):
     def monitor(
         self,
         time: Column,
+        eta: float | str | None = None,
         *,
         reference: BoundTable[Any] | float,
         threshold: Any,
-        eta: float | str | None = None,
         metrics: str | PointMetric = "precision",
         confidence: Confidence = 0.95,
         **words: Unpack[TableWords],
@@ -61,6 +61,10 @@ class MonitorMethods(BoundTable[F], path="prc"):
             The column or expression that tells the period of a row, such as
             `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. A period
             is that in which a label became known: rows with late labels belong to a late period.
+        eta
+            With `metrics="precision"`, the prevalence at which precision is watched: then a change of
+            prevalence is no alarm. None watches the precision of the alerts themselves, which falls with
+            prevalence, too.
         reference
             What the rate was when all was well: a bound table of other rows with labels, such as
             `prc(last_year)`, whose own error is allowed for. Or a number, which is taken as it is. Words
@@ -69,10 +73,6 @@ class MonitorMethods(BoundTable[F], path="prc"):
         threshold
             The threshold in use, which no row of the series has chosen: a number, or a frame with one
             for each group.
-        eta
-            With `metrics="precision"`, the prevalence at which precision is watched: then a change of
-            prevalence is no alarm. None watches the precision of the alerts themselves, which falls with
-            prevalence, too.
         metrics
             `"precision"`, `"recall"` or `"fpr"`, one a call. A rise of fpr is what is bad.
         confidence

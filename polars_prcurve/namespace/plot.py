@@ -609,10 +609,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def monitor(
         self,
         time: Column,
+        eta: float | str | None = None,
         *,
         reference: BoundTable[Any] | float,
         threshold: Any,
-        eta: float | str | None = None,
         metrics: str | PointMetric = "precision",
         confidence: Confidence = 0.95,
         **words: Unpack[ChartOfTable],
@@ -621,7 +621,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
         Parameters
         ----------
-        time, reference, threshold, eta, metrics, confidence
+        time, eta, reference, threshold, metrics, confidence
             As in `monitor`.
 
         Returns
