@@ -42,6 +42,7 @@ GROUPS = {
     "Compare models": ("compare", "ranking", "crossings", "leaders", "dominance"),
     "Plan a test": ("sample_size", "resolution", "sampling_plan", "weigh_sample", "subsample_negatives"),
     "Meet another prevalence": ("estimate_prevalence", "reweight"),
+    "Watch a series": ("monitor",),
     "Bring a wide table": ("unpivot_scores", "one_vs_rest"),
 }
 """The frame methods by what one wants, each of which has a page."""
@@ -256,7 +257,7 @@ def described(kind: type) -> Iterator[str]:
 def list_methods(kind: type) -> list[str]:
     """Return the public methods of a class, in order, those of its bases first."""
     names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
-    return [name for name in names if not name.startswith("_") and name != "plot"]
+    return [name for name in names if not name.startswith("_") and name not in ("plot", "frame")]
 
 
 def groups() -> Iterator[str]:

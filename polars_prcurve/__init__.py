@@ -18,6 +18,7 @@ from polars_prcurve.confidence.published_numbers import (
     published_roc_auc,
 )
 from polars_prcurve.confidence.rates import rate_interval
+from polars_prcurve.cross_validation import from_cv_results, from_folds
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.namespace import prc, register
@@ -55,6 +56,8 @@ __all__ = [
     "eta_from_sample",
     "eta_grid",
     "field",
+    "from_cv_results",
+    "from_folds",
     "intervals",
     "max_width",
     "metrics",

@@ -7,11 +7,11 @@ works in any worker process.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, list_names, suggest_names
 from polars_prcurve.inputs.value_checks import label_dtypes
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 @hint_at_arguments
-def scorer(metric: str | CurveMetric, eta: float | str | None = None, pos_label: Any = None) -> Scorer:
+def scorer(
+    metric: str | CurveMetric, eta: float | str | None = None, *, pos_label: Any = None
+) -> Scorer:
     """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
 
     Parameters
@@ -34,8 +36,8 @@ def scorer(metric: str | CurveMetric, eta: float | str | None = None, pos_label:
     eta
         The prevalence where the model will run. None is the share of positives in whatever is scored.
     pos_label
-        The label that is positive, such as `"fraud"`. Labels that are Booleans, or in {0, 1} or {-1, 1},
-        need none; of all others it must be said, because no order of words tells which one is meant.
+        The positive label, where labels are not Booleans, {0, 1} or {-1, 1}, such as `"spam"`. Which of
+        two words is the positive one no scorer can know: without `pos_label` they raise.
 
     Examples
     --------
@@ -45,13 +47,15 @@ def scorer(metric: str | CurveMetric, eta: float | str | None = None, pos_label:
     0.503984
     >>> score_ap.name, score_ap.higher_is_better
     ('average_precision_at_0.004', True)
+    >>> score_spam = scorer("average_precision", eta=0.004, pos_label="spam")
+    >>> round(score_spam.score(["spam", "ham", "spam", "ham"], [0.9, 0.8, 0.2, 0.1]), 6)
+    0.503984
     """
     found = find_curve_metric(metric)
     found.higher_is_better()  # raises for a metric without a direction
     if eta is not None:
         eta = check_eta(eta)
-    if pos_label is not None:
-        label_dtypes(pos_label)  # raises for what is no single value
+    label_dtypes(pos_label)  # raises for what is no single value
     return Scorer(found, eta, pos_label)
 
 
@@ -89,8 +93,7 @@ class Scorer:
         self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the metric of labels and scores; NaN if it is undefined, as without positives."""
-        labels = y_true if self.pos_label is None else self._equal_positive(y_true)
-        points = roc_points(labels, y_score, sample_weight)
+        points = roc_points(read_labels(y_true, self.pos_label), y_score, sample_weight)
         return self.metric(points.recall, points.fpr, self._choose_eta(points))
 
     def lightgbm(
@@ -100,6 +103,7 @@ class Scorer:
 
         `lightgbm.train` calls `feval=` with scores and a data set, which holds labels and weights.
         """
+        self._require_numbers("LightGBM")
         y_true, y_pred, weight = _read_data_set(y_true, y_pred, weight)
         return self.name, self.score(y_true, y_pred, weight), self.higher_is_better
 
@@ -109,20 +113,21 @@ class Scorer:
 
         Its name then begins with `neg_`, as such names do in scikit-learn.
         """
+        self._require_numbers("XGBoost")
         return XGBoostCost(self)
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
         """Return the metric of an estimator on data; larger is better, as scikit-learn wants.
 
         The score of an example is the column of `predict_proba` of the positive class, or else
-        `decision_function`. Without `pos_label` the classes of the estimator are 0 and 1, -1 and 1, or
-        False and True. A metric of which smaller values are better is negated.
+        `decision_function`. The positive class is `pos_label`, or else 1 or True. A metric of which
+        smaller values are better is negated.
         """
         self._refuse_arrays(estimator)
-        classes, place = self._read_classes(estimator)
-        positive = _find_class(y, classes, place) if classes is not None else self._read_labels(y)
-        bare = replace(self, pos_label=None)  # labels are Booleans now
-        value = bare.score(positive, self._predict(estimator, X, place), sample_weight)
+        positive, classes = read_classes(estimator, self.pos_label)
+        labels = _find_positives(y, classes, self.pos_label)
+        points = roc_points(labels, predict_scores(estimator, X, positive), sample_weight)
+        value = self.metric(points.recall, points.fpr, self._choose_eta(points))
         return value if self.higher_is_better else -value
 
     def _refuse_arrays(self, estimator: Any) -> None:
@@ -139,62 +144,13 @@ class Scorer:
             return self.eta if self.eta is not None else 0.5
         return float(points.tp[-1] / (points.tp[-1] + points.fp[-1]))
 
-    def _read_labels(self, y: Any) -> NDArray[np.bool_]:
-        """Return which labels are positive, as tables have it."""
-        return read_labels(y) if self.pos_label is None else self._equal_positive(y)
-
-    def _equal_positive(self, y: Any) -> NDArray[np.bool_]:
-        """Return which labels equal `pos_label`; raise if none does, because it may be misspelt."""
-        import numpy as np
-
-        positive: NDArray[np.bool_] = np.asarray(np.asarray(y) == self.pos_label, dtype=bool)
-        if positive.size > 0 and not positive.any():
+    def _require_numbers(self, library: str) -> None:
+        """Raise if labels have a name for the positive one, which boosting libraries do not pass on."""
+        if self.pos_label is not None and self.pos_label != 1:
             raise PrcError(
-                f"no label equals pos_label={self.pos_label!r}; check the spelling, or, if there "
-                "lawfully are no positives, pass Booleans"
+                f"{library} hands labels over as the numbers 0 and 1; make the positive ones 1, and "
+                f"leave out pos_label={self.pos_label!r}"
             )
-        return positive
-
-    def _read_classes(self, estimator: Any) -> tuple[Any, int]:
-        """Return the classes of an estimator, None if it has none, and the place of the positive one."""
-        classes = getattr(estimator, "classes_", None)
-        if classes is None:
-            return None, 1
-        if len(classes) != 2:
-            raise PrcError(
-                f"{self.name} takes an estimator of two classes; this one has {len(classes)}: score one "
-                "class against the others with .score(y == one, probabilities[:, i])"
-            )
-        listed = [each.item() if hasattr(each, "item") else each for each in classes]
-        if self.pos_label is None and listed not in ([0, 1], [-1, 1]):  # which Booleans equal
-            raise PrcError(
-                f"the classes of the estimator are {listed!r}, and nothing tells which one is positive; "
-                f"pass pos_label=, such as scorer({self.metric.name!r}, pos_label={listed[1]!r})"
-            )
-        if self.pos_label is not None and self.pos_label not in listed:
-            raise PrcError(
-                f"pos_label={self.pos_label!r} is no class of the estimator: it has {listed!r}"
-            )
-        return classes, 1 if self.pos_label is None else listed.index(self.pos_label)
-
-    def _predict(self, estimator: Any, X: Any, place: int) -> NDArray[np.float64]:  # noqa: N803
-        """Return the scores of the positive class, which is at this place among the two."""
-        import numpy as np
-
-        if hasattr(estimator, "predict_proba"):
-            scores = np.asarray(estimator.predict_proba(X))
-            if scores.ndim != 2 or scores.shape[1] != 2:
-                raise PrcError(
-                    f"{self.name} takes the two columns of predict_proba; got shape {scores.shape}"
-                )
-            return scores[:, place]
-        if hasattr(estimator, "decision_function"):
-            scores = np.asarray(estimator.decision_function(X))  # of the second class
-            return scores if place == 1 else -scores
-        raise PrcError(
-            f"{self.name} takes an estimator with predict_proba or decision_function; "
-            f"{type(estimator).__name__} has neither"
-        )
 
 
 @dataclass(frozen=True)
@@ -236,16 +192,62 @@ def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]
     return second.get_label(), first, None if weight is None or len(weight) == 0 else weight
 
 
-def _find_class(y: Any, classes: Any, place: int) -> NDArray[np.bool_]:
-    """Return which labels are the class at this place; raise if one is neither class."""
+def _find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Return which labels are positive; raise if one is no class of the estimator."""
     import numpy as np
 
+    if classes is None:
+        return read_labels(y, pos_label)
     labels = np.asarray(y)
-    positive: NDArray[np.bool_] = labels == classes[place]
-    negative = labels == classes[1 - place]
-    if not (positive | negative).all():
+    known = np.isin(labels, classes)
+    if not known.all():
         raise PrcError(
-            f"y holds {labels[~(positive | negative)][0]!r}, which is no class of the estimator: "
-            f"it has {list(classes)!r}"
+            f"y holds {labels[~known][0]!r}, which is no class of the estimator: it has "
+            f"{list(classes)!r}"
         )
+    positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
     return positive
+
+
+def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
+    """Return which class of an estimator is positive, and all; the second if it does not tell."""
+    import numpy as np
+
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return 1, None
+    names = np.asarray(classes).tolist()
+    if len(names) != 2:
+        raise PrcError(
+            f"expected an estimator of two classes; this one has {len(names)}: score one class against "
+            "the others with .score(y == one, probabilities[:, i])"
+        )
+    if pos_label is not None:
+        if pos_label not in names:
+            hint = suggest_names(str(pos_label), map(str, names))
+            raise PrcError(f"no class of the estimator is pos_label={pos_label!r}; {hint}")
+        return names.index(pos_label), classes
+    if names not in ([0, 1], [-1, 1]):
+        raise PrcError(
+            f"the classes of the estimator are {list_names(map(str, names))}; pass pos_label=, the one "
+            f"that is positive, such as pos_label={names[1]!r}"
+        )
+    return 1, classes
+
+
+def predict_scores(estimator: Any, X: Any, positive: int) -> NDArray[np.float64]:  # noqa: N803
+    """Return the scores of the positive class, which is the one of that number."""
+    import numpy as np
+
+    if hasattr(estimator, "predict_proba"):
+        scores = np.asarray(estimator.predict_proba(X))
+        if scores.ndim != 2 or scores.shape[1] != 2:
+            raise PrcError(f"expected the two columns of predict_proba; got shape {scores.shape}")
+        return scores[:, positive]
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X))
+        return scores if positive == 1 else -scores
+    raise PrcError(
+        "expected an estimator with predict_proba or decision_function; "
+        f"{type(estimator).__name__} has neither"
+    )

@@ -52,6 +52,7 @@ CHAPTERS = [
     ["report"],
     ["namespace"],
     ["scorers"],
+    ["cross_validation"],
     ["__init__"],
     ["engines", "cli"],
     ["__main__"],

@@ -120,7 +120,7 @@ def test_a_word_that_a_method_has_no_use_for(name: str) -> None:
         with raises:
             ask(table.prc, name, **plain, **{word: HELD[word]})
         bound = table.prc(**{word: HELD[word]})
-        if word in ("id", "cluster", "stratum"):
+        if word in ("id", "cluster", "stratum") and (name, word) != ("monitor", "cluster"):
             assert_same(ask(bound, name, **plain), ask(table.prc, name, **plain))
         else:
             with raises:
@@ -241,5 +241,5 @@ def test_the_door_is_no_wider_than_it_may_be() -> None:
         "expressions": count(ExprPrc),
         "words of rows": len(RowWords.__annotations__),
     }
-    most = dict(zip(slots, (82, 14, 11, 42, 3, 90, 45, 2), strict=True))
+    most = dict(zip(slots, (88, 14, 11, 48, 3, 97, 45, 2), strict=True))
     assert not {name: n for name, n in slots.items() if n > most[name]}, slots

@@ -8,6 +8,7 @@ import math
 import re
 import subprocess
 import sys
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
@@ -2669,3 +2670,63 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
     assert heading(charts.difference(ends)) == said
     mirrored = ends.with_columns(-pl.col("difference"))
     assert heading(charts.difference(mirrored)).startswith("a is better up to 1 in 1 000, b from")
+
+
+def test_monitor_draws_each_period_all_so_far_and_the_alarm():
+    right = [80, 82, 79, 60, 55, 58]
+    weeks = pl.DataFrame(
+        {"week": range(4, 10), "score": 1, "n_pos": right, "n_neg": [100 - n for n in right]}
+    )
+    counts = {"counts": ("n_pos", "n_neg")}
+    year = prc(pl.DataFrame({"score": [1], "n_pos": [1_600], "n_neg": [400]}), **counts)
+    table = weeks.prc.monitor("week", reference=year, threshold=1, **counts)
+    chart = charts.monitor(table, confidence=0.95)
+    assert (
+        weeks.prc(**counts).plot.monitor("week", reference=year, threshold=1).to_dict()
+        == chart.to_dict()
+    )
+    rows = all_records(chart)
+    dots = [(row["period"], row["overall"], row["alarm"]) for row in rows if row.get("part") == "period"]
+    assert dots == table.select(pl.col("week").cast(float), "value", "alarm").rows()
+    lines = [
+        [row[name] for name in ("period", "overall", "overall_low", "overall_high")]
+        for row in records(chart)
+    ]
+    expected = table.select(pl.col("week").cast(float), "overall", "overall_low", "overall_high").rows()
+    assert lines == [pytest.approx(row, rel=1e-5) for row in expected]
+    levels = {row["overall"] for row in rows if row.get("part") == "reference"}
+    assert sorted(levels) == pytest.approx([table["bound"][0], 0.8], rel=1e-5)
+    assert heading(chart) == "Precision has fallen, likely from week 7 on"
+    assert "Precision by week; the line is all so far" in subtitle(chart)
+    png(chart)
+
+
+def test_monitor_says_no_more_than_its_test_and_draws_odd_tables():
+    counts = {"counts": ("n_pos", "n_neg")}
+    calm = pl.DataFrame(
+        {"day": [date(2026, 1, 1), date(2026, 2, 1)], "score": 1, "n_pos": [79, 76], "n_neg": [21, 24]}
+    )
+    for metric, said in (("precision", "fallen"), ("recall", "fallen"), ("fpr", "risen")):
+        with_both = pl.concat(
+            [calm, calm.with_columns(score=pl.lit(0, dtype=pl.Int32))], how="vertical_relaxed"
+        )
+        eta = {"eta": 0.1} if metric == "precision" else {}
+        table = with_both.prc.monitor("day", reference=0.5, threshold=1, metrics=metric, **eta, **counts)
+        chart = charts.monitor(table)
+        if not table["alarm"].any():
+            assert heading(chart).endswith(f"is not shown to have {said}")
+        png(chart)
+    sites = [calm.with_columns(site=pl.lit(name)) for name in ("", "a:b\n<b>", "x" * 300)]
+    worse = calm.with_columns(site=pl.lit("worse"), n_pos=20, n_neg=80)
+    many = pl.concat([*sites, worse], how="vertical_relaxed")
+    table = many.prc.monitor("day", reference=0.8, threshold=1, by="site", **counts)
+    assert heading(charts.monitor(table)) == "Precision has fallen in worse (from day 2026-01-01 on)"
+    png(charts.monitor(table))
+    for one in (
+        table.clear(),
+        table.with_columns(value=None, overall=None, overall_low=None, overall_high=None),
+    ):
+        png(charts.monitor(one))
+    assert "title" not in charts.monitor(table, title=False).to_dict()
+    with pytest.raises(PrcError, match="monitor takes the table that monitor returns"):
+        charts.monitor(table.drop("bound"))

@@ -318,6 +318,18 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         lambda p: p.estimate_prevalence(reference=DF),
     ),
     (
+        "monitor --time patient --reference 60% --threshold 0.5 --by model --confidence 0.9",
+        lambda p: p.monitor("patient", reference=0.6, threshold=0.5, by="model", confidence=0.9),
+    ),
+    (
+        "monitor --time patient --reference scores.parquet --threshold 0.5 --metrics recall",
+        lambda p: p.monitor("patient", reference=prc(DF), threshold=0.5, metrics="recall"),
+    ),
+    (
+        "monitor --time patient --reference scores.csv label=label --threshold 0.5 --eta 10%",
+        lambda p: p.monitor("patient", reference=prc(DF), threshold=0.5, eta=0.1),
+    ),
+    (
         "leaders --metric pr_auc --eta-range 0.01 0.9",
         lambda p: p.leaders(metric="pr_auc", eta_range=(0.01, 0.9)),
     ),

@@ -27,6 +27,7 @@ OF_INPUT = {
     "model_a": "model",
     "model_b": "model",
     "class": "kind",
+    "since": "week",
     "points": "a",
 }
 

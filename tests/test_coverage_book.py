@@ -110,6 +110,7 @@ AGAIN = {
     "labels": (0, 30),
     "maxima": (0, 10),
     "missed_positives": (0, 1),
+    "monitor": (0, 60),
     "sampled_eta_areas": (2, 60),
     "sampled_eta_differences": (4, 60),
     "sizes": (1, 300),

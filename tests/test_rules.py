@@ -75,7 +75,10 @@ SAID |= {
     "predicted_positive_rate=": {"predicted_positive_rate": 0.1},
 }
 SAID |= {"score={...}": {"score": {"cat": "score", "dog": "rate"}}, "precision=": {"precision": 0.5}}
-PATH = {"report": {"path": "never-written.html"}}
+PATH: dict[str, dict[str, Any]] = {
+    "report": {"path": "never-written.html"},
+    "monitor": {"time": "part", "reference": 0.5, "threshold": 0.5},
+}
 
 
 def choose_facts(rule: Rule, method: str) -> set[str]:

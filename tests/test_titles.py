@@ -80,6 +80,7 @@ WORDS = {
     "alerts": {"eta": ETAS[:1], "recall": 0.5, "confidence": None},
     "decision_curve": {"eta": 0.1, "eta_train": 0.2},
     "reliability": {"confidence": None},
+    "monitor": {"time": pl.col("row") % 5, "reference": 0.5, "threshold": 0.5},
     "ribbon": {"eta": 0.5, "n_repeats": 3, "seed": 1},
     "p3_curve": {"eta": ETAS, "recall": 0.5},
     **{name: {"eta": eta_grid(0.001, 0.5, 5)} for name in ("ranking", "metric_by_eta")},

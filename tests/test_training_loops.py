@@ -83,6 +83,7 @@ def test_a_name_tells_the_metric_and_the_prevalence() -> None:
             {"metric": "pr_auc", "eta": 4},
             r"eta= must lie in .*a share and not a percentage; got 4",
         ),
+        ({"metric": "pr_auc", "pos_label": {}}, r"pos_label= is one value of the label"),
         ({"metric": "pr_auc", "eta": [0.1]}, r"eta= takes numbers in \[0, 1\]; got \[0.1\]"),
     ],
 )
@@ -151,32 +152,103 @@ def test_the_score_of_an_estimator(make: Any) -> None:
     assert AP(model, X, Y, sample_weight=Y + 1) == AP.score(Y, scores, Y + 1)
 
 
+NAMES = np.where(Y == 1, "fraud", "ok")
+
+
 @pytest.mark.parametrize("make", [LogisticRegression, lambda: LinearSVC(random_state=0)])
-@pytest.mark.parametrize("labels", [("spam", "ham"), ("fraud", "ok"), (1, 2)])
-def test_labels_in_words_need_the_positive_one(make: Any, labels: tuple[Any, Any]) -> None:
-    """The positive class is the first one of the estimator, or the second: its name decides."""
-    pos_label, neg_label = labels
-    names = np.where(Y == 1, pos_label, neg_label)
-    model, expected = make().fit(X, names), AP(make().fit(X, Y), X, Y)
-    named = scorer("average_precision", eta=0.004, pos_label=pos_label)
-    assert named(model, X, names) == pytest.approx(expected, abs=1e-9)
-    assert named(model, X, names.tolist()) == named(model, X, pl.Series(names)) == named(model, X, names)
-    assert pickle.loads(pickle.dumps(named))(model, X, names) == named(model, X, names)
-    scores = np.arange(len(Y)) % 7
-    assert named.score(names, scores) == AP.score(Y, scores)
-    words = re.escape(repr(sorted([pos_label, neg_label])))
-    with pytest.raises(PrcError, match=rf"{words}, and nothing tells which one is positive; pass pos_l"):
-        AP(model, X, names)
-    with pytest.raises(PrcError, match="pos_label='eggs' is no class of the estimator"):
-        scorer("roc_auc", pos_label="eggs")(model, X, names)
-    with pytest.raises(PrcError, match="no label equals pos_label='eggs'; check the spelling"):
-        scorer("roc_auc", pos_label="eggs").score(names, scores)
-
-
-def test_a_label_that_is_no_class_is_refused() -> None:
-    model = LogisticRegression().fit(X, np.where(Y == 1, "spam", "ham"))
+def test_words_as_labels_need_the_positive_one(make: Any) -> None:
+    """The second class by the alphabet is "ok", which nobody means."""
+    model, expected = make().fit(X, NAMES), AP(make().fit(X, Y), X, Y)
+    named = scorer("average_precision", eta=0.004, pos_label="fraud")
+    assert list(model.classes_) == ["fraud", "ok"]
+    for labels in (NAMES, NAMES.tolist(), pl.Series(NAMES), NAMES.astype(object)):
+        assert named(model, X, labels) == pytest.approx(expected, rel=1e-9)
+    other = scorer("average_precision", eta=0.004, pos_label="ok")
+    assert other(model, X, NAMES) != pytest.approx(expected, rel=0.01)
+    sentence = r"^the classes of the estimator are fraud, ok; pass pos_label=.*pos_label='ok'$"
+    with pytest.raises(PrcError, match=sentence):
+        AP(model, X, NAMES)
+    with pytest.raises(PrcError, match=r"pos_label='frau'; did you mean 'fraud'\?$"):
+        scorer("pr_auc", pos_label="frau")(model, X, NAMES)
     with pytest.raises(PrcError, match=r"'eggs'.*which is no class of the estimator"):
-        scorer("roc_auc", pos_label="spam")(model, X, np.where(Y == 1, "spam", "eggs"))
+        named(model, X, np.where(Y == 1, "fraud", "eggs"))
+    assert named.name == AP.name
+    assert pickle.loads(pickle.dumps(named)) == named != AP
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative"), [(1, 0), (1, -1), (True, False), (2, 1), (0, 1), ("a", "b"), (0.5, 1)]
+)
+def test_any_two_classes_with_the_positive_one(positive: Any, negative: Any) -> None:
+    labels = np.where(Y == 1, positive, negative)
+    if 0.5 in (positive, negative):
+        labels = labels.astype(object).astype(str)  # scikit-learn takes no fractions for classes
+        positive = "0.5"
+    model, expected = LogisticRegression().fit(X, labels), AP(LogisticRegression().fit(X, Y), X, Y)
+    named = scorer("average_precision", eta=0.004, pos_label=positive)
+    assert named(model, X, labels) == pytest.approx(expected, rel=1e-9)
+    scores = model.decision_function(X) * (1 if model.classes_[1] == positive else -1)
+    assert named.score(labels, scores) == AP.score(Y, scores)
+    assert named.score(labels, scores, Y + 1) == AP.score(Y, scores, Y + 1)
+    if {positive, negative} == {0, 1}:
+        assert AP(model, X, labels) == scorer("average_precision", eta=0.004, pos_label=1)(
+            model, X, labels
+        )
+    elif {positive, negative} == {-1, 1}:
+        assert AP(model, X, labels) == named(model, X, labels)
+    else:
+        with pytest.raises(PrcError, match="pos_label="):
+            AP(model, X, labels)
+
+
+def test_labels_of_arrays_with_a_positive_one() -> None:
+    named = scorer("roc_auc", pos_label="fraud")
+    assert math.isnan(named.score(["ok", "ok"], [0.1, 0.2])), "a fold without positives"
+    assert named.score(["ok", "fraud", "unsure"], [0.1, 0.2, 0.3]) == 0.5, "one against the rest"
+    for labels, words in [
+        (["ok", "frau"], r"no label equals pos_label='fraud'; did you mean 'frau'\?"),
+        ([1, 0], "no label equals pos_label='fraud'; there are: 0, 1"),
+        (["ok", None], r"label is missing in 1 row\(s\)"),
+        ([["ok"], ["fraud"]], "label takes one array"),
+    ]:
+        with pytest.raises(PrcError, match=words):
+            named.score(labels, [0.5, 0.1])
+    with pytest.raises(PrcError, match=r"^label takes .* such as label == \"spam\"; got an array"):
+        AP.score(NAMES, X[:, 0])
+    with pytest.raises(PrcError, match="pos_label= is one value of the label"):
+        scorer("roc_auc", pos_label=["fraud"])
+
+
+@pytest.mark.parametrize("library", ["LightGBM", "XGBoost"])
+def test_boosting_libraries_hand_over_numbers(library: str) -> None:
+    named = scorer("roc_auc", pos_label="fraud")
+    with pytest.raises(PrcError, match=f"^{library} hands labels over as the numbers 0 and 1; make"):
+        named.lightgbm(Y, X[:, 0]) if library == "LightGBM" else named.xgboost
+    assert scorer("roc_auc", pos_label=1).xgboost(Y, X[:, 0]) == scorer("roc_auc").xgboost(Y, X[:, 0])
+
+
+def test_words_as_labels_in_scikit_learn() -> None:
+    named = scorer("average_precision", eta=0.004, pos_label="fraud")
+    asked: dict[str, Any] = {"cv": 3, "error_score": "raise"}
+    grid = {"C": [1e-4, 1e-2, 1.0]}
+    found, expected = (
+        GridSearchCV(LogisticRegression(), grid, scoring=scoring, **asked).fit(X, labels)
+        for scoring, labels in ((named, NAMES), (AP, Y))
+    )
+    assert found.best_params_ == expected.best_params_
+    means = [search.cv_results_["mean_test_score"] for search in (found, expected)]
+    assert means[0] == pytest.approx(means[1], rel=1e-9)
+    several = {"ap": named, "roc": scorer("roc_auc", pos_label="fraud")}
+    scores = cross_validate(LogisticRegression(), X, NAMES, scoring=several, **asked)
+    plain = cross_validate(LogisticRegression(), X, Y, scoring=AP, **asked)
+    assert scores["test_ap"] == pytest.approx(plain["test_score"], rel=1e-9)
+    assert (scores["test_roc"] > 0.5).all()
+    for call in (
+        lambda: cross_validate(LogisticRegression(), X, NAMES, scoring=AP, **asked),
+        lambda: GridSearchCV(LogisticRegression(), grid, scoring=AP, **asked).fit(X, NAMES),
+    ):
+        with pytest.raises(PrcError, match=r"classes of the estimator are fraud, ok; pass pos_label="):
+            call()
 
 
 def test_an_estimator_without_classes_takes_labels_as_tables_do() -> None:
@@ -195,9 +267,9 @@ def test_a_smaller_is_better_metric_is_negated_for_scikit_learn_alone() -> None:
 
 def test_what_estimators_are_refused() -> None:
     three = np.arange(len(Y)) % 3
-    with pytest.raises(PrcError, match=r"takes an estimator of two classes; this one has 3"):
+    with pytest.raises(PrcError, match=r"expected an estimator of two classes; this one has 3"):
         AP(LogisticRegression().fit(X, three), X, three)
-    with pytest.raises(PrcError, match=r"takes an estimator of two classes; this one has 1"):
+    with pytest.raises(PrcError, match=r"expected an estimator of two classes; this one has 1"):
         AP(RandomForestClassifier(2).fit(X, np.zeros(len(X))), X, Y)
     with pytest.raises(PrcError, match="LinearRegression has neither"):
         AP(LinearRegression().fit(X, Y), X, Y)

@@ -1,9 +1,11 @@
 """Which figures of the docs come from which table; `benchmarks/coverage.py --docs` writes them."""
 
-from . import of_coverage, of_decisions, of_pages
+from . import of_coverage, of_decisions, of_monitoring, of_pages
 from .held import ROOT, Sentence, is_stored
 
-FIGURES: list[Sentence] = [*of_coverage.FIGURES, *of_decisions.FIGURES, *of_pages.FIGURES]
+FIGURES: list[Sentence] = [
+    *of_coverage.FIGURES, *of_decisions.FIGURES, *of_monitoring.FIGURES, *of_pages.FIGURES,
+]  # fmt: skip
 PAGES = list(dict.fromkeys(held.page for held in FIGURES))
 
 

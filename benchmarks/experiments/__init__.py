@@ -14,6 +14,7 @@ from . import (  # noqa: F401
     fields,
     labels,
     matched_points,
+    monitoring,
     points,
     promises,
     uneven_promises,

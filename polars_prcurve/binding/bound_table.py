@@ -400,7 +400,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         ... )
         True
         """
-        said = _merge_words(self._words, words)
+        said = merge_words(self._words, words)
         bound = type(self)(self._frame.clone(), said)
         if said:
             bound._check_words()
@@ -439,7 +439,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
 
     def _merge_words(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """Return the words that hold in a call: those said, and of those bound all that they leave."""
-        return _merge_words(self._words, said)
+        return merge_words(self._words, said)
 
     def _ask(
         self,
@@ -472,7 +472,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             for name, value in words.items()
             if name not in TARGET_WORDS
         }
-        words = _merge_words(self._words, said)
+        words = merge_words(self._words, said)
         if isinstance(eta, BoundTable):
             eta = ScoresOfField(eta._read_field(words))
         facts = list_facts(words, {**own, **targets}, eta, certainty)
@@ -541,7 +541,7 @@ def say_of_reference(
     return reference._frame, {**DEFAULTS, **held}
 
 
-def _merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """Return the words that hold: those said, and of those bound all that they leave in place."""
     told = [rivals for rivals in RIVALS if any(said.get(name) is not None for name in rivals)]
     if len(told) > 1:

@@ -138,6 +138,7 @@ USES: dict[str, set[str]] = {
     "report": _POINTS | _DESIGN | {"id"},
     "estimate_prevalence": _ROWS | {"counts"},
     "reweight": _ROWS | {"weight"},
+    "monitor": _ROWS | {"counts", "cells"},
     "sampling_plan": _ROWS - {"by", "model"},
     "weigh_sample": _ROWS - {"by", "model", "pos_label"},
 }

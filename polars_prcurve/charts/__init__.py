@@ -4,7 +4,7 @@
           -> colors_and_panels   which columns are colour and which are panels
           -> points_to_draw      fewer points for the same picture
           -> canvas              lines, dots, lines to compare with, and what the pointer reads
-          -> marked_points, icons, score_ranges, interval_table   what some charts draw on it
+          -> marked_points, icons, score_ranges, periods, interval_table   what some charts draw on it
           -> findings            titles
           -> chart_words         names at lines, and labels at points
           -> chart_assembly      layers, panels, title and note
@@ -23,6 +23,7 @@ from polars_prcurve.charts.icon_grids import alerts
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
 from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.period_series import monitor
 from polars_prcurve.charts.pr import pr_curve
 from polars_prcurve.charts.prg import prg_curve
 from polars_prcurve.charts.rank_lines import ranking
@@ -38,6 +39,7 @@ __all__ = [
     "gain_curve",
     "live",
     "metric_by_eta",
+    "monitor",
     "normal_quantiles",
     "p3_curve",
     "pr_curve",

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 from polars_prcurve import __version__, metrics
 from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.cli.messages import PROGRAM, RaisingParser, name_command
-from polars_prcurve.cli.option_values import COLUMN, SCORE
+from polars_prcurve.cli.option_values import (
+    COLUMN,
+    METRIC,
+    REFERENCE_OR_RATE,
+    SCORE,
+    SHARE,
+    THRESHOLD,
+)
 from polars_prcurve.cli.options import OPTIONS, Option, add_option
 from polars_prcurve.cli.read_command import FilePrc
 from polars_prcurve.cli.results import write_decision, write_demo, write_report, write_table
@@ -181,6 +188,22 @@ COMMANDS = [
         },
     ),
     Command(
+        "monitor",
+        "in which period a rate has become worse than a reference",
+        ("value", "overall", "reference", "evidence", "alarm", "since"),
+        {
+            "reference": Option(
+                REFERENCE_OR_RATE,
+                "a file or a pattern of other rows with labels, and what its columns hold, if that "
+                "differs, such as counts=n_pos,n_neg; or a rate such as 80%",
+            ),
+            "threshold": Option(THRESHOLD, "the threshold in use; or a file with one for each group"),
+            "eta": Option(SHARE, "the prevalence at which precision is watched, such as 1%"),
+            "metrics": Option(METRIC, "precision, recall or fpr"),
+            "confidence": "1 less the probability that there is ever a false alarm",
+        },
+    ),
+    Command(
         "reweight",
         "weights that give each part of a field its prevalence and its share",
         ("weight",),
@@ -274,7 +297,9 @@ def list_options(command: Command) -> dict[str, Option]:
     left_out = {"self", "path", *unused, *command.without}
     arguments = list_parameters(command.method)
     names = [name for name in arguments if name in OPTIONS and name not in left_out]
-    if "eta" in names:  # --parts makes it a field; a report has another argument of this name
+    if "eta" in names and not isinstance(
+        command.own.get("eta"), Option
+    ):  # --parts makes it a field; a report has another argument of this name
         names.insert(names.index("eta") + 1, "parts")
     own = {"model": _MODELS, **command.own} if command.method in COMPARES_MODELS else command.own
     more = [name for name in command.more if name not in names]

@@ -139,14 +139,19 @@ def refuse_file(word: str) -> str:
     return word
 
 
-def read_table_file(option: str, *names: str) -> Callable[[str], TableFile | tuple[str, Any]]:
-    """Return what reads the file of another table, or words such as `counts=n_pos,n_neg` about it."""
+def read_table_file(
+    option: str, *names: str, or_rate: bool = False
+) -> Callable[[str], TableFile | tuple[str, Any] | float]:
+    """Return what reads the file of another table, or words such as `counts=n_pos,n_neg` about it.
 
-    def read(word: str) -> TableFile | tuple[str, Any]:
+    With `or_rate` a number may stand in place of all that.
+    """
+
+    def read(word: str) -> TableFile | tuple[str, Any] | float:
         name, has_value, columns = word.partition("=")
         if has_value and name in names:
             return name, COLUMNS.read(f"{option} {name}=", columns)
-        return TableFile(word)
+        return read_share(word) if or_rate and not find_format(word) else TableFile(word)
 
     return read
 
@@ -191,6 +196,12 @@ SCORE = Kind("SCORE", "one number here, and no file", refuse_file, column="score
 VALUE = Kind("VALUE", column="label")
 PLAN = Kind("FILE", "a file", TableFile, numbers=("score_low", "score_high", "n"), column="score")
 REFERENCE = Kind("FILE", "a file", read_table_file("--reference", "score", "label", "counts"), True)
+REFERENCE_OR_RATE = Kind(
+    "FILE",
+    "a file, or a rate such as 0.8 or 80%",
+    read_table_file("--reference", "score", "label", "counts", "cells", or_rate=True),
+    True,
+)
 OTHER = Kind("FILE", "a file", read_table_file("--other", "cells"), True)
 
 

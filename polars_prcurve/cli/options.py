@@ -145,6 +145,7 @@ OPTIONS = {
         "a file or a pattern of examples with scores and labels, and what its columns hold, if that "
         "differs: counts=n_pos,n_neg, score=p or label=sick",
     ),
+    "time": Option(COLUMN, "the column of the period, such as a week; its values stand in their order"),
     "name": Option(TEXT, "the name of the new column"),
     "report": Option(Kind("FILE"), "write the decision as one HTML file to send"),
     "page": Option(Kind("FILE"), "write a page to move the score, the prevalence and the costs"),

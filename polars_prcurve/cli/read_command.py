@@ -23,6 +23,7 @@ from polars_prcurve.binding.words import (
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.option_values import (
     REFERENCE,
+    REFERENCE_OR_RATE,
     parse_threshold,
     parse_threshold_column,
     parse_value,
@@ -52,7 +53,8 @@ class FilePrc(LazyFramePrc):
             return
         if (dropped := self._count_dropped_rows(method, given)).n:
             yield dropped.sentence
-        if (reference := given.get("reference")) is not None:
+        reference = given.get("reference")
+        if reference is not None and not isinstance(reference, float):
             frame, columns = say_of_reference(reference, given)
             known = frame.collect_schema()
             columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in known]
@@ -112,7 +114,7 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
     default = parameters["confidence"].default if "confidence" in parameters else None
     sure = given.get("confidence", default)
     level = sure.level if isinstance(sure, Intervals) else sure
-    groups = _list_groups(given, method)
+    groups = _list_groups(given, method) + _list_values(given.get("time"))
     _read_budgets(given)
     _read_files(options, given, [*groups, given.get("model", "model")], table.collect_schema(), level)
     if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
@@ -162,7 +164,8 @@ def list_inputs(args: argparse.Namespace) -> list[str]:
     """Return the files and patterns that a command reads."""
     found = [args.input] if "input" in args else []
     for name, option in args.options.items():
-        if (option.kind.numbers or option.kind is REFERENCE) and (words := vars(args)[name]):
+        named = option.kind.numbers or option.kind in (REFERENCE, REFERENCE_OR_RATE)
+        if named and (words := vars(args)[name]):
             first = words if isinstance(words, str) else words[0]
             found += [first] if table_files.find_format(first) else []
     return found
@@ -217,9 +220,9 @@ def _read_files(
     if isinstance(given.get("score"), list):
         dtypes_of["model"] = pl.String()  # the names of score columns
     dtypes = {"score": schema, "label": schema}
-    if "reference" in given:
+    if "reference" in given and not isinstance(given["reference"], float):
         frame, words = _scan_other("--reference", given["reference"], dtypes_of)
-        dtypes["label"] = frame.collect_schema()  # the table has no labels
+        dtypes["label"] = pl.Schema({**schema, **frame.collect_schema()})  # the table may have no labels
         given["reference"] = prc(frame, **words)
     if "other" in given:
         frame, words = _scan_other("--other", given["other"], dtypes_of)

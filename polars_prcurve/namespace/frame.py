@@ -16,6 +16,7 @@ from polars_prcurve.inputs import wide_tables
 from polars_prcurve.namespace.curve_methods import CurveMethods
 from polars_prcurve.namespace.decision_methods import DecisionMethods
 from polars_prcurve.namespace.model_methods import ModelMethods
+from polars_prcurve.namespace.monitor_methods import MonitorMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -29,7 +30,14 @@ _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""
 
 
-class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], DecisionMethods[F], path="prc"):
+class FramePrc(
+    CurveMethods[F],
+    ModelMethods[F],
+    PlanningMethods[F],
+    MonitorMethods[F],
+    DecisionMethods[F],
+    path="prc",
+):
     """Precision-recall analysis of a score table, at any prevalence.
 
     All methods share these words, which say what the table holds. `df.prc(...)` binds them: they then
@@ -202,6 +210,11 @@ class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], DecisionMet
                 self._frame.lazy(), label=label, scores=scores, name=name, score=score, row=row, mix=mix
             )
         )
+
+    @property
+    def frame(self) -> F:
+        """The table itself: the rows that the words are about."""
+        return self._frame
 
     @property
     def plot(self) -> PlotPrc:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from polars_prcurve.binding.bound_table import BoundTable
     from polars_prcurve.charts import Chart
     from polars_prcurve.confidence.certainty import Confidence
+    from polars_prcurve.inputs.column_reader import Column
     from polars_prcurve.prevalence.eta_table import Eta
     from polars_prcurve.sweep.sweep_table import Thresholds
 
@@ -558,6 +559,41 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             return None
         crossings = self._methods.crossings(metric=chosen[0], eta_range=(etas[0], etas[-1]), **said)
         return cast("pl.DataFrame", crossings)
+
+    def monitor(
+        self,
+        time: Column,
+        eta: float | str | None = None,
+        *,
+        reference: BoundTable[Any] | float,
+        threshold: Any,
+        metrics: str | PointMetric = "precision",
+        confidence: Confidence = 0.95,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Watch a rate period by period, and draw each period, all so far, and the alarm.
+
+        Parameters
+        ----------
+        time, eta, reference, threshold, metrics, confidence
+            As in `monitor`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.monitor`.
+
+        Examples
+        --------
+        >>> weeks = pl.DataFrame({"week": [1, 2], "score": 1, "n_pos": [80, 79], "n_neg": [20, 21]})
+        >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
+        >>> chart = alerts.plot.monitor("week", reference=0.8, threshold=1)
+        >>> chart.to_dict()["title"]["text"]
+        ['Precision is not shown to have fallen']
+        """
+        draw, said = self._prepare("monitor", words)
+        asked: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
+        table = self._methods.monitor(time, metrics=metrics, confidence=confidence, **asked, **said)
+        return draw(table, confidence=_find_level(confidence))
 
     def p3_curve(
         self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]

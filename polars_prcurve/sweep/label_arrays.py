@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.errors import PrcError, describe_value
+from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.exact_sums import sum_along
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
@@ -65,7 +65,7 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     """
     import numpy as np
 
-    positive, scores = read_labels(label), _read_array("score", score, "biuf", "numbers")
+    positive, scores = read_labels(label), read_array("score", score, "biuf", "numbers")
     if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
         raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
     weights = None if weight is None else _read_weights(weight)
@@ -106,7 +106,7 @@ def _sum_weights(weights: Floats, ends: NDArray[np.intp]) -> tuple[Floats, Float
     return np.ldexp(sums[ends], -exponent), _divide(sums[ends])
 
 
-def _read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> NDArray[Any]:
+def read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> NDArray[Any]:
     """Return values as an array of one dimension, of one of the kinds of dtype."""
     import numpy as np
 
@@ -123,10 +123,15 @@ def _read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> 
     return array
 
 
-def read_labels(label: ArrayLike) -> Booleans:
-    """Return whether each example is positive; raise unless labels are in {0, 1} or in {-1, 1}."""
+def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
+    """Return whether each example is positive; raise unless labels are in {0, 1} or in {-1, 1}.
+
+    With `pos_label`, labels of any kind: those equal to it are positive.
+    """
+    if pos_label is not None:
+        return _find_label(label, pos_label)
     expected = 'Booleans, or numbers in {0, 1} or {-1, 1}, such as label == "spam"'
-    labels = _read_array("label", label, "biuf", expected)
+    labels = read_array("label", label, "biuf", expected)
     if labels.dtype.kind == "b":
         return labels
     positive: Booleans = labels == 1
@@ -136,10 +141,28 @@ def read_labels(label: ArrayLike) -> Booleans:
     return positive
 
 
+def _find_label(label: ArrayLike, pos_label: Any) -> Booleans:
+    """Return which labels are the positive one; raise if it is none of two labels or more."""
+    import numpy as np
+
+    labels = read_array("label", label, "biufcSUOMm", "labels")
+    # NaN does not equal itself, and whether pandas' NA does is NA again.
+    equal = [str(each == each) for each in labels.tolist() if each is not None]  # noqa: PLR0124
+    if missing := len(labels) - equal.count("True"):
+        raise PrcError(f"label is missing in {missing} row(s); leave those rows out")
+    # NumPy answers with one False where dtypes cannot be compared.
+    positive: Booleans = np.broadcast_to(np.asarray(labels == pos_label, dtype=bool), labels.shape)
+    if not positive.any() and len(others := sorted(set(map(str, labels.tolist())))) > 1:
+        raise PrcError(
+            f"no label equals pos_label={pos_label!r}; {suggest_names(str(pos_label), others)}"
+        )
+    return positive
+
+
 def _read_weights(weight: ArrayLike) -> Floats:
     import numpy as np
 
-    weights: Floats = _read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
+    weights: Floats = read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
     valid = (weights >= 0) & (weights < np.inf)
     if not valid.all():
         raise PrcError(f"weight takes finite numbers >= 0; got {weights[~valid][0]}")

@@ -33,6 +33,13 @@ class Call(NamedTuple):
         return list(inspect.signature(self.find(self.table)).parameters)
 
 
+class Guess:
+    """An estimator that has scores for anything with rows."""
+
+    def decision_function(self, rows: Any) -> Any:
+        return np.linspace(0, 1, len(rows))
+
+
 LABELLED = {"label": "label"}
 EXPRESSIONS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("tp", "fp", "fn", "tn", "recall", "fpr", "counts", "sweep"), LABELLED),
@@ -50,6 +57,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "difference": {"eta": [0.1, 0.5], "id": "id"},
     **{name: {} for name in ("roc_curve", "live", "normal_quantiles")},
     "reliability": {},
+    "monitor": {"time": "id", "reference": 0.5, "threshold": 5},
     "ribbon": {"eta": 0.6, "n_repeats": 2},
     "ranking": {"eta": [0.1, 0.5]},
     "metric_by_eta": {"eta": [0.1, 0.5]},
@@ -65,6 +73,12 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "eta_from_sample": {"k": 3, "n": 10},
     "eta_grid": {},
     "field": {"frame": ONE_PART, "parts": "day"},
+    "from_cv_results": {
+        "cv_results": {"estimator": [Guess()], "indices": {"test": [np.arange(3)]}},
+        "X": np.array([[1], [2], [3]]),
+        "y": [0, 1, 0],
+    },
+    "from_folds": {"folds": [([0, 2], [0.9, 0.4])], "y": [1, 0, 1]},
     "intervals": {},
     "max_width": {**RATES, "recall_half_width": 0.1, "fpr_half_width": 0.01},
     "prc": {"x": DF},
@@ -230,6 +244,7 @@ def list_charts() -> dict[str, dict[str, Any]]:
         "difference": pairs,
         "gain_curve": p.curve(0.1),
         "live": p.sweep(),
+        "monitor": p.monitor("id", reference=0.5, threshold=5),
         "metric_by_eta": p.summary([0.1, 0.5], metrics="pr_auc"),
         "normal_quantiles": p.sweep(),
         "p3_curve": p.operating_points([0.1, 0.5], recall=0.5),

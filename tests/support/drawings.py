@@ -55,7 +55,7 @@ DRAW: dict[str, Draw] = {
     "roc_curve": lambda frame, by: charts.roc_curve(frame.prc.sweep(by=by), eta=0.1, log_x=True),
 }
 """Charts that have colours and panels. Tests draw them with hostile names, 200 groups and no rows."""
-DRAWN_APART = {"alerts", "difference", "live", "normal_quantiles", "ranking", "reliability"}
+DRAWN_APART = {"alerts", "difference", "live", "monitor", "normal_quantiles", "ranking", "reliability"}
 """Charts of another shape, which have their own tests of hostile names, many groups and no rows."""
 
 __all__ = ["DRAW", "DRAWN_APART", "GRID", "draw_groups", "draw_scores", "make_posteriors"]

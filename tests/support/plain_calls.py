@@ -48,6 +48,10 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "resolution": (DF, {"by": "day", "recall": 0.5}),
     "subsample_negatives": (DF, {"by": "day", "eta": 0.6, "n_repeats": 2}),
     "estimate_prevalence": (POSTERIORS, {"by": "day", "eta_train": 0.5}),
+    "monitor": (
+        DF.with_columns(week=pl.col("id") // 2),
+        {"time": "week", "reference": 0.5, "threshold": 5, "by": "day"},
+    ),
     "sampling_plan": (
         DF.with_columns(label=pl.when(pl.col("id") != 3).then("label")),
         {"threshold": 5, "budget": 1},

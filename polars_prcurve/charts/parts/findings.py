@@ -399,3 +399,23 @@ def _say_areas(areas: Sequence[float]) -> list[str]:
         next(said for said in (f"{area:.{n}f}" for n in range(2, 18)) if float(said) < 1 or area >= 1)
         for area in areas
     ]
+
+
+def say_alarms(curves: ChartCurves, channels: Channels, what: str, time: str) -> str:
+    """Return which series of `monitor` have an alarm, and from where on: what its test settles."""
+    rows = curves.rows
+    changed = "risen" if "positive" in what.lower() or what.lower() == "fpr" else "fallen"
+    starts = rows.filter("alarm").unique("curve", keep="first", maintain_order=True)
+    if starts.is_empty():
+        return f"{what} is not shown to have {changed}"
+    labels = channels.color or channels.facet
+    numbers = curves.per_curve["curve"].to_list()
+    if len(numbers) == 1 or labels is None:
+        return f"{what} has {changed}, likely from {time} {starts['since'][0]} on"
+    names = {k: labels.label_by_curve[numbers.index(k)] for k in starts["curve"].to_list()}
+    if len(starts) <= _MOST_NAMES and _are_short([*names], names):
+        of = [
+            f"{names[k]} (from {time} {since} on)" for k, since in starts.select("curve", "since").rows()
+        ]
+        return f"{what} has {changed} in {', '.join(of)}"
+    return f"{what} has {changed} in {len(starts)} of {len(numbers)} series"

@@ -1,0 +1,257 @@
+"""Watching a rate period by period: is it still as good as the reference?
+
+cells of periods, cells of the reference -> one group after the other   value, interval, evidence, alarm
+
+Of the probability `alpha` that there is ever a false alarm, a reference that was counted takes 4/5: the
+series is tested against a bound that the true rate of the reference is below with at most that
+probability. The series takes the rest, or all of it if the reference is a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import read_number, refuse_kind
+from polars_prcurve.confidence.sequential_tests import (
+    PeriodCells,
+    bet_on_precision,
+    bet_on_rate,
+    bound_rate,
+    bound_ratio,
+    find_running_interval,
+    find_start,
+    weigh_evidence,
+)
+from polars_prcurve.errors import PrcError, list_names
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CELLS = ("tp", "fp", "fn", "tn")
+MONITOR_COLUMNS = (
+    *("metric", "eta", "threshold", *CELLS, "value", "overall", "overall_low", "overall_high"),
+    *("reference", "bound", "evidence", "needed", "alarm", "since"),
+)
+WATCHED = {"precision": ("tp", "fp"), "recall": ("tp", "fn"), "fpr": ("fp", "tn")}
+"""The rates that can be watched: of which cells they are the first, among both."""
+_OF_REFERENCE = 0.8
+_SERIES = f"{c.RESERVED}series"
+_ROW = f"{c.RESERVED}row"
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What is watched: a rate, with `eta` precision at that prevalence, and how sure an alarm is."""
+
+    metric: str
+    eta: float | None
+    confidence: float
+    reference: float | None
+    """What the rate is to be at least, or fpr at most; None if a table tells."""
+
+    @property
+    def alpha(self) -> float:
+        """The probability that there is ever a false alarm, at most."""
+        return 1 - self.confidence
+
+    @property
+    def least_evidence(self) -> float:
+        """The evidence that makes an alarm."""
+        return 1 / (self.alpha if self.reference is not None else self.alpha * (1 - _OF_REFERENCE))
+
+    @property
+    def ratio_of_odds(self) -> float:
+        """The factor from recall / fpr to the odds of precision."""
+        assert self.eta is not None
+        return self.eta / (1 - self.eta)
+
+    def find_value(self, cells: PeriodCells) -> Any:
+        """Return the rate of each period; NaN where it is 0/0."""
+        import numpy as np
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.eta is not None:
+                return self.join_rates(
+                    cells.tp / (cells.tp + cells.fn), cells.fp / (cells.fp + cells.tn)
+                )
+            k, n = self.count(cells)
+            return k / n
+
+    def join_rates(self, recall: Any, fpr: Any) -> Any:
+        """Return precision at the prevalence."""
+        assert self.eta is not None
+        return recall * self.eta / (recall * self.eta + fpr * (1 - self.eta))
+
+    def count(self, cells: PeriodCells) -> tuple[Any, Any]:
+        """Return what the rate counts, and among how many."""
+        hits, others = (getattr(cells, name) for name in WATCHED[self.metric])
+        return hits, hits + others
+
+    def find_interval(self, cells: PeriodCells) -> tuple[Any, Any]:
+        """Return limits of the rate of all periods so far, which hold at all periods at once."""
+        import numpy as np
+
+        tp, fp, fn, tn = (np.cumsum(each) for each in cells)
+        if self.eta is None:
+            return find_running_interval(*self.count(PeriodCells(tp, fp, fn, tn)), self.alpha)
+        recall = find_running_interval(tp, tp + fn, self.alpha / 2)
+        fpr = find_running_interval(fp, fp + tn, self.alpha / 2)
+        with np.errstate(invalid="ignore"):
+            return self.join_rates(recall[0], fpr[1]), self.join_rates(recall[1], fpr[0])
+
+    def find_bound(self, of: PeriodCells | None) -> float:
+        """Return what no rate is worse than that is as good as the reference; NaN if nothing tells."""
+        if of is None:
+            assert self.reference is not None
+            return self.reference
+        alpha = self.alpha * _OF_REFERENCE
+        if self.eta is not None:
+            return 1 / (1 + bound_ratio(of, alpha) / self.ratio_of_odds)
+        k, n = map(int, self.count(of))
+        if self.metric == "fpr":
+            return 1 - bound_rate(n - k, n, alpha) if k < n else float("nan")
+        return bound_rate(k, n, alpha) if k > 0 else float("nan")
+
+    def bet(self, cells: PeriodCells, of: PeriodCells | None, bound: float) -> NDArray[np.float64]:
+        """Return the bets that the rate is worse than the bound, a row per period."""
+        import numpy as np
+
+        if self.eta is not None:
+            before = PeriodCells(*(np.int64(0),) * 4) if of is None else of
+            return bet_on_precision(cells, before, self.ratio_of_odds * (1 - bound) / bound)
+        k, n = self.count(cells)
+        return bet_on_rate(n - k, n, 1 - bound) if self.metric == "fpr" else bet_on_rate(k, n, bound)
+
+
+def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
+    """Return what is watched; raise for what cannot be."""
+    name = getattr(metric, "name", metric)
+    if not isinstance(name, str) or name not in WATCHED:
+        raise refuse_kind("metrics=", "one of precision, recall and fpr, one a call", metric)
+    if eta is not None and name != "precision":
+        raise PrcError(f"{name} does not depend on the prevalence; leave out eta=")
+    if eta is not None and not 0 < eta < 1:
+        raise PrcError(f"eta= must lie between 0 and 1, where precision can fall; got {eta}")
+    return Watch(name, eta, confidence, reference)
+
+
+def read_reference_rate(reference: object) -> float:
+    """Return the rate that is to be kept; raise unless it lies between 0 and 1."""
+    expected = "a bound table with labels, such as prc(last_year), or a rate between 0 and 1"
+    return read_number("reference=", reference, expected, lambda rate: 0 < rate < 1)
+
+
+def build_monitor_table(
+    cells: pl.DataFrame, time: str, watch: Watch, reference: pl.DataFrame | None
+) -> pl.DataFrame:
+    """Return the result of `monitor`, from the cells of each group and period.
+
+    The first columns of `cells`, up to `threshold`, are the groups and the time. A `reference` has the
+    cells of groups, which its other columns tell apart.
+    """
+    keys = cells.columns[: cells.columns.index("threshold")]
+    groups = [name for name in keys if name != time]
+    _refuse_missing_times(cells, time)
+    cells = cells.sort(*groups, time).select(*groups, time, "threshold", *CELLS)
+    if reference is not None:
+        cells = _join_reference(cells, groups, reference)
+    parts = [watch_series(part, time, watch) for part in _split_series(cells, groups)]
+    eta = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
+    found = pl.concat(parts) if parts else watch_series(cells, time, watch)
+    return found.select(
+        *groups,
+        time,
+        pl.lit(watch.metric).alias("metric"),
+        *eta,
+        *(name for name in MONITOR_COLUMNS if name not in ("metric", "eta")),
+    )
+
+
+def _refuse_missing_times(cells: pl.DataFrame, time: str) -> None:
+    """Raise if a row has no time."""
+    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(CELLS).sum()).item()
+    if missing:
+        raise PrcError(f"time= holds null in {missing} row(s), which are of no period; leave them out")
+
+
+def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.DataFrame) -> pl.DataFrame:
+    """Add the cells of the reference to each row, under the names of `_name_reference`."""
+    keys = reference.columns[: reference.columns.index("threshold")]
+    if unknown := [name for name in keys if name not in groups]:
+        raise PrcError(
+            f"the reference= table has groups by {list_names(unknown)}, and the table has not; say "
+            "by= for the table, or leave it out of the reference"
+        )
+    of = reference.select(*keys, *(pl.col(name).alias(_name_reference(name)) for name in CELLS))
+    if not keys:
+        none = pl.DataFrame({name: [None] for name in of.columns}, schema=of.schema)
+        of = of if of.height else none
+        joined = cells.join(of, how="cross", maintain_order="left")
+    else:
+        for name in keys:
+            if of.schema[name] != cells.schema[name]:
+                raise PrcError(
+                    f"group column {name!r} is {of.schema[name]} in the reference= table and "
+                    f"{cells.schema[name]} in the other; cast one to the other"
+                )
+        joined = cells.join(of, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    lacking = joined.filter(pl.col(_name_reference("tp")).is_null())
+    if lacking.height:
+        shown = ", ".join(f"{name} {lacking[name][0]!r}" for name in keys) or "any group"
+        raise PrcError(f"the reference= table has no rows of {shown}; add them, or leave that group out")
+    return joined
+
+
+def _name_reference(name: str) -> str:
+    return f"{c.RESERVED}{name}_of_reference"
+
+
+def _split_series(cells: pl.DataFrame, groups: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of each group, in order."""
+    if groups or cells.is_empty():
+        yield from cells.partition_by(*groups, maintain_order=True) if groups and cells.height else ()
+    else:
+        yield cells
+
+
+def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
+    """Return one series with what is found: the value, the interval, the evidence and the alarm."""
+    import numpy as np
+
+    cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in CELLS))
+    of = None
+    if watch.reference is None and part.height:
+        of = PeriodCells(*(np.int64(part[_name_reference(name)][0]) for name in CELLS))
+    bound = watch.find_bound(of) if part.height else float("nan")
+    known = not np.isnan(bound)
+    evidence = weigh_evidence(watch.bet(cells, of, bound)) if known else None
+    values = np.full(part.height, np.nan) if evidence is None else evidence.values
+    reached = np.flatnonzero(values >= watch.least_evidence)
+    alarm = np.arange(part.height) >= (reached[0] if len(reached) else part.height)
+    start = find_start(evidence, int(reached[0])) if evidence is not None and len(reached) else 0
+    low, high = watch.find_interval(cells)
+    total = PeriodCells(*map(np.cumsum, cells))
+    stated = watch.reference if of is None else float(watch.find_value(of))
+    numbers = {
+        **{"value": watch.find_value(cells), "overall": watch.find_value(total)},
+        **{"overall_low": low, "overall_high": high, "reference": stated, "bound": bound},
+        **{"evidence": values, "needed": watch.least_evidence},
+    }
+    return part.with_columns(
+        *(_make_column(name, value, part.height) for name, value in numbers.items()),
+        (pl.Series("alarm", alarm) if known else pl.lit(None, pl.Boolean).alias("alarm")),
+    ).with_columns(since=pl.when("alarm").then(pl.col(time).get(start, null_on_oob=True)))
+
+
+def _make_column(name: str, value: Any, height: int) -> pl.Series:
+    """Return a column of numbers, one value or one for each row, with null for NaN."""
+    import numpy as np
+
+    filled = np.broadcast_to(np.asarray(value, dtype=np.float64), (height,))
+    return pl.Series(name, filled, dtype=pl.Float64).fill_nan(None)

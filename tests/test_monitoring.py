@@ -1,0 +1,462 @@
+"""Watching a rate: the evidence and the interval by their definitions, and when a call is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from polars_prcurve import PrcError, intervals, metrics, prc
+from polars_prcurve.confidence.sequential_tests import (
+    FALLS,
+    TILTS,
+    PeriodCells,
+    bet_on_precision,
+    bet_on_rate,
+    bound_rate,
+    bound_ratio,
+    find_nearest_recall,
+)
+
+CELLS = ("tp", "fp", "fn", "tn")
+RATES: dict[str, tuple[str, str]] = {
+    "precision": ("tp", "fp"),
+    "recall": ("tp", "fn"),
+    "fpr": ("fp", "tn"),
+}
+ASKED = [("precision", None), ("recall", None), ("fpr", None), ("precision", 0.1)]
+
+
+def draw(seed: int, weeks: int = 8, change: int = 5) -> pl.DataFrame:
+    """Return rows of some weeks, whose scores tell less from a week on, some periods without a class."""
+    rng = np.random.default_rng(seed)
+    n = 60 * weeks
+    week = rng.integers(1, weeks + 1, n)
+    label = (rng.random(n) < 0.3) & (week != 3)
+    score = (rng.normal(size=n) + np.where(week < change, 2.0, 0.3) * label).round(1)
+    return pl.DataFrame({"week": week, "score": score, "label": label, "site": rng.integers(0, 2, n)})
+
+
+def last_year(seed: int, n: int = 400) -> pl.DataFrame:
+    return draw(seed + 100, n // 60, 99).drop("week")
+
+
+# By definition --------------------------------------------------------------------------------
+
+
+def tail(k: int, n: int, p: float) -> float:
+    """The probability of at least k of n."""
+    return math.fsum(math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
+
+
+def find_bound(k: int, n: int, alpha: float) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        p = (low + high) / 2
+        low, high = (p, high) if tail(k, n, p) < alpha else (low, p)
+    return low
+
+
+def lower(rate: float, fall: float) -> float:
+    """A rate whose log odds are lower."""
+    odds = rate / (1 - rate) * math.exp(-fall)
+    return odds / (1 + odds)
+
+
+def log_likelihood(cells: Sequence[int], recall: float, fpr: float) -> float:
+    tp, fp, fn, tn = cells
+    return (
+        tp * math.log(recall) + fn * math.log(1 - recall) + fp * math.log(fpr) + tn * math.log(1 - fpr)
+    )
+
+
+def find_null(recall: float, fpr: float, n_pos: int, n_neg: int, ratio: float) -> float:
+    """The recall, with fpr `ratio` times it, that is likeliest where both rates are expected."""
+
+    def likelihood(r: float) -> float:
+        return log_likelihood(
+            (n_pos * recall, n_neg * fpr, n_pos * (1 - recall), n_neg * (1 - fpr)), r, ratio * r
+        )  # type: ignore[arg-type]
+
+    low, high = 0.0, min(1.0, 1 / ratio)
+    for _ in range(200):
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (a, high) if likelihood(a) < likelihood(b) else (low, b)
+    return (low + high) / 2
+
+
+def bets_by_definition(
+    weeks: list[tuple[int, ...]], of: tuple[int, ...], ratio: float
+) -> list[list[float]]:
+    found = []
+    tp, fp, fn, tn = of
+    for cells in weeks:
+        n_pos, n_neg = cells[0] + cells[2], cells[1] + cells[3]
+        bets = [0.0] * (2 * len(FALLS))
+        if n_pos and n_neg and tp + fn and fp + tn:
+            recall, fpr = (tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1)
+            pairs = [(fpr / (ratio * math.exp(f)), fpr) for f in FALLS]
+            pairs += [(recall, recall * ratio * math.exp(f)) for f in FALLS]
+            for i, (r, f) in enumerate(
+                (min(max(r, 1e-6), 1 - 1e-6), min(max(f, 1e-6), 1 - 1e-6)) for r, f in pairs
+            ):
+                if f > ratio * r:
+                    null = find_null(r, f, n_pos, n_neg, ratio)
+                    bets[i] = log_likelihood(cells, r, f) - log_likelihood(cells, null, ratio * null)
+        found.append(bets)
+        tp, fp, fn, tn = (a + b for a, b in zip((tp, fp, fn, tn), cells, strict=True))
+    return found
+
+
+def evidence_by_definition(bets: list[list[float]]) -> list[float]:
+    """Sum over starts v of 1 / v(v + 1) times the mean of the products since v, plus the rest."""
+    found = []
+    for w in range(1, len(bets) + 1):
+        total = 1 / (w + 1)
+        for v in range(1, w + 1):
+            products = [
+                math.exp(math.fsum(bets[u][j] for u in range(v - 1, w))) for j in range(len(bets[0]))
+            ]
+            total += math.fsum(products) / len(products) / (v * (v + 1))
+        found.append(total)
+    return found
+
+
+def count(frame: pl.DataFrame, threshold: float) -> tuple[int, ...]:
+    flagged, positive = pl.col("score") >= threshold, pl.col("label")
+    found = frame.select(
+        tp=flagged & positive, fp=flagged & ~positive, fn=~flagged & positive, tn=~flagged & ~positive
+    )
+    return tuple(int(found[name].sum()) for name in CELLS)
+
+
+@pytest.mark.parametrize("is_table", [True, False])
+@pytest.mark.parametrize(("metric", "eta"), ASKED)
+def test_the_table_is_what_its_definition_says(metric: str, eta: float | None, is_table: bool) -> None:
+    for seed in range(3):
+        df, year = draw(seed), last_year(seed)
+        given: Any = prc(year) if is_table else {"precision": 0.7, "recall": 0.8, "fpr": 0.1}[metric]
+        found = df.prc.monitor("week", reference=given, threshold=1.0, metrics=metric, eta=eta)
+        weeks = [count(part, 1.0) for part in df.sort("week").partition_by("week", maintain_order=True)]
+        assert found.select(CELLS).rows() == weeks
+        assert found["week"].to_list() == sorted(set(df["week"]))
+        of = count(year, 1.0) if is_table else (0, 0, 0, 0)
+        alpha = 0.05 * 0.8
+        first, second = RATES[metric]
+        if eta is not None:
+            odds = eta / (1 - eta)
+            if is_table:
+                recall, fpr = of[0] / (of[0] + of[2]), of[1] / (of[1] + of[3])
+                down = math.log(recall / find_bound(of[0], of[0] + of[2], alpha))
+                up = math.log((1 - find_bound(of[3], of[1] + of[3], alpha)) / fpr)
+                bound = 1 / (1 + fpr / recall * math.exp(math.hypot(down, up)) / odds)
+            else:
+                bound = given
+            bets = bets_by_definition(weeks, of, odds * (1 - bound) / bound)
+        else:
+            k, n = (dict(zip(CELLS, of, strict=True))[name] for name in RATES[metric])
+            if is_table and metric == "fpr":
+                bound = 1 - find_bound(n, k + n, alpha)
+            else:
+                bound = find_bound(k, k + n, alpha) if is_table else given
+            bets = []
+            for cells in weeks:
+                named = dict(zip(CELLS, cells, strict=True))
+                good, bad = named[first], named[second]
+                kept = bound
+                if metric == "fpr":
+                    good, bad, kept = bad, good, 1 - bound
+                bets.append(
+                    [
+                        good * math.log(lower(kept, f) / kept)
+                        + bad * math.log((1 - lower(kept, f)) / (1 - kept))
+                        for f in FALLS
+                    ]
+                )
+        assert found["bound"].to_list() == pytest.approx([bound] * len(weeks), rel=1e-6)
+        expected = evidence_by_definition(bets)
+        assert found["evidence"].to_list() == pytest.approx(expected, rel=2e-4)
+        needed = 1 / (0.05 * 0.2) if is_table else 1 / 0.05
+        assert found["needed"].unique().to_list() == pytest.approx([needed])
+        alarms = [max(expected[: w + 1]) >= needed for w in range(len(weeks))]
+        assert found["alarm"].to_list() == alarms
+        assert found["since"].is_null().to_list() == [not alarm for alarm in alarms]
+
+
+def test_a_change_is_found_and_where_it_began() -> None:
+    weeks = pl.DataFrame({"week": range(1, 13), "score": 1, "tp": [80] * 6 + [60] * 6})
+    weeks = weeks.with_columns(fp=100 - pl.col("tp"), fn=0, tn=0)
+    year = pl.DataFrame({"score": [1], "tp": [1_600], "fp": [400], "fn": [0], "tn": [0]})
+    found = prc(weeks, cells=CELLS).monitor("week", reference=prc(year, cells=CELLS), threshold=1)
+    assert found["alarm"].to_list() == [False] * 7 + [True] * 5
+    assert set(found["since"].drop_nulls()) == {7}
+    back = weeks.with_columns(tp=pl.when(pl.col("week") > 9).then(100).otherwise("tp"))
+    again = prc(back, cells=CELLS).monitor("week", reference=prc(year, cells=CELLS), threshold=1)
+    assert again["alarm"].to_list() == found["alarm"].to_list(), "an alarm is for ever"
+    better = weeks.with_columns(tp=pl.lit(95), fp=pl.lit(5))
+    assert not prc(better, cells=CELLS).monitor("week", reference=0.8, threshold=1)["alarm"].any()
+    worse = prc(better, cells=CELLS).monitor("week", reference=0.01, threshold=1, metrics="fpr")
+    assert worse["alarm"].to_list() == [True] * 12, "a rise of fpr is what is bad"
+
+
+# What makes it hold ---------------------------------------------------------------------------
+
+
+def test_no_bet_is_expected_to_gain_without_a_fall() -> None:
+    """By sums over all draws, at rates at the bound and better than that."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        ratio = math.exp(rng.uniform(-5, 1))
+        recall = rng.uniform(0, min(1, 1 / ratio))
+        fpr = ratio * recall * (1 if rng.random() < 0.7 else rng.random())
+        n_pos, n_neg = (int(n) for n in rng.integers(1, 8, 2))
+        before = PeriodCells(*rng.integers(0, 30, 4))
+        total = np.zeros(2 * len(FALLS))
+        for tp, fp in product(range(n_pos + 1), range(n_neg + 1)):
+            cells = PeriodCells(*(np.array([n]) for n in (tp, fp, n_pos - tp, n_neg - fp)))
+            chance = math.comb(n_pos, tp) * recall**tp * (1 - recall) ** (n_pos - tp)
+            chance *= math.comb(n_neg, fp) * fpr**fp * (1 - fpr) ** (n_neg - fp)
+            total += chance * np.exp(bet_on_precision(cells, before, ratio)[0])
+        assert total.max() <= 1 + 1e-9
+        bound, n = rng.uniform(0.01, 0.99), int(rng.integers(1, 12))
+        rate = rng.uniform(bound, 1)
+        gains = np.exp(bet_on_rate(np.arange(n + 1), np.full(n + 1, n), bound))
+        chances = [math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)]
+        assert (np.array(chances) @ gains).max() <= 1 + 1e-9
+
+
+def test_the_rates_nearest_to_a_fall_are_those_of_greatest_likelihood() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        recall, fpr = rng.uniform(0.01, 0.99, 2)
+        n_pos, n_neg, ratio = rng.integers(1, 200), rng.integers(1, 5_000), math.exp(rng.uniform(-6, 1))
+        numbers = (np.array(x, dtype=float) for x in (recall, fpr, n_pos, n_neg))
+        found = find_nearest_recall(*numbers, ratio)  # type: ignore[arg-type]
+        assert float(found) == pytest.approx(find_null(recall, fpr, n_pos, n_neg, ratio), rel=1e-5)
+
+
+@pytest.mark.parametrize(("k", "n"), [(1, 1), (1, 10), (10, 10), (7, 9), (45, 60), (300, 1_000)])
+@pytest.mark.parametrize("alpha", [0.04, 0.008])
+def test_the_bound_of_a_rate_is_the_exact_one(k: int, n: int, alpha: float) -> None:
+    found = bound_rate(k, n, alpha)
+    assert found == pytest.approx(find_bound(k, n, alpha), rel=1e-5)
+    assert tail(k, n, found) <= alpha * (1 + 1e-9)
+    assert bound_rate(0, n, alpha) == 0
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(20, 60), (40, 150)])
+def test_the_bound_of_precision_fails_no_more_often_than_it_may(n_pos: int, n_neg: int) -> None:
+    """Summed over all draws, so that there is no chance in it."""
+    bounds = {
+        (tp, fp): bound_ratio(PeriodCells(tp, fp, n_pos - tp, n_neg - fp), 0.04)
+        for tp, fp in product(range(n_pos + 1), range(n_neg + 1))
+    }
+    for recall, fpr in product((0.3, 0.8, 0.95), (0.02, 0.2, 0.6)):
+        pos = [math.comb(n_pos, k) * recall**k * (1 - recall) ** (n_pos - k) for k in range(n_pos + 1)]
+        neg = [math.comb(n_neg, k) * fpr**k * (1 - fpr) ** (n_neg - k) for k in range(n_neg + 1)]
+        failed = math.fsum(
+            pos[tp] * neg[fp] for (tp, fp), bound in bounds.items() if bound < fpr / recall
+        )
+        assert failed <= 0.04
+
+
+@pytest.mark.parametrize(("metric", "eta"), ASKED)
+def test_the_interval_is_where_the_mixture_is_small(metric: str, eta: float | None) -> None:
+    found = draw(7).prc.monitor("week", reference=0.5, threshold=1.0, metrics=metric, eta=eta)
+    total = found.select(pl.col(CELLS).cum_sum())
+    alpha = 0.05 if eta is None else 0.025
+
+    def mixture(k: int, n: int, p: float) -> float:
+        logs = [t * k - n * math.log(1 - p + p * math.exp(t)) for t in TILTS]
+        return math.fsum(map(math.exp, logs)) / len(TILTS)
+
+    def find_end(k: int, n: int, end: float) -> float:
+        inner, outer = k / n, end
+        for _ in range(60):
+            p = (inner + outer) / 2
+            inner, outer = (p, outer) if mixture(k, n, p) < 1 / alpha else (inner, p)
+        return outer
+
+    for row, sums in zip(found.iter_rows(named=True), total.iter_rows(named=True), strict=True):
+        if eta is None:
+            k, n = sums[RATES[metric][0]], sums[RATES[metric][0]] + sums[RATES[metric][1]]
+            low, high = find_end(k, n, 0), find_end(k, n, 1)
+        else:
+            ends = {}
+            for rate, (one, other) in (("recall", ("tp", "fn")), ("fpr", ("fp", "tn"))):
+                k, n = sums[one], sums[one] + sums[other]
+                ends[rate] = find_end(k, n, 0), find_end(k, n, 1)
+            low = (
+                1 / (1 + (1 - eta) / eta * ends["fpr"][1] / ends["recall"][0])
+                if ends["recall"][0]
+                else 0
+            )
+            high = 1 / (1 + (1 - eta) / eta * ends["fpr"][0] / ends["recall"][1])
+        assert (row["overall_low"], row["overall_high"]) == pytest.approx((low, high), abs=1e-9)
+        assert row["overall_low"] <= row["overall"] <= row["overall_high"]
+
+
+# Tables ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("metric", "eta"), ASKED)
+def test_every_engine_gives_the_same_table_in_the_same_order(metric: str, eta: float | None) -> None:
+    df, year = draw(1), last_year(1).drop("site")
+    asked: dict[str, Any] = {"threshold": 1.0, "metrics": metric, "eta": eta}
+    expected = df.prc.monitor("week", reference=prc(year), by="site", **asked)
+    assert_frame_equal(expected, expected.sort("site", "week"))
+    shuffled = df.sample(fraction=1, shuffle=True, seed=3)
+    counts = shuffled.prc.counts(by=["site", "week"])
+    bound_counts = prc(year).counts()
+    for table, reference in (
+        (prc(df.lazy()), prc(year.lazy())),
+        (prc(shuffled), prc(year, by=None)),
+        (prc(counts, counts=("n_pos", "n_neg")), prc(bound_counts, counts=("n_pos", "n_neg"))),
+        (prc(counts.lazy(), counts=("n_pos", "n_neg")), prc(year)),
+        (prc(shuffled, by="site"), prc(year, by=None)),
+    ):
+        found = table.monitor("week", reference=reference, **{"by": "site", **asked})
+        assert_frame_equal(found, expected, check_exact=True)
+    for engine in ("streaming", "in-memory"):
+        with pl.Config():
+            pl.Config.set_engine_affinity(engine)
+            again = shuffled.lazy().prc.monitor("week", reference=prc(year), by="site", **asked)
+        assert_frame_equal(again, expected, check_exact=True)
+    for site in (0, 1):
+        alone = df.filter(site=site).prc.monitor("week", reference=prc(year), **asked)
+        assert_frame_equal(alone, expected.filter(site=site).drop("site"), check_exact=True)
+
+
+def test_groups_of_the_reference_meet_those_of_the_table() -> None:
+    df, year = draw(2), last_year(2)
+    found = df.prc.monitor("week", reference=prc(year, by="site"), threshold=1.0, by="site")
+    for site in (0, 1):
+        alone = df.filter(site=site).prc.monitor(
+            "week", reference=prc(year.filter(site=site)), threshold=1.0
+        )
+        assert_frame_equal(found.filter(site=site).drop("site"), alone, check_exact=True)
+    thresholds = pl.DataFrame({"site": [1, 0], "threshold": [0.5, 1.5]})
+    each = df.prc.monitor("week", reference=prc(year), threshold=thresholds, by="site")
+    assert each.group_by("site", maintain_order=True).first()["threshold"].to_list() == [1.5, 0.5]
+    wide = df.with_columns(second=pl.col("score") - 0.5)
+    both = wide.prc(score=["score", "second"]).monitor(
+        "week", reference=prc(year.with_columns(second=pl.col("score") - 0.5)), threshold=1.0
+    )
+    assert both.columns[:2] == ["model", "week"]
+    first = both.filter(model="score").drop("model")
+    assert_frame_equal(first, df.prc.monitor("week", reference=prc(year), threshold=1.0))
+
+
+def test_time_is_any_column_that_has_an_order() -> None:
+    df = draw(3).with_columns(day=date(2026, 1, 1) + pl.duration(days=7 * pl.col("week")))
+    expected = df.prc.monitor("week", reference=0.5, threshold=1.0)
+    found = df.prc.monitor(
+        pl.col("day").dt.truncate("1w").alias("since_monday"), reference=0.5, threshold=1.0
+    )
+    assert found.columns[0] == "since_monday"
+    assert found["since_monday"].is_sorted()
+    assert_frame_equal(found.drop("since_monday", "since"), expected.drop("week", "since"))
+    assert found.schema["since"] == pl.Date
+    level = pl.Enum(["early", "late"])
+    named = df.with_columns(
+        half=pl.when(pl.col("week") < 5).then(pl.lit("early")).otherwise(pl.lit("late")).cast(level)
+    )
+    assert named.prc.monitor("half", reference=0.5, threshold=1.0)["half"].to_list() == ["early", "late"]
+
+
+def test_what_is_undefined_is_null() -> None:
+    none = pl.DataFrame({"week": [1, 2], "score": 1, "tp": [0, 5], "fp": [0, 5], "fn": 1, "tn": 1})
+    found = prc(none, cells=CELLS).monitor("week", reference=0.5, threshold=1)
+    assert found["value"].to_list() == [None, 0.5]
+    assert found["overall"].to_list() == [None, 0.5]
+    assert found["overall_low"].is_null().to_list() == [True, False]
+    assert found["evidence"].is_not_null().all()
+    assert found["alarm"].to_list() == [False, False]
+    empty = pl.DataFrame({"score": [1], "tp": [0], "fp": [9], "fn": [0], "tn": [0]})
+    for metric, eta in ASKED:
+        nothing = empty.with_columns(tp=pl.lit(0)) if metric != "fpr" else empty
+        found = prc(none, cells=CELLS).monitor(
+            "week", reference=prc(nothing, cells=CELLS), threshold=1, metrics=metric, eta=eta
+        )
+        assert found.select("bound", "evidence", "alarm", "since").null_count().row(0) == (2, 2, 2, 2)
+    found = draw(0).clear().prc.monitor("week", reference=prc(last_year(0)), threshold=1.0, by="site")
+    assert found.is_empty()
+    assert found.schema == draw(0).prc.monitor("week", reference=0.5, threshold=1.0, by="site").schema
+
+
+def test_much_evidence_is_finite() -> None:
+    weeks = pl.DataFrame(
+        {"week": [1, 2], "score": 1, "tp": [10, 10], "fp": [10**6, 10**6], "fn": 0, "tn": 0}
+    )
+    found = prc(weeks, cells=CELLS).monitor("week", reference=0.9, threshold=1)
+    assert found["evidence"].is_finite().all()
+    assert found["alarm"].all()
+
+
+# Refused --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"reference": 1.5}, "reference= takes a bound table with labels, .* got 1.5"),
+        ({"reference": None}, "reference= takes a bound table with labels"),
+        ({"reference": last_year(0)}, "reference= takes a bound table with labels"),
+        ({"metrics": "f1"}, "metrics= takes one of precision, recall and fpr, one a call; got 'f1'"),
+        ({"metrics": ["recall", "fpr"]}, "metrics= takes one of precision, recall and fpr"),
+        ({"metrics": "recall", "eta": 0.1}, "recall does not depend on the prevalence; leave out eta="),
+        ({"eta": 1.0}, "eta= must lie between 0 and 1, where precision can fall"),
+        ({"eta": [0.1, 0.2]}, "eta= takes numbers"),
+        ({"threshold": [0.5, 1.0]}, "threshold= takes one threshold"),
+        ({"threshold": None}, "threshold="),
+        (
+            {"threshold": pl.DataFrame({"threshold": [0.5, 1.0]})},
+            "one threshold for each group; the frame",
+        ),
+        ({"time": "month"}, "column 'month'"),
+        ({"time": pl.when(pl.col("week") > 2).then("week").alias("w")}, r"time= holds null in \d+ row"),
+        ({"by": "week"}, "by= and time= both hold the column 'week'"),
+        ({"confidence": None}, "monitor.. needs confidence="),
+        ({"confidence": intervals(0.95, method="bootstrap", seed=1)}, "bootstrap"),
+        ({"weight": "score"}, "monitor.. takes no weight="),
+        ({"cluster": "site"}, "monitor.. takes no cluster=; its rows have to be independent"),
+        ({"reference": prc(last_year(0), by="site")}, "the reference= table has groups by site"),
+        ({"reference": prc(last_year(0).drop("label"))}, "in the reference= table, label= names"),
+    ],
+)
+def test_bad_input_raises_at_the_call(given: dict[str, Any], sentence: str) -> None:
+    asked = {"time": "week", "reference": 0.5, "threshold": 1.0, **given}
+    if "by" not in given and isinstance(given.get("reference"), type(prc(last_year(0)))):
+        asked["by"] = None
+    for frame in (draw(0), draw(0).lazy()):
+        with pytest.raises(PrcError, match=sentence):
+            prc(frame).monitor(**asked)
+
+
+def test_bound_clusters_are_not_passed_over() -> None:
+    with pytest.raises(PrcError, match="takes no cluster="):
+        draw(0).prc(cluster="site").monitor("week", reference=0.5, threshold=1.0)
+
+
+def test_a_reference_without_a_group_raises() -> None:
+    df, year = draw(2), last_year(2)
+    with pytest.raises(PrcError, match="reference= table has no rows of site 1"):
+        df.prc.monitor("week", reference=prc(year.filter(site=0), by="site"), threshold=1.0, by="site")
+    text = year.with_columns(pl.col("site").cast(pl.String))
+    with pytest.raises(PrcError, match="group column 'site' is String in the reference= table"):
+        df.prc.monitor("week", reference=prc(text, by="site"), threshold=1.0, by="site")
+
+
+def test_a_metric_may_be_a_value() -> None:
+    df = draw(4)
+    named = df.prc.monitor("week", reference=0.5, threshold=1.0, metrics="recall")
+    assert_frame_equal(
+        df.prc.monitor("week", reference=0.5, threshold=1.0, metrics=metrics.recall), named
+    )
