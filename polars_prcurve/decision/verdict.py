@@ -22,7 +22,8 @@ STATUSES: tuple[Status, ...] = (
 class Verdict:
     """What is settled: a status, the models that it is about, and the sentence that says it.
 
-    Every report, chart, card and terminal quotes the sentence, and claims no more than it does.
+    Every report, page, card and terminal quotes the sentence, and claims no more than it does. So does
+    a chart with `points=decision`.
     """
 
     status: Status
