@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PUBLISHED = ROOT / "examples" / "published"
 PAGE = (ROOT / "docs" / "published-numbers.md").read_text(encoding="utf-8")
-NAMES = sorted({path.stem for path in PUBLISHED.glob("*.py")} - {"__main__", "story"})
+NAMES = sorted({path.stem for path in PUBLISHED.glob("*.py")} - {"__main__", "story", "strips"})
 DIFFER = {  # what the source printed otherwise, or rounded before
     ("liver_scan", "precision (yardstick)"),  # 0.878327, cut off after five digits
     ("liver_scan", "negative predictive value (BMJ, web)"),  # 54/81 printed as 0.59

@@ -2,7 +2,7 @@
 
     python examples/published [--only NAME] [--docs]
 
-Prints one block per source. With --docs the tables of docs/published-numbers.md are made anew.
+Prints one block per source. With --docs docs/published-numbers.md and its picture are made anew.
 """
 
 from __future__ import annotations
@@ -17,12 +17,17 @@ PAGE = HERE.parent.parent / "docs" / "published-numbers.md"
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
-    parser.add_argument("--docs", action="store_true", help=f"make the tables of {PAGE.name} anew")
+    parser.add_argument(
+        "--docs", action="store_true", help=f"make tables and picture of {PAGE.name} anew"
+    )
     asked = parser.parse_args()
     for name, story in stories([asked.only] if asked.only else NAMES).items():
         print_story(name, story)
     if asked.docs:
+        from strips import write_strips  # which needs what draws charts
+
         PAGE.write_text(fill(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        write_strips(PAGE.parent / "images" / "published.png")
 
 
 if __name__ == "__main__":
