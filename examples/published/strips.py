@@ -22,7 +22,7 @@ LOOKS = {
     "open": f'{DOT}fill="{RIGHT}" fill-opacity=".28" stroke="{RIGHT}" stroke-width=".5"/>',
     "false": f'{DOT}fill="none" stroke="#8A919A" stroke-width=".5"/>',
 }
-"""Dots as in `plot.alerts`: right up to the low end of the interval, open to the high one, then false."""
+"""As in `plot.alerts`: right up to the low end of the interval, open to the high one; then false."""
 
 
 def write_strips(path: Path) -> None:

@@ -150,8 +150,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
             A heading, a date to print, and a text of your own. The page itself looks at no clock.
         parts
             A page of your own, in place of all that: texts, DataFrames and Altair charts, in order.
-            `Table` and `Figure` of `polars_prcurve.report` give them a caption. In a text an empty line separates
-            paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
+            `Table` and `Figure` of `polars_prcurve.report` give them a caption. In a text an empty line
+            separates paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
 
         Returns
         -------
