@@ -201,6 +201,8 @@ def test_counts_that_overflow_are_refused_in_a_sentence() -> None:
         plain = {key: value for key, value in call.plain.items() if key != "by"} | {"model": "g"}
         if name == "compare":
             plain = {"model": "g", "paired": False}
+        if name == "monitor":
+            plain = plain | {"time": "g"}
         for counts in (("many", "few"), ("few", "many")):
             with pytest.raises(PrcError, match=re.escape(sentence)):
                 call.find(df)(**plain, counts=counts)

@@ -34,7 +34,7 @@ from polars_prcurve.confidence.rates import (
     compute_limits,
     z_value,
 )
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 
@@ -188,7 +188,7 @@ def _read_ends(
         raise PrcError(f"pass one of {name}_half_width=, {name}_cv= and {name}_interval=")
     rate = read_number(name, value, "a number in [0, 1]")
     if not 0 <= rate <= 1:
-        raise PrcError(f"{name} must lie in [0, 1]; got {value}")
+        raise PrcError(f"{name} must lie in [0, 1]; got {describe_value(value)}")
     value = rate
     if interval is not None:
         low, high = read_pair(f"{name}_interval=", interval, "a low and a high end")

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_whole_number
-from polars_prcurve.errors import PrcError, describe_value
+from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.sweep.sweep_table import count_scores
@@ -95,7 +95,7 @@ def _check_sides(scores: pl.DataFrame, threshold: Any) -> None:
     if scores[_IS_ABOVE].n_unique() < 2:
         where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
         raise PrcError(
-            f"{where} threshold={describe_value(threshold)}, so there is nothing to sample on one side "
+            f"{where} threshold={threshold}, so there is nothing to sample on one side "
             f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
         )
 
