@@ -174,7 +174,7 @@ def _read_eta_frame(
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(
-            f"an eta= frame needs a numeric column 'eta'; it has {described}; a frame of scores without "
+            f"an eta= frame needs a numeric column 'eta'; it has {described}; a table of scores without "
             "labels is bound with label=None first"
         )
     keys = read_group_keys("eta", schema, by)
