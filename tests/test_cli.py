@@ -40,7 +40,7 @@ from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, p
 from polars_prcurve.errors import PrcError, find_repeats
 from polars_prcurve.metrics.names import parse_metric
 from polars_prcurve.visible_text import cut_text, measure_width
-from tests.support.model_tests import EQUAL
+from tests.support.model_tests import EQUAL, SETTLED
 from tests.support.tiers import slow_unless
 
 ROOT = Path(__file__).parent.parent
@@ -1234,6 +1234,39 @@ def test_text_is_as_wide_as_it_looks() -> None:
     assert {text: measure_width(text) for text in widths} == widths
     assert cut_text("日本語", 4) == "日…"
     assert cut_text("abc", 3) == "abc"
+
+
+@pytest.mark.parametrize(
+    ("command", "goal"),
+    [
+        ("points wide.csv --score new,old --recall 0.5 --confidence 0.95", {"recall": 0.5}),
+        ("compare wide.csv --score new,old --recall 0.5", {"recall": 0.5}),
+        ("compare wide.csv --score new,old", {}),
+        ("ranking wide.csv --score new,old --confidence 0.95", {}),
+        ("points wide.csv --score new,old --recall 0.5", None),
+        ("points wide.csv --score new,old --recall 0.5 0.8 --confidence 0.95", None),
+        ("compare wide.csv --score new,old --metrics roc_auc", None),
+        ("points wide.csv --score new --recall 0.5 --confidence 0.95", None),
+        ("summary wide.csv --score new,old --confidence 0.95", None),
+    ],
+)
+def test_commands_that_ask_what_a_decision_does_say_its_sentence(
+    here: Path, command: str, goal: dict[str, float] | None
+) -> None:
+    SETTLED.write_csv("wide.csv")
+    shown, _ = on_a_terminal(f"{command} --eta 0.02", 60)
+    first = " ".join(shown.split("\n\n")[0].split())
+    decided = SETTLED.prc(score=["new", "old"]).decide(0.02, **(goal or {})).verdict.sentence
+    assert (first == f"{decided}.".replace("\u00a0", " ")) == (goal is not None)
+    assert ("is better" in shown) == (goal is not None)
+
+
+def test_a_decision_in_a_file_leaves_its_sentence_beside_it(here: Path) -> None:
+    SETTLED.write_csv("wide.csv")
+    shown, beside = on_a_terminal("decide wide.csv --score new,old --eta 2% --recall 0.5 -o rows.csv")
+    assert shown == ""
+    assert "new is better" in " ".join(beside.split())
+    assert pl.read_csv("rows.csv").height == 2
 
 
 def test_a_terminal_that_knows_ascii_alone_gets_a_table(here: Path) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from shutil import get_terminal_size
 
 import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target
+from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.messages import (
     describe_needed_sizes,
@@ -20,7 +23,7 @@ from polars_prcurve.cli.messages import (
     print_progress,
 )
 from polars_prcurve.cli.read_command import AskedMethod, check_output_path, read_command
-from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_rows
+from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.namespace import prc
@@ -42,11 +45,35 @@ def write_table(args: argparse.Namespace) -> None:
         else:
             write(query)
     if shown is not None:
+        if sentence := _find_verdict(asked):
+            print_lines([*textwrap.wrap(f"{sentence}.", get_terminal_size().columns), ""])
         print_rows(shown, _build_layout(args, asked))
     elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
         n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
         seconds = time.monotonic() - started
         print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
+
+
+_SAY_VERDICT = ("operating_points", "compare", "ranking")
+_OTHER_QUESTIONS = {"metrics", "metric", "other", "match", "paired", "worst", "together", "coarse"}
+
+
+def _find_verdict(asked: AskedMethod) -> str:
+    """Return the sentence of the decision that asks what a command asks; empty if none does."""
+    given = asked.arguments
+    if asked.method not in _SAY_VERDICT or asked.level is None or _OTHER_QUESTIONS & given.keys():
+        return ""
+    words = {*TABLE_WORDS, *TARGET_WORDS, "eta", "guarantee"} & given.keys()
+    asking = {name: given[name] for name in words}
+    if not isinstance(given.get("score"), list) and "model" not in given:
+        if asked.method not in COMPARES_MODELS:
+            return ""  # of groups each row tells of its own
+        asking["model"] = "model"
+    try:
+        verdict = asked.table.decide(**asking, confidence=asked.level).verdict
+    except PrcError:  # such as several values of a target
+        return ""
+    return str(verdict.sentence)
 
 
 def write_report(args: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -103,13 +103,18 @@ def _order_rows(table: pl.DataFrame) -> pl.DataFrame:
     return table.sort("eta", first, row, nulls_last=True).drop(row, first)
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines; what the terminal has no character for becomes a question mark."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print("\n".join(lines).encode(encoding, "replace").decode(encoding))
+
+
 def print_rows(shown: ShownRows, layout: Layout) -> None:
     """Print a table that fits the terminal, and how much is left out."""
     table, width = shown.table, shutil.get_terminal_size().columns
     colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     lines, covered = format_table(table, layout, width, bold=colours and sys.stdout.isatty())
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print("\n".join(lines).encode(encoding, "replace").decode(encoding))
+    print_lines(lines)
     counts = [(table.height, shown.n_rows, "rows"), (len(covered), table.width, "columns")]
     left_out = [f"{part} of {total} {what}" for part, total, what in counts if part < total]
     if left_out:
