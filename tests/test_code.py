@@ -118,6 +118,7 @@ def test_the_pages_show_every_chart_in_small_images() -> None:
     assert set(charts.__all__) - {"Chart"} <= shown
     sizes = {name: (ROOT / "docs" / "images" / f"{name}.png").stat().st_size for name in shown}
     assert sizes.pop("report") < 150_000
+    assert sizes.pop("published") < 130_000, "4 000 dots"
     assert {name: size for name, size in sizes.items() if size > 65_000} == {}
 
 
