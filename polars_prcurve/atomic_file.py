@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from polars_prcurve.argument_kinds import refuse_kind
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, describe_value
 
 _OPEN_FILES = ("/proc", "/dev/fd")
 """Folders whose names stand for files that are open already, such as standard output."""
@@ -29,8 +29,8 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
     try:
         target = Path(path) if _names_open_file(Path(path)) else Path(os.path.realpath(path))
         is_folder = target.is_dir()
-    except ValueError:  # such as a null character
-        raise PrcError(f"expected the path of a file to write; got {path!r}") from None
+    except (ValueError, OSError):  # such as a null character, or too many letters
+        raise PrcError(f"expected the path of a file to write; got {describe_value(path)}") from None
     if is_folder:
         raise PrcError(f"{os.fspath(path)!r} is a folder; give the name of a file")
     if not target.parent.is_dir():

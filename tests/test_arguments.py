@@ -31,7 +31,7 @@ from tests.support.tiers import slow_unless
 
 CALLS = list_calls()
 KNOWN_AFTER_WORK = (
-    r"none equals pos_label=|reach(es)? threshold=|does not tell curves of this table apart"
+    r"none equals pos_label=|reach(es)? the threshold|does not tell curves of this table apart"
 )
 """What only the values of the table, or the columns of the table that is drawn, can tell."""
 

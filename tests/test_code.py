@@ -146,7 +146,7 @@ def test_the_picture_of_the_readme_is_of_its_numbers(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         if source[0] == "-c":
-            title = " ".join(ast.literal_eval(done.stdout))
+            title = " ".join(ast.literal_eval(done.stdout)).replace("\u00a0", " ")
             assert f"![{title}](docs/images/hero.png)" in claim
     assert 20_000 < (tmp_path / "hero.png").stat().st_size < 80_000
 

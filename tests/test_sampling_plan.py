@@ -191,8 +191,8 @@ def test_a_plan_of_labels_of_one_class(found: int) -> None:
 
 
 REFUSED: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
-    "threshold above": (DF, {"threshold": 99}, "no score reaches threshold=99"),
-    "threshold below": (DF, {"threshold": -99}, "all scores reach threshold=-99"),
+    "threshold above": (DF, {"threshold": 99}, "no score reaches the threshold"),
+    "threshold below": (DF, {"threshold": -99}, "all scores reach the threshold"),
     "threshold NaN": (DF, {"threshold": float("nan")}, "threshold= holds nan"),
     "threshold of text": (DF, {"threshold": "high"}, "threshold= takes numbers"),
     "budget below 0": (DF, {"budget": -1}, "budget= is a whole number, at least 0"),

@@ -128,7 +128,7 @@ def test_a_table_of_weight_0_alone_gives_tables_without_rows() -> None:
         only = WeightedDoor(mark_as_added(frame.with_columns(one=1.0), []), added=False, lazy=False)
         only.frame = only.frame.with_columns(
             pl.lit(0).cast(only.frame[column].dtype).alias(column)
-            for column in ("one", "w", "h", *C, *SQUARES)
+            for column in ("one", "w", "h", "drawn", *C, *SQUARES)
             if column in only.frame.columns
         )
         assert call(only).is_empty(), name

@@ -8,7 +8,7 @@ from typing import Any
 
 from polars_prcurve.argument_kinds import read_number
 from polars_prcurve.curves.targets import direction_sign, read_events, read_targets
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.metrics.names import default_curve_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.name_words import join_words, name_metric
@@ -118,7 +118,7 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
         if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
             raise PrcError(
                 f"decide() takes one number for each target, and all have to hold together; got "
-                f"{word}={value!r}; call once for each"
+                f"{word}= as {describe_value(value)}; call once for each"
             )
     for alone in ("threshold", "maximize"):
         if alone in said and len(said) > 1:
