@@ -265,7 +265,8 @@ def test_each_group_is_estimated_with_its_own_rows(method: str, confidence: floa
     for name, found in together.group_by("market", maintain_order=True):
         own, month = (table.filter(market=name[0]) for table in (test, field))
         alone = getattr(own.prc, method)(month.prc(label=None), **asked)
-        assert_frame_equal(found.drop("market"), alone, check_exact=True)
+        # NumPy 1 rounds the functions of an array by its length, and so the ends of eta.
+        assert_frame_equal(found.drop("market"), alone, check_exact=False, rel_tol=1e-12)
 
 
 def test_values_are_those_at_the_estimate() -> None:
