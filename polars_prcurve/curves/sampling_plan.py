@@ -171,9 +171,12 @@ def _share_out(wanted: Floats, least: Integers, most: Integers, total: int) -> I
     exact = np.clip(high * wanted, least, most)
     labels: Integers = np.floor(exact).astype(np.int64)
     # Rounded down, some labels are left over: they go where rounding cost most, and a row is left.
-    for place in np.argsort(labels - exact, kind="stable"):
-        if labels.sum() < total and labels[place] < most[place]:
-            labels[place] += 1
+    # Where no more is wanted of any, as without a deviation, they go round.
+    order = np.argsort(labels - exact, kind="stable")
+    while labels.sum() < min(total, most.sum()):
+        for place in order:
+            if labels.sum() < total and labels[place] < most[place]:
+                labels[place] += 1
     while labels.sum() > total:
         labels[np.argmax(labels - least)] -= 1
     return labels
