@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -54,6 +54,7 @@ def strata_of_rows(draw: st.DrawFn) -> tuple[Any, Any, Any, int]:
 
 @examples(300)
 @given(strata_of_rows())
+@example((np.array([1, 1, 1, 1, 52]), np.zeros(5), np.array([0, 0, 0, 0, 1]), 56))
 def test_labels_are_shared_out_within_bounds_and_best(strata: Any) -> None:
     n, deviations, labelled, total = strata
     labels = allocate_labels(n, deviations, labelled, total)
