@@ -41,8 +41,6 @@ MONITOR_COLUMNS = (
 WATCHED = {"precision": ("tp", "fp"), "recall": ("tp", "fn"), "fpr": ("fp", "tn")}
 """The rates that can be watched: of which cells they are the first, among both."""
 _OF_REFERENCE = 0.8
-_SERIES = f"{c.RESERVED}series"
-_ROW = f"{c.RESERVED}row"
 
 
 @dataclass(frozen=True)

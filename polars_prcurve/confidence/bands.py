@@ -273,12 +273,10 @@ def add_bands(
             *([of_eta.alias(c.ETA_VARIANCE)] if bands.counts_eta else []),
         )
     frame = add_rate_limits(frame, columns, bands, table)
+    frame = add_limits_of_etas(frame, bands)
     if bands.uncertain_eta:
-        frame = add_reference_correlations(add_eta_limits(frame))
-    if bands.counts_eta:
-        others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
-        frame = add_counted_eta_limits(frame, bands.confidence, others)
-    elif bands.band != "mover":
+        frame = add_reference_correlations(frame)
+    if bands.band != "mover" and not bands.counts_eta:
         frame = _require_exact_eta(frame, metrics, bands)
     for number, metric in enumerate(metrics):
         frame = add_band(frame, metric, bands)
@@ -554,6 +552,15 @@ def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr)
         new = pl.when(start.is_infinite()).then(at_bound).otherwise(known)
         columns[f"{name}_{side}"] = pl.when(moved).then(new).otherwise(limit)
     return frame.with_columns(**columns)
+
+
+def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+    """Add ETA_LIMITS to rows whose prevalence may be an estimate, or counted in the table."""
+    frame = add_eta_limits(frame) if bands.uncertain_eta else frame
+    if not bands.counts_eta:
+        return frame
+    others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
+    return add_counted_eta_limits(frame, bands.confidence, others)
 
 
 def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:

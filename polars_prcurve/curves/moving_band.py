@@ -28,9 +28,8 @@ from polars_prcurve.confidence.bands import (
     SIZE_COLUMNS,
     STEPS,
     BandOptions,
-    add_eta_limits,
+    add_limits_of_etas,
 )
-from polars_prcurve.confidence.cohorts import add_counted_eta_limits
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.row_search import RowSearch
 from polars_prcurve.curves.targets import (
@@ -83,15 +82,12 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
 
 def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     """Add ETA_LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
-    pairs = add_eta_limits(pairs) if bands.uncertain_eta else pairs
-    if not bands.counts_eta:
-        return pairs
-    if bands.clustered:  # the variance of eta is on the rows of a group
+    is_joined = bands.counts_eta and bands.clustered
+    if is_joined:  # the variance of eta is on the rows of a group
         of_groups = rows.group_by(c.GROUP).agg(pl.col(c.ETA_VARIANCE).first())
         pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
-    others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
-    pairs = add_counted_eta_limits(pairs, bands.confidence, others)
-    return pairs.drop(c.ETA_VARIANCE) if bands.clustered else pairs
+    pairs = add_limits_of_etas(pairs, bands)
+    return pairs.drop(c.ETA_VARIANCE) if is_joined else pairs
 
 
 def add_moved_rates(

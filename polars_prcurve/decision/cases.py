@@ -73,7 +73,7 @@ class Candidate:
         Where examples do not count alike the test of all scores is not known, and the interval tells.
         """
         if self.row["above_chance"] is None:
-            return self.precision.span is None or not self._excludes_lot(1.0)
+            return self.precision.span is None or self.precision.low <= self.row["eta"]
         return not self.row["above_chance"] and not self._beats_lot
 
     @property
@@ -82,20 +82,10 @@ class Candidate:
 
         A few high scores may tell what all scores together do not.
         """
-        is_known = self.row["reliable"] is True and self.precision.span is not None
-        return is_known and not self.goal.is_of_curve and self._excludes_lot(_SURELY)
-
-    def _excludes_lot(self, times: float) -> bool:
-        """Whether the interval of precision is above the prevalence, also so many times as wide."""
-        value, low = float(self.precision.value), float(self.precision.low)
-        eta = float(self.row["eta"])
-        if not 0 < eta < 1 or low <= eta:
+        if self.row["reliable"] is not True or self.precision.span is None or self.goal.is_of_curve:
             return False
-        if value >= 1:
-            return times == 1
-        return find_log_odds(value) - times * (find_log_odds(value) - find_log_odds(low)) > (
-            find_log_odds(eta)
-        )
+        value, low = find_log_odds(self.precision.value), find_log_odds(self.precision.low)
+        return value - _SURELY * (value - low) > find_log_odds(self.row["eta"])
 
     def is_surely_below(self, other: Candidate) -> bool:
         """Whether fewer of its alerts are right than of another model's, where half is found.

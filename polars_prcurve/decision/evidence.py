@@ -34,7 +34,6 @@ BINDING = f"{c.RESERVED}binding"
 """The targets that may bind where several have to hold together."""
 _CURVE_STEPS = 200
 _CURVE_METRICS = ("precision", "recall", "fpr")
-_EVENTS = ("alerts", "true_alerts", "missed")
 
 
 class Methods(Protocol):
