@@ -50,3 +50,20 @@ def browser() -> Iterator[Any]:
         running = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield running
         running.close()
+
+
+@pytest.fixture
+def without_schema(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skip Altair's checks against the schema of Vega-Lite, which take half the time of a chart.
+
+    A test that asks for `with_schema` has them.
+    """
+    if "with_schema" not in request.fixturenames:
+        from altair.utils import schemapi
+
+        monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
+
+
+@pytest.fixture
+def with_schema() -> None:
+    """Ask for the checks that `without_schema` skips."""

@@ -14,6 +14,7 @@ import pytest
 import polars_prcurve
 from polars_prcurve import Decision, charts
 from polars_prcurve.report import Table
+from tests.support.page_reader import NAMES_OF_PAGES
 
 assert polars_prcurve
 pytestmark = pytest.mark.extras
@@ -166,15 +167,7 @@ def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None
             }
             for mine in found:
                 row = by_threshold[mine["threshold"]]
-                for name, theirs in {
-                    "value": "precision",
-                    "low": "precision_low",
-                    "high": "precision_high",
-                    "alerts": "alerts",
-                    "alertsLow": "alerts_low",
-                    "alertsHigh": "alerts_high",
-                    "recall": "recall",
-                }.items():
+                for name, theirs in NAMES_OF_PAGES.items():
                     assert mine[name] == pytest.approx(row[theirs], rel=1e-5), (name, eta, row)
     watched.check()
 

@@ -16,7 +16,6 @@ import altair as alt
 import numpy as np
 import polars as pl
 import pytest
-from altair.utils import schemapi
 from scipy.special import ndtri
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 
@@ -51,7 +50,7 @@ from tests.support.chart_specs import (
 )
 from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores, make_posteriors
 
-pytestmark = pytest.mark.extras
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
 vl_convert = pytest.importorskip("vl_convert")
 
 HOSTILE = [
@@ -81,21 +80,6 @@ PATTERNS = ["^regex$", "*"]  # which no method takes as the name of a column
 def crossed(models, sites) -> pl.DataFrame:
     pairs = [(model, site) for model in models for site in sites]
     return pl.concat(draw_scores(seed=i, model=m, site=s) for i, (m, s) in enumerate(pairs))
-
-
-@pytest.fixture(autouse=True)
-def without_schema(request, monkeypatch):
-    """Skip Altair's checks against the schema of Vega-Lite, which take half the time of a chart.
-
-    A test that asks for `with_schema` has them.
-    """
-    if "with_schema" not in request.fixturenames:
-        monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
-
-
-@pytest.fixture
-def with_schema():
-    """Ask for the checks that `without_schema` skips."""
 
 
 # The curve that is drawn ----------------------------------------------------------------------

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from altair.utils import schemapi
 
 from polars_prcurve import PrcError, charts, prc
 from polars_prcurve.charts.parts.icons import count_icons
@@ -26,23 +25,11 @@ from tests.support.chart_specs import (
 )
 from tests.support.drawings import draw_groups, draw_scores
 
-pytestmark = pytest.mark.extras
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
 pytest.importorskip("vl_convert")
 
 TWO = draw_groups(["forest", "logistic"], neg=2_000, digits=4)
 KINDS = ["right", "likely", "unlikely", "false"]
-
-
-@pytest.fixture(autouse=True)
-def without_schema(request, monkeypatch):
-    """Skip Altair's checks against the schema of Vega-Lite, except where a test asks for them."""
-    if "with_schema" not in request.fixturenames:
-        monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
-
-
-@pytest.fixture
-def with_schema():
-    """Ask for the checks that `without_schema` skips."""
 
 
 def count_kinds(chart, **of) -> list[int]:

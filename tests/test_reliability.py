@@ -7,7 +7,6 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from altair.utils import schemapi
 from scipy.stats import binom
 
 from polars_prcurve import PrcError, charts, rate_interval, shift_prior
@@ -26,20 +25,8 @@ from tests.support.chart_specs import (
 )
 from tests.support.drawings import draw_scores, make_posteriors
 
-pytestmark = pytest.mark.extras
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
 pytest.importorskip("vl_convert")
-
-
-@pytest.fixture(autouse=True)
-def without_schema(request, monkeypatch):
-    """Skip Altair's checks against the schema of Vega-Lite, except where a test asks for them."""
-    if "with_schema" not in request.fixturenames:
-        monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
-
-
-@pytest.fixture
-def with_schema():
-    """Ask for the checks that `without_schema` skips."""
 
 
 def draw_calibrated(seed: int, n: int = 2_000, eta: float = 0.1, digits: int = 3) -> pl.DataFrame:

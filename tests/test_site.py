@@ -18,22 +18,12 @@ from urllib.parse import unquote, urlsplit
 import polars as pl
 import pytest
 
-import polars_prcurve  # noqa: F401  registers prc
+from tests.support.page_reader import NAMES_OF_PAGES
 
 pytestmark = pytest.mark.extras
 
 ROOT = Path(__file__).parent.parent
 PAGES = re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.M)
-MEASURED = {
-    "recall": "recall",
-    "value": "precision",
-    "low": "precision_low",
-    "high": "precision_high",
-    "alerts": "alerts",
-    "alertsLow": "alerts_low",
-    "alertsHigh": "alerts_high",
-}
-"""What the front page computes, by its name in the table of operating points."""
 
 
 class Page(HTMLParser):
@@ -226,7 +216,7 @@ def test_the_front_page_computes_what_the_package_does(browser: Any, site: Path)
             row = test.operating_points(1 / n, threshold=1, per=1_000, confidence=0.95).row(
                 0, named=True
             )
-            for mine, theirs in MEASURED.items():
+            for mine, theirs in NAMES_OF_PAGES.items():
                 assert found[mine] == pytest.approx(row[theirs], rel=1e-9, abs=1e-15), (cells, mine)
     tab.close()
 

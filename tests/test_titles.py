@@ -11,7 +11,6 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from altair.utils import schemapi
 from scipy import stats
 
 from polars_prcurve import eta_grid, prc
@@ -35,19 +34,13 @@ from tests.support.chart_specs import (
     walk_texts,
 )
 
-pytestmark = pytest.mark.extras
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
 pytest.importorskip("vl_convert")
 
 CLAIMS = re.compile(r"\b(better|best|leads?|first|ahead|wins?|winner|beats?|worst|worse|surely)\b", re.I)
 NEUTRAL = "What acting on the model is worth, by risk"  # of acting and not acting
 MODELS = {"model": "model", "id": "row"}
 ETAS = [0.2, 0.01]
-
-
-@pytest.fixture(autouse=True)
-def without_schema(monkeypatch):
-    """Skip Altair's checks against the schema of Vega-Lite, which take half the time of a chart."""
-    monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
 
 
 def make_models(

@@ -5,11 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape as escape_html
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target, write_atomically
+from polars_prcurve.number_words import NO_BREAK
 from polars_prcurve.visible_text import make_visible
 
 
@@ -21,6 +25,21 @@ def escape(text: str) -> str:
 def isolate(name: str) -> str:
     """Return a name as HTML, whose direction of writing does not turn the words around it."""
     return f"<bdi>{escape(name)}</bdi>"
+
+
+def show_value(value: Any, show_float: Callable[[float], str]) -> str:
+    """Return what a cell of a table shows; a list shows its values."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", NO_BREAK)
+    if isinstance(value, float):
+        return show_float(value)
+    if isinstance(value, pl.Series | list | tuple):
+        return ", ".join(show_value(each, show_float) for each in value)
+    return str(value)
 
 
 def write_caption(text: str) -> str:

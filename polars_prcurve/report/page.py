@@ -27,7 +27,13 @@ from polars_prcurve.argument_kinds import check_texts, read_list
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
-from polars_prcurve.report.html_parts import escape, write_caption, write_document, write_text
+from polars_prcurve.report.html_parts import (
+    escape,
+    show_value,
+    write_caption,
+    write_document,
+    write_text,
+)
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.page_style import START_SCRIPT, STYLE
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
@@ -150,7 +156,8 @@ def _render_table(table: Table) -> Iterator[str]:
     yield "<tbody>"
     names = [f' data-name="{escape(name)}"' if is_wide else "" for name in frame.columns]
     for row in frame.head(_MAX_ROWS).iter_rows():
-        cells = zip(map(_format_value, row), are_numbers, names, strict=True)
+        shown = (show_value(value, _format_float) for value in row)
+        cells = zip(shown, are_numbers, names, strict=True)
         yield f"<tr>{''.join(_render_cell('td', *cell) for cell in cells)}</tr>"
     yield "</tbody></table></div>"
 
@@ -158,20 +165,6 @@ def _render_table(table: Table) -> Iterator[str]:
 def _render_cell(tag: str, text: str, is_number: bool, attributes: str = "") -> str:
     style = ' class="number"' if is_number else ""
     return f"<{tag}{style}{attributes}>{escape(text)}</{tag}>"
-
-
-def _format_value(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", NO_BREAK)
-    if isinstance(value, float):
-        return _format_float(value)
-    if isinstance(value, pl.Series | list | tuple):
-        return ", ".join(map(_format_value, value))
-    return str(value)
 
 
 def _format_float(value: float) -> str:

@@ -19,8 +19,9 @@ from polars_prcurve.decision.value_words import (
 )
 from polars_prcurve.decision.verdict import Status
 from polars_prcurve.name_words import name_metric
-from polars_prcurve.number_words import NO_BREAK, say_cases, say_estimate, say_eta
-from polars_prcurve.report.html_parts import escape, isolate
+from polars_prcurve.number_words import say_cases, say_estimate, say_eta
+from polars_prcurve.prevalence.prior_shift import shift_prior
+from polars_prcurve.report.html_parts import escape, isolate, show_value
 
 _MOST_ROWS = 40
 _MOST_RAW = 500
@@ -116,8 +117,8 @@ def write_cases(findings: Findings, *, is_short: bool = False) -> str:
 def write_shares(findings: Findings, case: Case) -> str:
     """Return precision of the same scores at other prevalences; empty if it cannot be moved.
 
-    Odds of precision are proportional to those of prevalence, and so are the ends of its interval. That
-    holds where the interval has no error of the prevalence.
+    Precision moves as a posterior does, and so do the ends of its interval, where that has no error of
+    the prevalence.
     """
     eta = case.eta
     if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.met:
@@ -129,7 +130,8 @@ def write_shares(findings: Findings, case: Case) -> str:
         cells = []
         for candidate in shown:
             precision = candidate.precision
-            moved = [_move(x, eta, other) for x in (precision.value, precision.low, precision.high)]
+            ends = (precision.value, precision.low, precision.high)
+            moved: list[Any] = [None if end is None else shift_prior(end, eta, other) for end in ends]
             cells.append(write_value(*say_estimate(*moved)))
         rows.append([escape(say_eta(other)), *cells])
     names = ["" if each.model is None else name_model(each) for each in shown]
@@ -137,26 +139,14 @@ def write_shares(findings: Findings, case: Case) -> str:
     return write_table(heads, rows) + '<p class="note">At the scores of this decision.</p>'
 
 
-def _move(share: float | None, eta: float, other: float) -> Any:
-    if share is None or share in (0.0, 1.0):
-        return share
-    odds = share / (1 - share) * (other / (1 - other)) / (eta / (1 - eta))
-    return odds / (1 + odds)
-
-
 def write_raw(frame: pl.DataFrame) -> str:
     """Return a table of all numbers, in up to six digits."""
-    rows = [[escape(_show(value)) for value in row] for row in frame.head(_MOST_RAW).iter_rows()]
+    rows = [
+        [escape(show_value(value, _show_float)) for value in row]
+        for row in frame.head(_MOST_RAW).iter_rows()
+    ]
     return write_table(frame.columns, rows, "raw")
 
 
-def _show(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", NO_BREAK)
-    if isinstance(value, float):
-        return f"{value:.6g}" if math.isfinite(value) else str(value)
-    return str(value)
+def _show_float(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else str(value)

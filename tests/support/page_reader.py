@@ -28,6 +28,17 @@ UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066\u2067\ud800-\udfff\ufffe\uffff]"
 )
 
+NAMES_OF_PAGES = {
+    "recall": "recall",
+    "value": "precision",
+    "low": "precision_low",
+    "high": "precision_high",
+    "alerts": "alerts",
+    "alertsLow": "alerts_low",
+    "alertsHigh": "alerts_high",
+}
+"""What the scripts of pages compute, by its name in the table of operating points."""
+
 
 def show(name: str) -> str:
     """Return the name as a page shows it, written down apart from the package."""
