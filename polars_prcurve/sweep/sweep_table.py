@@ -299,13 +299,15 @@ def build_running_sums(
     design = design or Design(table, effective=False)
     if table.kept is None or listed is not None or asked is not None or design.carried:
         return _sum_rows(table, listed, design, asked, checked=checked, ends_only=ends_only)
-    key = type(design), design.effective, ends_only
-    if key not in table.kept:
+    # Rows are the same whether sizes are asked for or not; groups are few, and have those of the design.
+    keys = ("rows", type(design), ends_only), ("groups", type(design), design.effective)
+    if not set(keys) <= set(table.kept):
         made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
-        rows, groups = (table.collect(frame, "", n_etas=1) for frame in (made.rows, made.groups))
-        table.kept[key] = SweepTables(rows.lazy(), groups.lazy(), made.design)
-    found: SweepTables = table.kept[key]
-    return found
+        for key, frame in zip(keys, (made.rows, made.groups), strict=True):
+            if key not in table.kept:
+                table.kept[key] = table.collect(frame, "", n_etas=1).lazy()
+    rows, groups = (table.kept[key] for key in keys)
+    return SweepTables(rows, groups, design.weighted)
 
 
 def _sum_rows(
