@@ -14,14 +14,7 @@ from typing import Any, NamedTuple
 from polars_prcurve import __version__, metrics
 from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.cli.messages import PROGRAM, RaisingParser, name_command
-from polars_prcurve.cli.option_values import (
-    COLUMN,
-    METRIC,
-    REFERENCE_OR_RATE,
-    SCORE,
-    SHARE,
-    THRESHOLD,
-)
+from polars_prcurve.cli.option_values import COLUMN, METRIC, REFERENCE_OR_RATE, SCORE, SHARE, THRESHOLD
 from polars_prcurve.cli.options import OPTIONS, Option, add_option
 from polars_prcurve.cli.read_command import FilePrc
 from polars_prcurve.cli.results import write_decision, write_demo, write_report, write_table

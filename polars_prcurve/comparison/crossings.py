@@ -168,9 +168,7 @@ class ModelScores:
 
 
 def collect_model_scores(
-    table: InputTable,
-    ranking_metric: RankingMetric,
-    eta_range: tuple[float | str, float | str],
+    table: InputTable, ranking_metric: RankingMetric, eta_range: tuple[float | str, float | str]
 ) -> ModelScores:
     """Collect the curves or operating points of all models; return a function that scores them.
 

@@ -56,11 +56,7 @@ from polars_prcurve.uncertainty.analytic import (
     needs_cluster_rates,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
-from polars_prcurve.uncertainty.cluster_errors import (
-    CLUSTER_COLUMNS,
-    count_cluster_cells,
-    find_freedom,
-)
+from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, count_cluster_cells, find_freedom
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values

@@ -100,10 +100,7 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
         third=(n * (shift + last) / (2 * (shift * last) ** 2) + pl.col("cubes")) / n,
     )
     mean, second, third = pl.col("mean"), pl.col("second"), pl.col("third")
-    sums = sums.with_columns(
-        spread=second - mean * mean,
-        skew=third - 3 * mean * second + 2 * mean**3,
-    )
+    sums = sums.with_columns(spread=second - mean * mean, skew=third - 3 * mean * second + 2 * mean**3)
     sums = sums.with_columns(variance=n_pos * n_neg / (n - 1) * pl.col("spread"))
     variance = pl.col("variance")
     sums = sums.with_columns(

@@ -177,11 +177,7 @@ def _widest_gap(low: float, high: float) -> float:
 
 
 def _read_ends(
-    name: str,
-    value: float,
-    half_width: float | None,
-    cv: float | None,
-    interval: Interval | None,
+    name: str, value: float, half_width: float | None, cv: float | None, interval: Interval | None
 ) -> Interval:
     """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
     if sum(given is None for given in (half_width, cv, interval)) != 2:

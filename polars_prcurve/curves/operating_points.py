@@ -39,18 +39,8 @@ from polars_prcurve.curves.guarantees import (
     list_promise_checks,
 )
 from polars_prcurve.curves.guarantees_in_field import add_field_tests
-from polars_prcurve.curves.moving_band import (
-    COARSENESS,
-    add_eta_ends,
-    add_moved_rates,
-    add_row_limits,
-)
-from polars_prcurve.curves.row_search import (
-    RowSearch,
-    list_frame_targets,
-    name_extreme,
-    read_extreme,
-)
+from polars_prcurve.curves.moving_band import COARSENESS, add_eta_ends, add_moved_rates, add_row_limits
+from polars_prcurve.curves.row_search import RowSearch, list_frame_targets, name_extreme, read_extreme
 from polars_prcurve.curves.segment_sums import build_segments
 from polars_prcurve.curves.targets import (
     END,
@@ -466,11 +456,7 @@ def _add_doubts(
 
 
 def _add_chance(
-    points: pl.LazyFrame,
-    rows: pl.LazyFrame,
-    groups: pl.LazyFrame,
-    table: InputTable,
-    confidence: float,
+    points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     if is_field(table) or has_unlike_examples(table):

@@ -11,13 +11,7 @@ from __future__ import annotations
 import math
 
 from polars_prcurve import column_names as c
-from polars_prcurve.metrics.curve_metric import (
-    LEAST_ETA,
-    CurveFacts,
-    Rows,
-    declare_curve,
-    declare_like,
-)
+from polars_prcurve.metrics.curve_metric import LEAST_ETA, CurveFacts, Rows, declare_curve, declare_like
 from polars_prcurve.metrics.elementwise import Cell, keep_where, maximum, minimum
 from polars_prcurve.metrics.point_metric import choose_where
 
@@ -60,10 +54,7 @@ def _bind_ends(rows: Rows) -> dict[str, Cell]:
 
 
 @declare_curve(
-    source="W 8-9, FK",
-    range=(-math.inf, 1.0),
-    finish=_require_gains,
-    steps=(_bind_start, _bind_ends),
+    source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=(_bind_start, _bind_ends)
 )
 def auprg(rows: Rows) -> Cell:
     """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""

@@ -309,11 +309,7 @@ def _bind_segment(rows: Rows) -> dict[str, Cell]:
     recalls = rows.recall_before + rows.recall
     share = rows.rise / recalls
     bend = rows.run * (rows.recall_before / recalls) - share * rows.fpr_before
-    return {
-        _MIDDLE: (rows.fpr_before + rows.fpr) / recalls,
-        _SHARE: share,
-        _BEND: 2 * bend / recalls,
-    }
+    return {_MIDDLE: (rows.fpr_before + rows.fpr) / recalls, _SHARE: share, _BEND: 2 * bend / recalls}
 
 
 def _bind_vs(rows: Rows) -> dict[str, Cell]:

@@ -13,11 +13,7 @@ import polars as pl
 from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.rules import check_rules, list_facts
 from polars_prcurve.binding.words import RowWords, TableWords
-from polars_prcurve.curves.expression_sweep import (
-    read_one_prevalence,
-    read_prevalence,
-    read_scored_rows,
-)
+from polars_prcurve.curves.expression_sweep import read_one_prevalence, read_prevalence, read_scored_rows
 from polars_prcurve.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.curves.targets import check_per_has_alerts, read_targets
 from polars_prcurve.errors import PrcError
@@ -100,10 +96,7 @@ class ExprPrc(PublicMethods, path="prc"):
         return read_scored_rows(self._expr, label, **rows).rate(positive=False)
 
     def precision(
-        self,
-        label: Column,
-        eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """Precision at the row's own score and prevalence `eta`; see `metric`.
 
@@ -196,10 +189,7 @@ class ExprPrc(PublicMethods, path="prc"):
         return read_scored_rows(self._expr, label, eta, **rows).summarize(asked, prevalence)
 
     def average_precision(
-        self,
-        label: Column,
-        eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """Average precision at prevalence `eta`, the sum of steps; see `summary`.
 
@@ -212,29 +202,19 @@ class ExprPrc(PublicMethods, path="prc"):
         return self.summary("average_precision", label, eta, **rows)
 
     def pr_auc(
-        self,
-        label: Column,
-        eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """The area under the PR curve at prevalence `eta` (Davis and Goadrich); see `summary`."""
         return self.summary("pr_auc", label, eta, **rows)
 
     def auprg(
-        self,
-        label: Column,
-        eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """The area under the precision-recall-gain curve at prevalence `eta`; see `summary`."""
         return self.summary("auprg", label, eta, **rows)
 
     def roc_auc(
-        self,
-        label: Column,
-        *,
-        max_fpr: float | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, *, max_fpr: float | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """The area under the ROC curve; see `summary`.
 

@@ -101,12 +101,7 @@ class FramePrc(
     """
 
     def unpivot_scores(
-        self,
-        scores: Sequence[str],
-        *,
-        name: str = "model",
-        score: str = "score",
-        row: str | None = None,
+        self, scores: Sequence[str], *, name: str = "model", score: str = "score", row: str | None = None
     ) -> F:
         """Turn a wide table, one score column per model, into a score table.
 

@@ -9,12 +9,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable, Question
-from polars_prcurve.binding.words import (
-    TABLE_WORDS,
-    OneTargetOfTable,
-    RateTargetsOfTable,
-    TableWords,
-)
+from polars_prcurve.binding.words import TABLE_WORDS, OneTargetOfTable, RateTargetsOfTable, TableWords
 from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.crossings import (
     CROSSING_COLUMNS,

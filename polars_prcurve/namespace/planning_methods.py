@@ -121,11 +121,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         return self._finish(query, grid)
 
     def resolution(
-        self,
-        delta: float = 0.1,
-        *,
-        confidence: Confidence = 0.95,
-        **words: Unpack[RateTargetsOfTable],
+        self, delta: float = 0.1, *, confidence: Confidence = 0.95, **words: Unpack[RateTargetsOfTable]
     ) -> F:
         """The smallest prevalence at which this test set knows precision to `delta`.
 
@@ -349,12 +345,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         return self._finish(build_reweighted_table(table, parts, question.find_eta(), name=name))
 
     def sampling_plan(
-        self,
-        threshold: Any,
-        *,
-        budget: int,
-        strata: int = 7,
-        **words: Unpack[TableWords],
+        self, threshold: Any, *, budget: int, strata: int = 7, **words: Unpack[TableWords]
     ) -> pl.DataFrame:
         """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
 

@@ -167,12 +167,7 @@ def _kept_fp_distribution(
 
 
 def build_subsample_table(
-    table: InputTable,
-    grid: EtaTable,
-    *,
-    n_repeats: int,
-    seed: int | None,
-    thresholds: Thresholds = None,
+    table: InputTable, grid: EtaTable, *, n_repeats: int, seed: int | None, thresholds: Thresholds = None
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of SUBSAMPLE_COLUMNS.
 
