@@ -168,10 +168,6 @@ def check_rate_method(method: str, argument: str = "method=") -> None:
     read_choice(argument, method, _METHODS)
 
 
-def _wilson_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
-    return find_wilson_ends(k, n, z_value(confidence))
-
-
 def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
     """Return the rates from which k of n is z standard errors away."""
     rate, spread = k / n, z * z / n
@@ -223,7 +219,7 @@ def load_scipy_special() -> Any:
 
 
 _METHODS: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
-    "wilson": _wilson_limits,
+    "wilson": lambda k, n, level: find_wilson_ends(k, n, z_value(level)),
     "clopper_pearson": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.0),
     "jeffreys": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.5),
     "hoeffding": _hoeffding_limits,

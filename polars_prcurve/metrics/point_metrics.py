@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 from polars_prcurve.argument_kinds import read_choice, read_name, read_number, read_pair, refuse_kind
-from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.point_metric import (
     Cell,
@@ -24,7 +23,7 @@ from polars_prcurve.metrics.point_metric import (
     never_tie,
 )
 
-INF = float("inf")
+INF = math.inf
 
 
 def _share(part: Cell, other: Cell) -> Cell:
@@ -101,10 +100,8 @@ def f_beta(beta: float) -> PointMetric:
     >>> round(f_beta(1)(0.6, 0.001, 0.01), 6)
     0.706298
     """
-    beta = read_number("beta", beta, "a positive number")
-    if not 0 < beta < float("inf"):
-        raise PrcError(f"beta must be a positive number; got {beta}")
-    b = float(beta) ** 2
+    beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
+    b = beta**2
     return PointMetric(
         f"f_beta({beta:g})",
         lambda tp, fn, fp, tn: (1 + b) * tp / ((1 + b) * tp + b * fn + fp),
@@ -119,9 +116,8 @@ def net_benefit(threshold_probability: float) -> PointMetric:
 
     The unit is true positives per example. `p` is the risk at which a user is indifferent.
     """
-    p = read_number("threshold_probability", threshold_probability, "a number in [0, 1)")
-    if not 0 <= p < 1:
-        raise PrcError(f"threshold_probability must lie in [0, 1); got {p}")
+    expected = "a number in [0, 1)"
+    p = read_number("threshold_probability", threshold_probability, expected, lambda p: 0 <= p < 1)
     return build_net_benefit(f"net_benefit({p:g})", p / (1 - p))
 
 
@@ -130,7 +126,7 @@ def build_net_benefit(name: str, weight: Cell) -> PointMetric:
     return PointMetric(
         name,
         lambda tp, fn, fp, tn: (tp - fp * weight) / (tp + fn + fp + tn),
-        range=(float("-inf"), 1.0),
+        range=(-INF, 1.0),
         source="Vickers and Elkin 2006",
         ties=lambda a, b: [odds * weight for odds in _tie_accuracy(a, b)],
         is_linear=True,
@@ -140,10 +136,8 @@ def build_net_benefit(name: str, weight: Cell) -> PointMetric:
 @declare_factory
 def f_gain(beta: float) -> PointMetric:
     """F-beta gain, the weighted mean of precision gain and recall gain (FK)."""
-    beta = read_number("beta", beta, "a positive number")
-    if not 0 < beta < float("inf"):
-        raise PrcError(f"beta must be a positive number; got {beta}")
-    b = float(beta) ** 2
+    beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
+    b = beta**2
     of_precision, of_recall = 1 / (1 + b), b / (1 + b)
 
     def ties(x: Point, y: Point) -> list[float]:
@@ -155,7 +149,7 @@ def f_gain(beta: float) -> PointMetric:
         f"f_gain({beta:g})",
         lambda *c: of_precision * precision_gain.formula(*c) + of_recall * recall_gain.formula(*c),
         limit_at_0=lambda recall, fpr: of_precision * (1 - fpr / recall) + of_recall * recall / recall,
-        range=(float("-inf"), 1.0),
+        range=(-INF, 1.0),
         source="FK",
         ties=ties,
     )
@@ -166,7 +160,7 @@ def point(
     name: str,
     formula: Formula,
     *,
-    range: tuple[float, float] = (float("-inf"), float("inf")),
+    range: tuple[float, float] = (-INF, INF),
     direction: str = "maximize",
 ) -> PointMetric:
     """A metric of your own, from the prevalence-weighted cells `tp, fn, fp, tn`.

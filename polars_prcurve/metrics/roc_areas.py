@@ -11,7 +11,6 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.curve_metric import (
     CurveFacts,
     CurveMetric,
@@ -89,10 +88,7 @@ def _limits_up_to(max_fpr: float) -> Limits:
 
 def _read_max_fpr(max_fpr: float) -> float:
     """Return `max_fpr` as a float; raise if it is not in (0, 1]."""
-    max_fpr = read_number("max_fpr", max_fpr, "a number in (0, 1]")
-    if not 0 < max_fpr <= 1:
-        raise PrcError(f"max_fpr must lie in (0, 1]; got {max_fpr}")
-    return float(max_fpr)
+    return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda limit: 0 < limit <= 1)
 
 
 @declare_factory

@@ -8,7 +8,7 @@ except in the methods that say that they collect.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -21,9 +21,6 @@ from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import run_query
-
-if TYPE_CHECKING:
-    pass
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 _MANY_MODELS = 8
