@@ -75,7 +75,7 @@ CLUSTER_SUMS = (
 """What `add_cluster_sums` adds to rows, and `measure_cluster_sizes` reads."""
 
 
-def add_cluster_sums(ordered: SortedRows) -> pl.LazyFrame:
+def add_cluster_sums(ordered: SortedRows) -> SortedRows:
     """Add CLUSTER_SUMS, whole numbers, to sorted rows: running sums and totals within each group."""
     frame = ordered.frame.with_columns(
         ordered.group.alias(c.GROUP),
@@ -108,7 +108,7 @@ def add_cluster_sums(ordered: SortedRows) -> pl.LazyFrame:
         *(term.cum_sum().over(c.GROUP).alias(name) for name, term in terms.items()),
         *(term.sum().over(c.GROUP).alias(name) for name, term in totals.items()),
     )
-    return _add_sums_half_way(frame)
+    return ordered._replace(frame=_add_sums_half_way(frame))
 
 
 def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -129,7 +129,7 @@ def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
     """Replace CLUSTER_SUMS by what bands read: sizes, degrees of freedom, and RATE_CORRELATION.
 
     Promises read ALERT_SIZES, and bands at a prevalence that was counted MOMENTS and ETA_VARIANCE.
@@ -149,7 +149,7 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
             freedom: of_clusters.then(n_clusters - 1),
         }
     eta_variance = _measure_eta_variance().alias(c.ETA_VARIANCE)
-    frame = frame.with_columns(*_list_moments(), eta_variance, **columns)
+    frame = running.with_columns(*_list_moments(), eta_variance, **columns)
     frame = frame.with_columns(_list_alert_sizes())
     return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
 

@@ -99,7 +99,7 @@ def _find_scale(n: pl.Expr, weight: pl.Expr) -> pl.Expr:
     return round_up_to_power_of_two(n.cast(pl.Float64) * weight * weight)
 
 
-def add_strata_sums(ordered: SortedRows) -> pl.LazyFrame:
+def add_strata_sums(ordered: SortedRows) -> SortedRows:
     """Add STRATA_SUMS to sorted rows: sums over the strata of a group, in their states at this row."""
     stratum = (c.GROUP, c.STRATUM)
     frame = ordered.frame.with_columns(
@@ -133,10 +133,11 @@ def add_strata_sums(ordered: SortedRows) -> pl.LazyFrame:
         - pl.when(is_first).then(start[name]).otherwise(pl.col(name).shift(1).over(stratum))
         for name in _SUMS
     }
-    return frame.with_columns(
+    frame = frame.with_columns(
         (base[name] + move.fill_null(0).cum_sum().over(c.GROUP)).alias(name)
         for name, move in moves.items()
     )
+    return ordered._replace(frame=frame)
 
 
 def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
