@@ -8,10 +8,11 @@ except in the methods that say that they collect.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
+from polars_prcurve.binding.bound_table import F
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.namespace.curve_methods import CurveMethods
 from polars_prcurve.namespace.decision_methods import DecisionMethods
@@ -22,7 +23,6 @@ from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import run_query
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice, read_flag
-from polars_prcurve.binding.bound_table import BoundTable, Question
+from polars_prcurve.binding.bound_table import BoundTable, F, Question
 from polars_prcurve.binding.words import TABLE_WORDS, OneTargetOfTable, RateTargetsOfTable, TableWords
 from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.crossings import (
@@ -45,7 +45,6 @@ from polars_prcurve.prevalence.eta_table import Eta, read_eta, read_eta_list
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 _ETA_RANGE = (1e-6, 0.5)
 
 

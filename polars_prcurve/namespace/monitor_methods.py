@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_kind
-from polars_prcurve.binding.bound_table import BoundTable, merge_words, name_column
+from polars_prcurve.binding.bound_table import BoundTable, F, merge_words, name_column
 from polars_prcurve.binding.words import TableWords
 from polars_prcurve.comparison.monitoring import (
     CELLS,
@@ -28,7 +28,6 @@ from polars_prcurve.query_checks import run_query
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 _SHARED = ("score", "label", "pos_label", "by", "model", "missing")
 """Words of a table that hold for its reference, too, where that says nothing else."""
 

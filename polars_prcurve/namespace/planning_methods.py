@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
-from polars_prcurve.binding.bound_table import BoundTable, say_of_reference
+from polars_prcurve.binding.bound_table import BoundTable, F, say_of_reference
 from polars_prcurve.binding.words import RateTargetsOfTable, TableWords
 from polars_prcurve.confidence.bands import BandOptions
 from polars_prcurve.confidence.certainty import Confidence
@@ -38,8 +38,6 @@ from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subs
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 
 class PlanningMethods(BoundTable[F], path="prc"):
