@@ -48,7 +48,7 @@ from polars_prcurve.confidence.rates import (
     z_value,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.point_metric import choose_where
+from polars_prcurve.metrics.elementwise import choose_where
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -23,10 +23,10 @@ from polars_prcurve.metrics.curve_metric import (
     require_one_precision,
     require_positives,
 )
-from polars_prcurve.metrics.elementwise import Cell, keep_where, minimum
+from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, minimum
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_point_metric
-from polars_prcurve.metrics.point_metric import PointMetric, choose_where
+from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.metrics.point_metrics import precision as precision_of_rows
 from polars_prcurve.normal_distribution import normal_cdf
 

@@ -12,8 +12,7 @@ import math
 
 from polars_prcurve import column_names as c
 from polars_prcurve.metrics.curve_metric import LEAST_ETA, CurveFacts, Rows, declare_curve, declare_like
-from polars_prcurve.metrics.elementwise import Cell, keep_where, maximum, minimum
-from polars_prcurve.metrics.point_metric import choose_where
+from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, maximum, minimum
 
 
 def _require_gains(value: Cell, facts: CurveFacts) -> Cell:

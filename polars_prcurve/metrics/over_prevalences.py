@@ -19,11 +19,10 @@ from polars_prcurve.metrics.curve_metric import (
     Rows,
     require_both_classes,
 )
-from polars_prcurve.metrics.elementwise import Cell, log1p
+from polars_prcurve.metrics.elementwise import Cell, choose_where, log1p
 from polars_prcurve.metrics.inverse_means import bind_growth, mean_of_inverse, mean_of_share
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_curve_metric
-from polars_prcurve.metrics.point_metric import choose_where
 
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'
 

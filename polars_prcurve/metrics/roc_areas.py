@@ -24,9 +24,8 @@ from polars_prcurve.metrics.curve_metric import (
     declare_like,
     require_both_classes,
 )
-from polars_prcurve.metrics.elementwise import Cell, maximum
+from polars_prcurve.metrics.elementwise import Cell, choose_where, maximum
 from polars_prcurve.metrics.metric import declare_factory
-from polars_prcurve.metrics.point_metric import choose_where
 
 # The influence of a positive is the share of negatives below it, and that of a negative the share of
 # positives above it, where ties count by halves (DeLong et al. 1988).
