@@ -160,6 +160,7 @@ def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: floa
     ).with_columns(
         before=pl.col("reaches").shift(-1).over(pair), after=pl.col("reaches").shift(1).over(pair)
     )
+    # If both rates are one, p, their difference has the variance p (1 - p) (1 / n + 1 / point_n).
     error = (pl.col("rate") * (1 - pl.col("rate")) * (1 / n + 1 / point_n)).sqrt()
     off = (k / n - point_k / point_n).abs()
     is_first = pl.col("reaches") & ~pl.col("after").fill_null(False)
@@ -172,6 +173,7 @@ def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: floa
     rows = rows.with_columns(own=pl.col("x") / pl.col("X"), other=pl.col("y") / pl.col("Y"))
     gap = (pl.col("own") - pl.col("other")).abs()
     between = pl.when(gap == 0).then(0.0).otherwise(gap / spread)
+    # Both terms are squares of normal variables; the least sum of a row is that of the p-value.
     return rows.with_columns(
         rest=(z * z - pl.col("errors") ** 2).clip(lower_bound=0.0).sqrt(),
         least=(pl.col("errors") ** 2 + between**2).min().over(pair),

@@ -170,6 +170,7 @@ def check_rate_method(method: str, argument: str = "method=") -> None:
 
 def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
     """Return the rates from which k of n is z standard errors away."""
+    # The ends p solve (k / n - p)**2 = z**2 p (1 - p) / n, a quadratic equation.
     rate, spread = k / n, z * z / n
     half = z * ((rate * (1 - rate) + spread / 4) / n) ** 0.5
     high = (rate + spread / 2 + half) / (1 + spread)
@@ -180,6 +181,7 @@ def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numer
 
 
 def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
+    # A rate is off by `half` or more with a probability of at most 2 exp(-2 n half**2).
     rate, half = k / n, (math.log(2 / (1 - confidence)) / (2 * n)) ** 0.5
     low, high = rate - half, rate + half
     return choose_where(low < 0, 0 * rate, low), choose_where(high > 1, 1.0 + 0 * rate, high)

@@ -42,7 +42,7 @@ def _bind_start(rows: Rows) -> dict[str, Cell]:
 def _bind_ends(rows: Rows) -> dict[str, Cell]:
     """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
     eta, start = rows.eta, rows.column(_START)
-    share = (start - rows.recall_before) / rows.rise
+    share = (start - rows.recall_before) / rows.rise  # of the segment that does not count
     fpr = rows.fpr_before + rows.run * share
     width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
     return {

@@ -45,6 +45,8 @@ def integrated_average_precision(
 
     def term(rows: Rows) -> Cell:
         recall, fpr = rows.recall, rows.fpr
+        # With o = eta / (1 - eta), precision is o recall / (o recall + fpr), and its integral over ln o
+        # is ln(o recall + fpr). Over eta the alerts eta recall + (1 - eta) fpr grow linearly.
         if prior == "logit":
             ratio = (odds - odds_low) * recall / (fpr + odds_low * recall)
             mean = log1p(ratio) * (1 / math.log(odds / odds_low))

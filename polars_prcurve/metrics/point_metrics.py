@@ -35,6 +35,8 @@ def _share(part: Cell, other: Cell) -> Cell:
 # At fixed points a and b a metric is a function of the odds eta / (1 - eta). Each function below solves
 # the equation "value at a = value at b" for these odds. Negative solutions mean nothing, and callers
 # drop them. An equation that holds at all odds, or at none, would divide by 0, and has no solution here.
+# In comments o are the odds, r and f recall and fpr, and J = r - f. The cells are then tp = o r,
+# fn = o (1 - r), fp = f and tn = 1 - f.
 
 
 def _divide(above: float, below: float) -> list[float]:
@@ -43,15 +45,19 @@ def _divide(above: float, below: float) -> list[float]:
 
 
 def _tie_accuracy(a: Point, b: Point) -> list[float]:
+    # Accuracy is (o r + 1 - f) / (o + 1).
     return _divide(a[1] - b[1], a[0] - b[0])
 
 
 def _tie_f(b_squared: float) -> Ties:
+    # With b = beta**2, (1 + b) / F is 1 + (b o + f) / (o r).
     return lambda a, b: _divide(b[0] * a[1] - a[0] * b[1], b_squared * (a[0] - b[0]))
 
 
 def _tie_kappa(a: Point, b: Point) -> list[float]:
     j_a, j_b = a[0] - a[1], b[0] - b[1]
+    # Kappa is 2 o J / (f + o (1 + J) + o^2 (1 - r)), which is 1 at o = -1 whatever the point. So that is
+    # one root of the quadratic equation, and the other one follows from their product.
     above = j_b * a[1] - j_a * b[1]
     return _divide(above, j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1]) - above)
 
@@ -60,13 +66,15 @@ def _tie_mcc(a: Point, b: Point) -> list[float]:
     j_a, j_b = a[0] - a[1], b[0] - b[1]
     if j_a * j_b <= 0:
         return []  # the metric has a different sign at the two points, at every prevalence
+    # Its square is o J^2 / ((o r + f) (o (1 - r) + 1 - f)), which is 1 at o = -1, too.
     above = j_b**2 * a[1] * (1 - a[1]) - j_a**2 * b[1] * (1 - b[1])
     return _divide(above, j_a * j_b * (j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1])) - above)
 
 
 def _tie_markedness(a: Point, b: Point) -> list[float]:
     j_a, j_b = a[0] - a[1], b[0] - b[1]
-    # x eta^2 + y eta + z = 0, times (1 + odds)^2
+    # Markedness is J eta (1 - eta) / (q (1 - q)), of the share q = f + eta J that is flagged. So points
+    # tie where x eta^2 + y eta + z = 0, here times (1 + o)^2.
     x, y = j_a * j_b * (j_a - j_b), 2 * j_a * j_b * (a[1] - b[1])
     z = j_a * b[1] * (1 - b[1]) - j_b * a[1] * (1 - a[1])
     x, y = x + y + z, y + 2 * z
@@ -75,7 +83,7 @@ def _tie_markedness(a: Point, b: Point) -> list[float]:
     root = y * y - 4 * x * z
     if root < 0:
         return []
-    q = -(y + math.copysign(math.sqrt(root), y)) / 2
+    q = -(y + math.copysign(math.sqrt(root), y)) / 2  # in which nothing cancels; the roots are q/x, z/q
     return [*_divide(q, x), *_divide(z, q)]
 
 

@@ -40,6 +40,7 @@ _INFLUENCE = Influence(
 
 def _least_if_perfect(n_pos: pl.Expr, n_neg: pl.Expr, alpha: float) -> pl.Expr:
     """Return the ROC AUC at which none of the smaller class is on the wrong side with odds of alpha."""
+    # The area A at which A**n is alpha, for n examples of the smaller class.
     return (math.log(alpha) / pl.min_horizontal(n_pos, n_neg)).exp()
 
 
@@ -110,7 +111,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
     scikit-learn's `roc_auc_score(max_fpr=)` returns this value.
     """
     limit = _read_max_fpr(max_fpr)
-    random = limit * limit / 2
+    random = limit * limit / 2  # the triangle below the diagonal; perfect rankings have all of `limit`
 
     def finish(area: Cell, facts: CurveFacts) -> Cell:
         return require_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, facts)
