@@ -416,9 +416,7 @@ def read_scored_rows(
 
     Raise for several prevalences unless the caller `takes_several`.
     """
-    etas = _read_prevalences(eta)
-    if len(etas) > 1 and not takes_several:
-        raise PrcError(f"expected a single eta= for one value; got {eta!r}; write one expression each")
+    etas = _read_prevalences(eta, takes_several=takes_several)
     score, given = read_expression(".prc", score), read_expression("label=", label)
     tallies: list[pl.Expr] = []  # fields of one struct, so that each is computed once
 
@@ -459,12 +457,15 @@ def read_scored_rows(
     return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"), etas)
 
 
-def _read_prevalences(eta: Any) -> Sequence[Prevalence]:
+def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     """Return the prevalences of the context; an expression is one of them, as a Float64."""
-    if not isinstance(eta, pl.Expr):
-        return read_eta_list(eta)
-    restricted = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
-    return [restricted.cast(pl.Float64)]
+    if isinstance(eta, pl.Expr):
+        restricted = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
+        return [restricted.cast(pl.Float64)]
+    etas = read_eta_list(eta)
+    if len(etas) > 1 and not takes_several:
+        raise PrcError(f"expected a single eta= for one value; got {eta!r}; write one expression each")
+    return etas
 
 
 def _sweep_fields(cells: CountFields) -> list[pl.Expr]:
