@@ -63,7 +63,7 @@ from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import ScoreTable, is_field
+from polars_prcurve.inputs.score_table import ScoreTable, is_clustered, is_field, is_stratified
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import find_shared_eta
 from polars_prcurve.query_checks import stop_if_broken
@@ -74,7 +74,7 @@ _BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"
 
 def check_has_point_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
-    clustered = comparison.has_clusters
+    clustered = is_clustered(comparison.table)
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
         of_curve = name_curve_metric(metric, comparison.target)
         if comparison.certainty.method != "analytic":
@@ -127,7 +127,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     pairs = level.add_quantile(pairs, ["difference"])
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
-    if paired and (moving or not comparison.has_strata):
+    if paired and (moving or not is_stratified(comparison.table)):
         table = cast("ScoreTable", comparison.table)
         counts = count_discordant(table, points.filter(pl.col(_METRIC) == 0), table.group_columns)
         on = [*(side + c.GROUP for side in SIDES), ETA_NUMBER]
@@ -152,8 +152,8 @@ def _number_points(
         "mover",
         moves="all" if moving else "none",
         shown_with="differences",
-        clustered=comparison.has_clusters,
-        stratified=comparison.has_strata,
+        clustered=is_clustered(comparison.table),
+        stratified=is_stratified(comparison.table),
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)

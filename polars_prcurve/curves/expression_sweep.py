@@ -343,7 +343,7 @@ class ScoredRows:
         return _add_steps(points, steps)
 
     def _count_fields(self) -> CountFields:
-        tp, fp, fn, tn = map(pl.field, ("tp", "fp", "fn", "tn"))
+        tp, fp, fn, tn = map(pl.field, c.CELLS)
         return CountFields(tp, fp, fn, tn, bool(self.exponents))
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
@@ -390,7 +390,7 @@ def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
     """Return tp, fp, fn and tn of rows by falling score."""
     # Sums from below need no total; a total would have to be spread over the rows.
     sums = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
-    return _alias_all(("tp", "fp", "fn", "tn"), sums)
+    return _alias_all(c.CELLS, sums)
 
 
 def _own_sum(running: str) -> pl.Expr:

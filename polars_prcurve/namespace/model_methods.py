@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable, F, Question
 from polars_prcurve.binding.words import TABLE_WORDS, OneTargetOfTable, RateTargetsOfTable, TableWords
@@ -21,7 +22,6 @@ from polars_prcurve.comparison.crossings import (
 )
 from polars_prcurve.comparison.differences import build_compare_table
 from polars_prcurve.comparison.matched_points import (
-    CELLS,
     Matched,
     build_matched_table,
     read_matched_metrics,
@@ -515,4 +515,4 @@ def _read_cells(
     column = {**table._words, **said}.get("model") or "model"
     names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
     by = [key for key in keys if key != column]
-    return sweep.select(*by, names.alias(name), *CELLS), by
+    return sweep.select(*by, names.alias(name), *c.CELLS), by

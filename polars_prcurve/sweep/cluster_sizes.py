@@ -28,7 +28,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.cohorts import CELLS, name_moment, sum_moments
+from polars_prcurve.confidence.cohorts import name_moment, sum_moments
 from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
@@ -193,9 +193,9 @@ def _list_alert_sizes() -> list[pl.Expr]:
         ones = dict.fromkeys(cells, pl.lit(1.0))
         return Sums(pl.sum_horizontal(counts[cell] for cell in cells), sum_moments(ones, ones))
 
-    tp, fp, fn, tn = map(add, CELLS)
+    tp, fp, fn, tn = map(add, c.CELLS)
     classes, sides = (add("tp", "fn"), add("fp", "tn")), (add("tp", "fp"), add("fn", "tn"))
-    sums = SideSums(tp, fp, fn, tn, *classes, *sides, add(*CELLS))
+    sums = SideSums(tp, fp, fn, tn, *classes, *sides, add(*c.CELLS))
     pos, neg, all_products = sums.pos, sums.neg, pl.col(_ALL_PRODUCTS).cast(pl.Float64)
     # How many rows of either class the cluster of a row has on average, by the class of the row.
     of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))
