@@ -91,10 +91,7 @@ def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDA
 
 
 def read_pair(
-    argument: str,
-    value: object,
-    expected: str,
-    read: Callable[[str, object, str], float] = read_number,
+    argument: str, value: object, expected: str, read: Callable[[str, object, str], float] = read_number
 ) -> tuple[float, float]:
     """Return two numbers, each by the function `read`; raise unless there are exactly two."""
     numbers = read_list(argument, value, expected)

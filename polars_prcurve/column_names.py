@@ -14,7 +14,8 @@ SQUARE_COLUMNS = ("n_pos_squares", "n_neg_squares")
 UNLABELLED_COLUMNS = ("score", "n")
 ETA_LOW, ETA_HIGH, ETA_CONFIDENCE = "eta_low", "eta_high", "eta_confidence"
 FIELD_COLUMNS = ("n_pos_effective", "n_neg_effective", "fp_effective")
-SWEEP_COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "recall", "fpr")
+CELLS = ("tp", "fp", "fn", "tn")
+SWEEP_COLUMNS = ("threshold", *CELLS, "recall", "fpr")
 
 RESERVED = "_prc_"
 

@@ -55,6 +55,7 @@ def normal_from_student(t: pl.Expr, freedom: pl.Expr) -> pl.Expr:
     Below 1 degree of freedom it stays as at 1.
     """
     freedom = freedom.clip(lower_bound=1.0)
+    # sqrt(f ln(1 + t**2 / f)) (8 f + 1) / (8 f + 3)
     deviation = (freedom * (t * t / freedom).log1p()).sqrt() * _shrink_deviation(freedom)
     return pl.when(t < 0).then(-deviation).otherwise(deviation)
 

@@ -901,7 +901,7 @@ REFUSED = {
     "curve scores.csv --metrics f_beta": "takes parameters, such as f_beta(2)",
     "curve scores.csv --metrics 'f_beta(x)'": "beta takes a positive number",
     "curve scores.csv --metrics 'f_beta(beta=2)'": "expected f_beta(beta)",
-    "curve scores.csv --metrics 'f_beta(0)'": "beta must be a positive number",
+    "curve scores.csv --metrics 'f_beta(0)'": "beta takes a positive number",
     "curve scores.csv --metrics 'f1('": "--metrics takes metrics",
     "curve scores.csv --metrics 'best(f1)'": "ask for it with the command summary --metrics 'best(f1)'",
     "curve scores.csv --metrics '__import__(\"os\").getcwd()'": "no metric is named",

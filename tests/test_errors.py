@@ -128,7 +128,10 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         "did you mean 'roc_auc'",
     ),
     "metric without its parameter": (lambda p: p.curve(0.1, metrics="f_beta"), r"metrics.f_beta\(2\)"),
-    "metric with a wrong parameter": (lambda p: p.curve(0.1, metrics="f_beta(0)"), "beta must be"),
+    "metric with a wrong parameter": (
+        lambda p: p.curve(0.1, metrics="f_beta(0)"),
+        "beta takes a positive number",
+    ),
     "metric of a whole curve": (
         lambda p: p.curve(0.1, metrics="pr_auc"),
         r"ask for it with .prc.summary\(metrics='pr_auc'\)",

@@ -141,7 +141,7 @@ def test_clopper_pearson_never_covers_less() -> None:
         (lambda: rate_interval(pl.col("k"), pl.col("n"), method="jeffreys"), "collect the table"),
         (lambda: max_width(0.5, 0.1, 0.1), "pass one of fpr_half_width=, fpr_cv="),
         (lambda: max_width(0.5, 0.1, 0.1, 0.1, fpr_cv=0.1), "pass one of"),
-        (lambda: max_width(1.5, 0.1, 0.1, 0.1), r"recall must lie in \[0, 1\]"),
+        (lambda: max_width(1.5, 0.1, 0.1, 0.1), r"recall takes a number in \[0, 1\]"),
         (lambda: max_width(0.5, 0.1, -0.1, 0.1), "the interval of recall must contain 0.5"),
         (
             lambda: max_width(0.5, 0.1, 0.1, fpr_interval=(0.2, 0.3)),

@@ -14,14 +14,7 @@ from typing import Any, NamedTuple
 from polars_prcurve import __version__, metrics
 from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.cli.messages import PROGRAM, RaisingParser, name_command
-from polars_prcurve.cli.option_values import (
-    COLUMN,
-    METRIC,
-    REFERENCE_OR_RATE,
-    SCORE,
-    SHARE,
-    THRESHOLD,
-)
+from polars_prcurve.cli.option_values import COLUMN, METRIC, REFERENCE_OR_RATE, SCORE, SHARE, THRESHOLD
 from polars_prcurve.cli.options import OPTIONS, Option, add_option
 from polars_prcurve.cli.read_command import FilePrc
 from polars_prcurve.cli.results import write_decision, write_demo, write_report, write_table
@@ -97,8 +90,6 @@ class Command(NamedTuple):
     """Options that differ from those of other commands, or their help if that alone does."""
     more: tuple[str, ...] = ()
     """Options that are no arguments."""
-    without: tuple[str, ...] = ()
-    """Arguments without an option."""
     output: str | None = None
     """The report that it writes if no other file is named; None for a table."""
     run: Callable[[argparse.Namespace], None] = write_table
@@ -294,7 +285,7 @@ def list_parameters(method: str) -> Parameters:
 def list_options(command: Command) -> dict[str, Option]:
     """Return the options of a command: for arguments of the method, and for words that it reads."""
     unused = {*TABLE_WORDS} - USES.get(command.method, set())
-    left_out = {"self", "path", *unused, *command.without}
+    left_out = {"self", "path", *unused}
     arguments = list_parameters(command.method)
     names = [name for name in arguments if name in OPTIONS and name not in left_out]
     if "eta" in names and not isinstance(

@@ -113,16 +113,6 @@ def read_confidence(word: str) -> float | Intervals:
 # Other values ------------------------------------------------------------------------------------
 
 
-def read_row_choice(word: str) -> int | str:
-    """Return a number of steps of recall, or `corners`."""
-    return word if word == "corners" else int(word)
-
-
-def read_size(word: str) -> int | str:
-    """Return a number of examples, or the name of a column."""
-    return int(word) if word.isdecimal() else word
-
-
 def split_metrics(words: Sequence[str]) -> list[str]:
     """Return metrics as tables name them: `f1`, `f_beta(2)`, `best(f1)`."""
     try:
@@ -162,7 +152,7 @@ def read_table_file(
 SWITCH = Kind("")
 COLUMN = Kind("COLUMN")
 COLUMNS = Kind("COLUMN", several=True, split=split_words)
-SIZES = Kind(("N_POS", "N_NEG"), read_word=read_size)
+SIZES = Kind(("N_POS", "N_NEG"), read_word=lambda word: int(word) if word.isdecimal() else word)
 TEXT = Kind("TEXT")
 WHOLE = Kind("N", "a whole number", int)
 NUMBER = Kind("N", "a number", read_share)
@@ -187,7 +177,9 @@ CONFIDENCE = Kind(
 )
 METRICS = Kind("METRIC", "metrics, such as f1, f_beta(2) or best(f1)", str, True, split_metrics)
 METRIC = METRICS._replace(several=False)
-ROW_CHOICE = Kind("N", "a number of steps of recall, or corners", read_row_choice)
+ROW_CHOICE = Kind(
+    "N", "a number of steps of recall, or corners", lambda word: word if word == "corners" else int(word)
+)
 THRESHOLDS = Kind(
     "SCORE", "numbers, or one file", refuse_file, True, split_words, ("eta", "threshold"), "score"
 )

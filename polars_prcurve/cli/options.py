@@ -66,8 +66,7 @@ OPTIONS = {
     "lift": Option(kinds.FACTORS, "the lowest with at least this lift at --eta"),
     "predicted_positive_rate": Option(SHARES, "the lowest that flags at most this share at --eta"),
     "alerts": Option(
-        kinds.BUDGETS,
-        "the lowest with at most these alerts among events at --eta, such as 500/2000000",
+        kinds.BUDGETS, "the lowest with at most these alerts among events at --eta, such as 500/2000000"
     ),
     "per": Option(
         kinds.NUMBER, "show the alerts among this number of events (default: those of --alerts)"

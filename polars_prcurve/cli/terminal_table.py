@@ -18,7 +18,7 @@ import polars as pl
 
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.confidence.estimates import find_estimate
-from polars_prcurve.number_words import NO_BREAK, format_count, say_eta, say_sizes
+from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_eta, say_sizes
 from polars_prcurve.prevalence.uncertain_eta import IS_REFUTED
 from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text, shorten_name
@@ -187,7 +187,7 @@ def _describe_sizes(n_pos: Any, n_neg: Any, *, weighted: bool) -> str:
     if weighted:
         pos, neg = (show_number(n, choose_decimals([n_pos, n_neg])) for n in (n_pos, n_neg))
         return f"the weights of positives add up to {pos}, those of negatives to {neg}"
-    return f"tested on {say_sizes(show_amount(n_pos), show_amount(n_neg))}"
+    return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
 
 
 def _show_target(criterion: str, target: float | None) -> str:
@@ -307,8 +307,9 @@ def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     if "low" in ends and "reliable" in table.columns:
         both = _mark_doubts(both, table, numbers[0])
         covers |= {"reliable", "why", "above_chance"}
-    is_limit = name == "value" and layout.level is None  # of coarse scores, which have no level
-    kind = "limits" if is_limit else show_level(layout.level)
+    kind = "interval" if layout.level is None else format_level(layout.level).replace(NO_BREAK, " ")
+    if name == "value" and layout.level is None:  # of coarse scores, which have no level
+        kind = "limits"
     return TextColumn(f"{head} ({kind})", both, is_number, covers, short)
 
 
@@ -331,11 +332,12 @@ def _choose_format(
     if name in ("eta", "eta_low", "eta_high"):
         return show_eta
     if name in ("threshold", "score", "holds_from", "holds_to") or not dtype.is_numeric():
-        return lambda value: make_harmless(show_score(value))
+        # Six digits tell most scores apart.
+        return lambda x: make_harmless(f"{x:.6g}" if isinstance(x, float) else str(x))
     if name in ("p_value", "p_adjusted", "shift_p_value"):
-        return show_p_value
+        return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"
     if dtype.is_integer():
-        return show_amount
+        return format_count
     decimals = choose_decimals(*([v for v in numbers if v is not None] for numbers in (values, ends)))
     return lambda value: show_number(value, decimals)
 
@@ -418,8 +420,6 @@ NOTHING = "-"
 _MAX_DECIMALS = 6
 _NAME_LETTERS = 32
 
-# Values ------------------------------------------------------------------------------------------
-
 
 def show_name(value: Any) -> str:
     """Return a value of a group column, such as the name of a model."""
@@ -429,25 +429,6 @@ def show_name(value: Any) -> str:
 def show_eta(eta: float) -> str:
     """Return a prevalence as `1 in 1 000`."""
     return say_eta(eta).replace(NO_BREAK, " ")
-
-
-def show_score(value: Any) -> str:
-    """Return a score or a threshold: of a float as many digits as tell most scores apart."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def show_level(confidence: float | None) -> str:
-    """Return the level of an interval, as `95 %`."""
-    return "interval" if confidence is None else f"{100 * confidence:.6g} %"
-
-
-def show_p_value(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def show_amount(value: float) -> str:
-    """Return a whole number as `13 360`."""
-    return format_count(value)
 
 
 def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from polars_prcurve.comparison.verdicts import Adjust
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.targets import Target
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered, is_stratified
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -47,13 +47,3 @@ class Comparison(NamedTuple):
     def has_weights(self) -> bool:
         """Whether examples have weights, or numbers that stand for weights."""
         return isinstance(self.table, ScoreTable) and self.table.has_squares
-
-    @property
-    def has_clusters(self) -> bool:
-        """Whether rows of the table come in clusters."""
-        return is_clustered(self.table)
-
-    @property
-    def has_strata(self) -> bool:
-        """Whether rows of the table were drawn by strata."""
-        return is_stratified(self.table)

@@ -31,7 +31,7 @@ from polars_prcurve.comparison.roots import (
     subtract_rounded,
     to_logit,
 )
-from polars_prcurve.curves.operating_points import build_eta_free_points
+from polars_prcurve.curves.operating_points import build_counted_points
 from polars_prcurve.curves.segment_sums import collect_curves, number_metrics
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
@@ -168,9 +168,7 @@ class ModelScores:
 
 
 def collect_model_scores(
-    table: InputTable,
-    ranking_metric: RankingMetric,
-    eta_range: tuple[float | str, float | str],
+    table: InputTable, ranking_metric: RankingMetric, eta_range: tuple[float | str, float | str]
 ) -> ModelScores:
     """Collect the curves or operating points of all models; return a function that scores them.
 
@@ -203,7 +201,7 @@ def collect_model_scores(
 
         index = ModelIndex(numbers.select(*table.by))
         return ModelScores(index, score_curves, sign, low, high, term_size)
-    operating_points = table.collect(build_eta_free_points(table, targets, []), "", n_etas=1)
+    operating_points = table.collect(build_counted_points(table, targets), "", n_etas=1)
     rates = operating_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
     def score_points(models: Indices, places: Floats) -> Floats:

@@ -43,7 +43,7 @@ from polars_prcurve.confidence.estimates import tell_doubts
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
@@ -56,11 +56,7 @@ from polars_prcurve.uncertainty.analytic import (
     needs_cluster_rates,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
-from polars_prcurve.uncertainty.cluster_errors import (
-    CLUSTER_COLUMNS,
-    count_cluster_cells,
-    find_freedom,
-)
+from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, count_cluster_cells, find_freedom
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
@@ -138,7 +134,7 @@ def _build_models(comparison: Comparison) -> _Models:
     sweep = build_sweep(table, effective=analytic, clusters=clusters)
     curves = build_curves(table, sweep, metrics, with_last=analytic)
     pairs = number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
-    clustered = analytic and comparison.has_clusters
+    clustered = analytic and is_clustered(comparison.table)
     moved = {
         name: metric
         for name, metric in named.items()

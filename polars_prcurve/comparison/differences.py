@@ -96,8 +96,7 @@ def _choose_farthest(
     difference = pl.col("difference")
     lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
     numbered = differences.with_row_index(_ROW).with_columns(
-        number_within([*by, *pair]).alias(_NUMBER),
-        (lead >= 0).fill_null(True).alias(_LEADS),
+        number_within([*by, *pair]).alias(_NUMBER), (lead >= 0).fill_null(True).alias(_LEADS)
     )
     # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.
     numbered = numbered.with_columns(difference.abs().fill_null(-1.0).alias(_DISTANCE))

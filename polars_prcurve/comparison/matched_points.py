@@ -37,7 +37,6 @@ from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 
 Matched: TypeAlias = Literal["recall", "fpr"]
 """The rate that the model and the point have in common."""
-CELLS = ("tp", "fp", "fn", "tn")
 _POINT = "point_"
 _ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
 """The rates that may differ, of the model and of the point, and both ends of either."""
@@ -99,7 +98,7 @@ def build_matched_table(
 def _add_no_alerts(sweep: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
     """Return the sweep with a row above all scores."""
     keys = [*by, "model_a"]
-    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
+    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in c.CELLS))
     tops = rows.group_by(keys).agg(
         tp=pl.lit(0.0),
         fp=pl.lit(0.0),
@@ -113,7 +112,7 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, own: Mapping[str, str
     """Return the rows beside each point of their group; raise if a group has none, or two of a name."""
     by = list(own.values())
     points = points.select(
-        *(*by, "model_b"), *(pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in CELLS)
+        *(*by, "model_b"), *(pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in c.CELLS)
     )
     # Of a score with two values the lower one flags all examples.
     cuts = pl.col(f"{_POINT}fn") + pl.col(f"{_POINT}tn") > 0
@@ -160,6 +159,7 @@ def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: floa
     ).with_columns(
         before=pl.col("reaches").shift(-1).over(pair), after=pl.col("reaches").shift(1).over(pair)
     )
+    # If both rates are one, p, their difference has the variance p (1 - p) (1 / n + 1 / point_n).
     error = (pl.col("rate") * (1 - pl.col("rate")) * (1 / n + 1 / point_n)).sqrt()
     off = (k / n - point_k / point_n).abs()
     is_first = pl.col("reaches") & ~pl.col("after").fill_null(False)
@@ -172,6 +172,7 @@ def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: floa
     rows = rows.with_columns(own=pl.col("x") / pl.col("X"), other=pl.col("y") / pl.col("Y"))
     gap = (pl.col("own") - pl.col("other")).abs()
     between = pl.when(gap == 0).then(0.0).otherwise(gap / spread)
+    # Both terms are squares of normal variables; the least sum of a row is that of the p-value.
     return rows.with_columns(
         rest=(z * z - pl.col("errors") ** 2).clip(lower_bound=0.0).sqrt(),
         least=(pl.col("errors") ** 2 + between**2).min().over(pair),

@@ -187,8 +187,7 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     examples = join_groups(examples, models, by)
     matched = pl.all_horizontal(pl.col(_N_ROWS, _N_MODELS) == pl.col(_MODEL_COUNT))
     return examples.select(
-        (~matched).sum().cast(pl.Int64).alias(_UNMATCHED),
-        pl.col(_UNEQUAL).sum().cast(pl.Int64),
+        (~matched).sum().cast(pl.Int64).alias(_UNMATCHED), pl.col(_UNEQUAL).sum().cast(pl.Int64)
     )
 
 

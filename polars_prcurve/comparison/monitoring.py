@@ -9,7 +9,7 @@ probability. The series takes the rest, or all of it if the reference is a numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CELLS = ("tp", "fp", "fn", "tn")
 MONITOR_COLUMNS = (
-    *("metric", "eta", "threshold", *CELLS, "value", "overall", "overall_low", "overall_high"),
+    *("metric", "eta", "threshold", *c.CELLS, "value", "overall", "overall_low", "overall_high"),
     *("reference", "bound", "evidence", "needed", "alarm", "since"),
 )
 WATCHED = {"precision": ("tp", "fp"), "recall": ("tp", "fn"), "fpr": ("fp", "tn")}
@@ -156,12 +155,12 @@ def build_monitor_table(
     keys = cells.columns[: cells.columns.index("threshold")]
     groups = [name for name in keys if name != time]
     _refuse_missing_times(cells, time)
-    cells = cells.sort(*groups, time).select(*groups, time, "threshold", *CELLS)
+    cells = cells.sort(*groups, time).select(*groups, time, "threshold", *c.CELLS)
     if reference is not None:
         cells = _join_reference(cells, groups, reference)
-    parts = [watch_series(part, time, watch) for part in _split_series(cells, groups)]
+    parts = cells.partition_by(*groups, maintain_order=True) if groups and cells.height else [cells]
+    found = pl.concat([watch_series(part, time, watch) for part in parts])
     eta = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
-    found = pl.concat(parts) if parts else watch_series(cells, time, watch)
     return found.select(
         *groups,
         time,
@@ -173,7 +172,7 @@ def build_monitor_table(
 
 def _refuse_missing_times(cells: pl.DataFrame, time: str) -> None:
     """Raise if a row has no time."""
-    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(CELLS).sum()).item()
+    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(c.CELLS).sum()).item()
     if missing:
         raise PrcError(f"time= holds null in {missing} row(s), which are of no period; leave them out")
 
@@ -186,7 +185,7 @@ def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.Da
             f"the reference= table has groups by {list_names(unknown)}, and the table has not; say "
             "by= for the table, or leave it out of the reference"
         )
-    of = reference.select(*keys, *(pl.col(name).alias(_name_reference(name)) for name in CELLS))
+    of = reference.select(*keys, *(pl.col(name).alias(_name_reference(name)) for name in c.CELLS))
     if not keys:
         none = pl.DataFrame({name: [None] for name in of.columns}, schema=of.schema)
         of = of if of.height else none
@@ -210,22 +209,14 @@ def _name_reference(name: str) -> str:
     return f"{c.RESERVED}{name}_of_reference"
 
 
-def _split_series(cells: pl.DataFrame, groups: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Yield the rows of each group, in order."""
-    if groups or cells.is_empty():
-        yield from cells.partition_by(*groups, maintain_order=True) if groups and cells.height else ()
-    else:
-        yield cells
-
-
 def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
     """Return one series with what is found: the value, the interval, the evidence and the alarm."""
     import numpy as np
 
-    cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in CELLS))
+    cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in c.CELLS))
     of = None
     if watch.reference is None and part.height:
-        of = PeriodCells(*(np.int64(part[_name_reference(name)][0]) for name in CELLS))
+        of = PeriodCells(*(np.int64(part[_name_reference(name)][0]) for name in c.CELLS))
     bound = watch.find_bound(of) if part.height else float("nan")
     known = not np.isnan(bound)
     evidence = weigh_evidence(watch.bet(cells, of, bound)) if known else None

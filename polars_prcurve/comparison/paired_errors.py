@@ -21,14 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import (
-    BASE_GROUP,
-    ETA_NUMBER,
-    SIDES,
-    A,
-    B,
-    is_ordered_pair,
-)
+from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, is_ordered_pair
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.segment_sums import CurveSegments
 from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
@@ -247,9 +240,6 @@ def _subtract_models(block: SampleBlock) -> tuple[dict[str, pl.Series], Replicat
         pl.col(c.GROUP) < pl.col(f"{c.GROUP}_b")
     )
     a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
-    keys = {
-        A + c.PAIR: model_pairs[c.PAIR],
-        B + c.PAIR: model_pairs[f"{c.PAIR}_b"],
-    }
+    keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
     values, replicates, sizes = block.values
     return keys, ReplicateValues(values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a])

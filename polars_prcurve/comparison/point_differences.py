@@ -63,7 +63,7 @@ from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import ScoreTable, is_field
+from polars_prcurve.inputs.score_table import ScoreTable, is_clustered, is_field, is_stratified
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import find_shared_eta
 from polars_prcurve.query_checks import stop_if_broken
@@ -74,7 +74,7 @@ _BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"
 
 def check_has_point_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
-    clustered = comparison.has_clusters
+    clustered = is_clustered(comparison.table)
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
         of_curve = name_curve_metric(metric, comparison.target)
         if comparison.certainty.method != "analytic":
@@ -127,13 +127,13 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     pairs = level.add_quantile(pairs, ["difference"])
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
-    if paired and (moving or not comparison.has_strata):
+    if paired and (moving or not is_stratified(comparison.table)):
         table = cast("ScoreTable", comparison.table)
         counts = count_discordant(table, points.filter(pl.col(_METRIC) == 0), table.group_columns)
         on = [*(side + c.GROUP for side in SIDES), ETA_NUMBER]
         pairs = pairs.join(counts, on=on, how="left", maintain_order="left")
         sums = comparison.has_weights
-        pairs = add_correlation(pairs, metrics, _METRIC, moving=moving, sums=sums, counted=counted)
+        pairs = add_correlation(pairs, metrics, moving=moving, sums=sums, counted=counted)
         correlation = pl.col(CORRELATION)
     differences = _add_limits(pairs, level, correlation)
     if paired and not moving and not comparison.has_weights:
@@ -152,8 +152,8 @@ def _number_points(
         "mover",
         moves="all" if moving else "none",
         shown_with="differences",
-        clustered=comparison.has_clusters,
-        stratified=comparison.has_strata,
+        clustered=is_clustered(comparison.table),
+        stratified=is_stratified(comparison.table),
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)
@@ -243,7 +243,6 @@ _MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 def add_correlation(
     pairs: pl.LazyFrame,
     metrics: Sequence[PointMetric],
-    number: str,
     *,
     moving: bool,
     sums: bool,
@@ -251,9 +250,8 @@ def add_correlation(
 ) -> pl.LazyFrame:
     """Add CORRELATION, that of the values of both models, to rows with the discordant examples.
 
-    `number` is the column with the number of the metric of a row. Of thresholds that are `moving`, the
-    rows have MOVES. Weighted `sums` may be left null. Where a prevalence may be `counted`, rows have
-    ETA_ERROR.
+    Of thresholds that are `moving`, the rows have MOVES. Weighted `sums` may be left null. Where a
+    prevalence may be `counted`, rows have ETA_ERROR.
     """
     rates, agreements = {}, {}
     for name in AMOUNTS:
@@ -267,8 +265,8 @@ def add_correlation(
     pairs = pairs.with_columns(**rates).with_columns(**agreements)
     if not moving:
         others = [metric if sums or not is_weighted_sum(metric) else None for metric in metrics]
-        pairs = _add_moves(pairs, others, number)
-        pairs = _add_eta_moves(pairs, others, number) if counted else pairs
+        pairs = _add_moves(pairs, others)
+        pairs = _add_eta_moves(pairs, others) if counted else pairs
     agreement = {_MOVES[name]: pl.col(column) for name, column in _AGREEMENT.items()}
     agreement |= {MOVES["eta"]: pl.lit(1.0)} if counted else {}
     errors = [sum((pl.col(side + move) ** 2 for move in agreement), pl.lit(0.0)) for side in SIDES]
@@ -278,10 +276,10 @@ def add_correlation(
     return pairs.with_columns(correlation.fill_nan(0.0).alias(CORRELATION))
 
 
-def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], number: str) -> pl.LazyFrame:
-    """Add how far the rates move the values at thresholds that were given; null without a metric.
+def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None]) -> pl.LazyFrame:
+    """Add how far the rates move the values at thresholds that were given.
 
-    A rate moves by one standard error, half of it to either side, and the value on its unbounded scale.
+    A rate moves by one standard error, half of it to either side.
     """
     ends: dict[str, pl.Expr] = {}
     for name, side in product(AMOUNTS, SIDES):
@@ -291,41 +289,39 @@ def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], numbe
         ends |= {end: pl.col(rate) + sign * error for end, sign in zip(names, (-0.5, 0.5), strict=True)}
     moves = {}
     for name, side in product(AMOUNTS, SIDES):
-        distances: list[pl.Expr | None] = []
-        for metric in metrics:
-            if metric is None:
-                distances.append(None)
-                continue
-            values = []
-            for end in _RATES[name][1:]:
-                recall, fpr = (pl.col(side + (end if of == name else _RATES[of][0])) for of in AMOUNTS)
-                value = metric.from_columns(recall, fpr, pl.col("eta"))
-                values.append(to_unbounded(value, scale_bounds(metric)))
-            distances.append((values[1] - values[0]).abs())
-        no_number = pl.lit(None, dtype=pl.Float64)
-        moves[side + _MOVES[name]] = pick_by_number(number, distances, no_number)
+        low, high = (
+            [pl.col(side + (end if of == name else _RATES[of][0])) for of in AMOUNTS]
+            for end in _RATES[name][1:]
+        )
+        eta = pl.col("eta")
+        moves[side + _MOVES[name]] = _measure_moves(metrics, [*low, eta], [*high, eta]).abs()
     return pairs.with_columns(**ends).with_columns(**moves)
 
 
-def _add_eta_moves(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], number: str
-) -> pl.LazyFrame:
+def _add_eta_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None]) -> pl.LazyFrame:
     """Add how far the error of a counted prevalence moves the values at thresholds that were given."""
-    eta, half = pl.col("eta"), pl.col(A + c.ETA_ERROR) / 2
-    odds = eta / (1 - eta)
-    ends = [1 / (1 + (sign * half).exp() / odds) for sign in (1, -1)]
+    eta, error = pl.col("eta"), pl.col(A + c.ETA_ERROR)
+    low, high = (1 / (1 + (sign * error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
     moves = {}
     for side in SIDES:
-        recall, fpr = (pl.col(side + _RATES[of][0]) for of in AMOUNTS)
-        distances: list[pl.Expr | None] = []
-        for metric in metrics:
-            if metric is None:
-                distances.append(None)
-                continue
-            low, high = (
-                to_unbounded(metric.from_columns(recall, fpr, end), scale_bounds(metric)) for end in ends
-            )
-            distances.append(pl.when(pl.col(A + c.ETA_ERROR) > 0).then(high - low).otherwise(0.0))
-        moved = pick_by_number(number, distances, pl.lit(None, dtype=pl.Float64))
-        moves[side + MOVES["eta"]] = moved
+        rates = [pl.col(side + _RATES[of][0]) for of in AMOUNTS]
+        moved = _measure_moves(metrics, [*rates, low], [*rates, high])
+        moves[side + MOVES["eta"]] = pl.when(error > 0).then(moved).otherwise(0.0)
     return pairs.with_columns(**moves)
+
+
+def _measure_moves(
+    metrics: Sequence[PointMetric | None], low: Sequence[pl.Expr], high: Sequence[pl.Expr]
+) -> pl.Expr:
+    """Return how much the metric of a row grows, on its unbounded scale; null without a metric.
+
+    It grows from a `low` recall, fpr and eta to `high` ones.
+    """
+
+    def measure(metric: PointMetric) -> pl.Expr:
+        ends = (to_unbounded(metric.from_columns(*at), scale_bounds(metric)) for at in (low, high))
+        first, last = ends
+        return last - first
+
+    moves = (None if metric is None else measure(metric) for metric in metrics)
+    return pick_by_number(_METRIC, moves, pl.lit(None, dtype=pl.Float64))

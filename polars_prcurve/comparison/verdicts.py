@@ -85,6 +85,7 @@ class Level(NamedTuple):
             listed = list_range_deviations(self.confidence)
             at = pl.LazyFrame({_AT: range(len(listed)), _QUANTILE: listed})
             n_pairs = pl.max_horizontal(pl.col(known).count().over(self.family), 0)
+            # K of m = K (K - 1) / 2
             n_models = (0.5 + (0.25 + 2.0 * n_pairs).sqrt()).round().cast(pl.Int64)
             differences = differences.with_columns(n_models.clip(0, len(listed) - 1).alias(_AT))
             return differences.join(at, on=_AT, how="left", maintain_order="left").drop(_AT)

@@ -586,9 +586,7 @@ def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl
 
 
 def combine_distances(
-    distances: Iterable[pl.Expr],
-    correlation: pl.Expr | None = None,
-    shared: Iterable[pl.Expr] = (),
+    distances: Iterable[pl.Expr], correlation: pl.Expr | None = None, shared: Iterable[pl.Expr] = ()
 ) -> pl.Expr:
     """Return the root of the sum of squared distances.
 

@@ -92,6 +92,8 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
     """
     n_pos, n_neg, n, shift = (pl.col(name) for name in ("n_pos", "n_neg", "n", "shift"))
     last = n + shift
+    # A sum over n_pos of n values with the variance s has the variance n_pos n_neg / (n - 1) s. Of ranks
+    # s is (n**2 - 1) / 12, less what ties take away, and of reciprocal ranks it is `spread`.
     # Untied places have the integrals of the squares and of the cubes; scores of positives differ.
     sums = sums.with_columns(
         of_ranks=n_pos * n_neg * (1 / 12) * (n + 1 - pl.col("ties") / (n * (n - 1))),
@@ -100,10 +102,7 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
         third=(n * (shift + last) / (2 * (shift * last) ** 2) + pl.col("cubes")) / n,
     )
     mean, second, third = pl.col("mean"), pl.col("second"), pl.col("third")
-    sums = sums.with_columns(
-        spread=second - mean * mean,
-        skew=third - 3 * mean * second + 2 * mean**3,
-    )
+    sums = sums.with_columns(spread=second - mean * mean, skew=third - 3 * mean * second + 2 * mean**3)
     sums = sums.with_columns(variance=n_pos * n_neg / (n - 1) * pl.col("spread"))
     variance = pl.col("variance")
     sums = sums.with_columns(
@@ -112,6 +111,7 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
         skewness=variance ** (-0.5) * (n_neg - n_pos) / (n - 2) * (pl.col("skew") / pl.col("spread")),
     )
     deviation, skewness = pl.col("deviation"), pl.col("skewness")
+    # The cube root of a gamma variable is nearly normal (Wilson and Hilferty 1931).
     curved = 6 / skewness * ((1 + skewness * deviation / 2).cbrt() - 1 + skewness**2 * (1 / 36))
     varies = pl.col("spread") > 1e-9 * second
     return sums.select(

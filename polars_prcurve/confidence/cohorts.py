@@ -35,14 +35,13 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.metrics.point_metric import PointMetric
 
-CELLS = ("tp", "fp", "fn", "tn")
 ETA_CORRELATIONS = {rate: f"{c.RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
 """The correlation of the error of either rate with that of the logit of a counted prevalence."""
 
 
 def name_moment(a: str, b: str) -> str:
     """Return the name of the column with the moment of two cells."""
-    first, second = sorted((a, b), key=CELLS.index)
+    first, second = sorted((a, b), key=c.CELLS.index)
     return f"{c.RESERVED}moment_{first}_{second}"
 
 
@@ -51,11 +50,11 @@ def name_unit(cell: str) -> str:
     return f"{c.RESERVED}unit_{cell}"
 
 
-MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(CELLS, 2))
+MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(c.CELLS, 2))
 """Of rows in clusters, and of rows that were drawn by strata."""
-UNITS = tuple(map(name_unit, CELLS))
+UNITS = tuple(map(name_unit, c.CELLS))
 """Of rows that were drawn by strata."""
-OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)
+OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in c.CELLS)
 """Of rows with weights: an example is in one cell, so that those of two different cells are 0."""
 
 

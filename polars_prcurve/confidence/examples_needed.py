@@ -48,7 +48,7 @@ from polars_prcurve.confidence.rates import (
     z_value,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.point_metric import choose_where
+from polars_prcurve.metrics.elementwise import choose_where
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -176,6 +176,8 @@ def _log_tail(confidence: float) -> float:
 
 _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     "wilson": _wilson_size,
+    # Half of the interval, over the rate p, is delta: sqrt(log_tail / (2 n)) / p by Hoeffding, and
+    # z sqrt((1 - p) / (n p)) by Wald. Chernoff's bound of the error is 2 exp(-n p delta**2 / 3).
     "hoeffding": lambda p, delta, level: _log_tail(level) / 2 / (delta * p) ** 2,
     "chernoff": lambda p, delta, level: 3 * _log_tail(level) / delta**2 / p,
     "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,

@@ -34,7 +34,7 @@ from polars_prcurve.confidence.rates import (
     compute_limits,
     z_value,
 )
-from polars_prcurve.errors import PrcError, describe_value
+from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 
@@ -177,19 +177,12 @@ def _widest_gap(low: float, high: float) -> float:
 
 
 def _read_ends(
-    name: str,
-    value: float,
-    half_width: float | None,
-    cv: float | None,
-    interval: Interval | None,
+    name: str, value: float, half_width: float | None, cv: float | None, interval: Interval | None
 ) -> Interval:
     """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
     if sum(given is None for given in (half_width, cv, interval)) != 2:
         raise PrcError(f"pass one of {name}_half_width=, {name}_cv= and {name}_interval=")
-    rate = read_number(name, value, "a number in [0, 1]")
-    if not 0 <= rate <= 1:
-        raise PrcError(f"{name} must lie in [0, 1]; got {describe_value(value)}")
-    value = rate
+    value = read_number(name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
     if interval is not None:
         low, high = read_pair(f"{name}_interval=", interval, "a low and a high end")
     else:

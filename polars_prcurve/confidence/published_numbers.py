@@ -89,6 +89,7 @@ def published_average_precision(
     value, n = read_numbers("average_precision", average_precision), read_numbers("n_pos", n_pos)
     _check_all((value >= 0) & (value <= 1) & (n > 0), "an average precision in [0, 1] and n_pos > 0")
     with np.errstate(all="ignore"):
+        # The variance p (1 - p) / n of a share p, over the square of p (1 - p), is that of its logit.
         return _build_logit_estimate(value, 1 / np.sqrt(n * value * (1 - value)), confidence)
 
 

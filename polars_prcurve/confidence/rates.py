@@ -24,7 +24,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import read_choice, read_number, read_numbers
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.point_metric import choose_where
+from polars_prcurve.metrics.elementwise import choose_where
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -168,12 +168,9 @@ def check_rate_method(method: str, argument: str = "method=") -> None:
     read_choice(argument, method, _METHODS)
 
 
-def _wilson_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
-    return find_wilson_ends(k, n, z_value(confidence))
-
-
 def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
     """Return the rates from which k of n is z standard errors away."""
+    # The ends p solve (k / n - p)**2 = z**2 p (1 - p) / n, a quadratic equation.
     rate, spread = k / n, z * z / n
     half = z * ((rate * (1 - rate) + spread / 4) / n) ** 0.5
     high = (rate + spread / 2 + half) / (1 + spread)
@@ -184,6 +181,7 @@ def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numer
 
 
 def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
+    # A rate is off by `half` or more with a probability of at most 2 exp(-2 n half**2).
     rate, half = k / n, (math.log(2 / (1 - confidence)) / (2 * n)) ** 0.5
     low, high = rate - half, rate + half
     return choose_where(low < 0, 0 * rate, low), choose_where(high > 1, 1.0 + 0 * rate, high)
@@ -223,7 +221,7 @@ def load_scipy_special() -> Any:
 
 
 _METHODS: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
-    "wilson": _wilson_limits,
+    "wilson": lambda k, n, level: find_wilson_ends(k, n, z_value(level)),
     "clopper_pearson": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.0),
     "jeffreys": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.5),
     "hoeffding": _hoeffding_limits,

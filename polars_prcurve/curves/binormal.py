@@ -177,7 +177,7 @@ def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.Lazy
     sigmas = pl.col(c.SIGMA_POS), pl.col(c.SIGMA_NEG)
     sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(c.CUM_POS)) for sigma in sigmas)
     return frame.join(fit, on=c.GROUP, how="left", maintain_order="left").with_columns(
-        *(pl.lit(None, dtype=table.count_dtype).alias(name) for name in ("tp", "fp", "fn", "tn")),
+        *(pl.lit(None, dtype=table.count_dtype).alias(name) for name in c.CELLS),
         normal_cdf((pl.col(c.MU_POS) - threshold) / sigma_pos).alias("recall"),
         normal_cdf((pl.col(c.MU_NEG) - threshold) / sigma_neg).alias("fpr"),
     )

@@ -143,6 +143,8 @@ class ScoredRows:
     exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
     guard: pl.Expr
     """0 while all checks hold; otherwise it stops the query."""
+    etas: Sequence[Prevalence]
+    """The prevalences that are asked for, of which only a curve takes several."""
 
     def keep_name(self, value: pl.Expr) -> pl.Expr:
         """Return the value under the name of the score column."""
@@ -172,7 +174,7 @@ class ScoredRows:
         sums = rows.struct.eval(amount.cum_sum().alias("above"), _sum_below(amount).alias("below"))
         return self._evaluate(self._gather_own_score(sums), _share(pl.field("above"), pl.field("below")))
 
-    def point_metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
+    def point_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a point metric at the row's own score."""
         pos, neg = pl.field("pos"), pl.field("neg")
         amounts = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
@@ -181,7 +183,7 @@ class ScoredRows:
         )
         if self.exponents:
             rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
-        rows, eta = _add_eta(rows, eta)
+        rows, eta = _add_eta(rows, self.etas[0])
         reader = _MetricReader(self._count_fields(), eta)
         value = reader.read(metric)
         return self._evaluate(_add_fields(rows, reader.list_steps()), value)
@@ -222,15 +224,12 @@ class ScoredRows:
         rows, fields = self._distinct_list().list.explode(), _sweep_fields(self._count_fields())
         return self.keep_name(_build_structs(rows, fields, c.SWEEP_COLUMNS))
 
-    def curve_structs(
-        self, metrics: Sequence[PointMetric], eta: Prevalence | list[float | None]
-    ) -> pl.Expr:
+    def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
         rows, cells = self._distinct_list().list.explode(), self._count_fields()
-        if isinstance(eta, list):
-            rows, eta = self._repeat_for_etas(rows, eta), pl.field("eta")
-        else:
-            rows, eta = _add_eta(rows, eta)
+        rows, eta = _add_eta(rows, self.etas[0])
+        if len(self.etas) > 1:
+            rows, eta = self._repeat_for_etas(rows), pl.field("eta")
         reader = _MetricReader(cells, eta)
         values = [reader.read(m) for m in metrics if m.name not in c.SWEEP_COLUMNS]
         rows = _add_fields(rows, reader.list_steps())
@@ -238,12 +237,12 @@ class ScoredRows:
         names = list_curve_columns(metrics, long=False)
         return self.keep_name(_build_structs(rows, [filled, *_sweep_fields(cells), *values], names))
 
-    def _repeat_for_etas(self, rows: pl.Expr, etas: list[float | None]) -> pl.Expr:
+    def _repeat_for_etas(self, rows: pl.Expr) -> pl.Expr:
         """Repeat the structs of a sweep for each prevalence, with a field eta, by rising eta."""
         n = pl.element().len()
-        number = pl.int_range(n * len(etas))
+        number = pl.int_range(n * len(self.etas))
         row = pl.element().gather(number % n)
-        eta = pl.lit(pl.Series(etas, dtype=pl.Float64)).gather(number // n)
+        eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(number // n)
         names = ["score", "tp", "fp", "fn", "tn"]
         names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
         pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
@@ -255,14 +254,14 @@ class ScoredRows:
 
     # One value per context --------------------------------------------------------------------
 
-    def summarize(self, metric: CurveMetric, eta: Prevalence) -> pl.Expr:
+    def summarize(self, metric: CurveMetric) -> pl.Expr:
         """Return a curve metric."""
         if metric.recipe.on_hull or metric.recipe.averages is not None:
             raise PrcError(
                 f"{metric.name} is not available as an expression; "
                 f"ask a frame for it with .prc.summary(metrics={metric.name!r})"
             )
-        points, eta = self._bind_eta(eta)
+        points, eta = self._bind_eta()
         reader = _MetricReader(self._count_fields(), eta)
         rows = Rows(pl.field, pl.field("at"), reader.read)
         steps = [step(rows) for step in metric.recipe.all_steps()]
@@ -285,9 +284,9 @@ class ScoredRows:
         value = metric.recipe.finish(pl.field("total"), curve).fill_nan(None)
         return self._evaluate(points.list.eval(totals).list.first(), value)
 
-    def find_threshold(self, target: Target, eta: Prevalence) -> pl.Expr:
+    def find_threshold(self, target: Target) -> pl.Expr:
         """Return the score of the operating point that meets the target, or null."""
-        points, eta = self._bind_eta(eta)
+        points, eta = self._bind_eta()
         cells, element = self._count_fields(), pl.element().struct.field
         reader = _MetricReader(cells, eta)
         rows = Rows(pl.field, pl.field("at"), reader.read)
@@ -304,13 +303,13 @@ class ScoredRows:
         chosen = target.search.row(lambda name: extremes[name].reduce(element(name)))
         return self.keep_name(points.list.eval(element("score").gather(chosen)).list.first())
 
-    def _bind_eta(self, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
+    def _bind_eta(self) -> tuple[pl.Expr, Prevalence]:
         """Return the list of distinct scores, and eta; an expression becomes a field of the list."""
-        points = self._distinct_list()
-        if isinstance(eta, pl.Expr):
-            with_eta, eta = _add_eta(points.list.explode(), eta)
-            points = with_eta.implode()
-        return points, eta
+        points, eta = self._distinct_list(), self.etas[0]
+        if not isinstance(eta, pl.Expr):
+            return points, eta
+        with_eta, eta = _add_eta(points.list.explode(), eta)
+        return with_eta.implode(), eta
 
     def _build_segments(
         self, points: pl.Expr, metric: CurveMetric, rows: Rows, eta: Prevalence
@@ -344,7 +343,7 @@ class ScoredRows:
         return _add_steps(points, steps)
 
     def _count_fields(self) -> CountFields:
-        tp, fp, fn, tn = map(pl.field, ("tp", "fp", "fn", "tn"))
+        tp, fp, fn, tn = map(pl.field, c.CELLS)
         return CountFields(tp, fp, fn, tn, bool(self.exponents))
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
@@ -391,7 +390,7 @@ def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
     """Return tp, fp, fn and tn of rows by falling score."""
     # Sums from below need no total; a total would have to be spread over the rows.
     sums = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
-    return _alias_all(("tp", "fp", "fn", "tn"), sums)
+    return _alias_all(c.CELLS, sums)
 
 
 def _own_sum(running: str) -> pl.Expr:
@@ -407,12 +406,17 @@ def _sum_below(amount: pl.Expr) -> pl.Expr:
 def read_scored_rows(
     score: pl.Expr,
     label: Column,
-    eta: object = None,
+    eta: Any = None,
     *,
     weight: Column | None = None,
     pos_label: Any = None,
+    takes_several: bool = False,
 ) -> ScoredRows:
-    """Read score, label and weight in any context, with a guard that checks their values."""
+    """Read score, label, prevalence and weight in any context, with a guard that checks their values.
+
+    Raise for several prevalences unless the caller `takes_several`.
+    """
+    etas = _read_prevalences(eta, takes_several=takes_several)
     score, given = read_expression(".prc", score), read_expression("label=", label)
     tallies: list[pl.Expr] = []  # fields of one struct, so that each is computed once
 
@@ -447,31 +451,21 @@ def read_scored_rows(
         amounts = weights * pos, weights * neg
         exponents = tuple(exact_sums.weight_exponent(amount.max()) for amount in amounts)
         pos, neg = map(exact_sums.to_integer, amounts, exponents)
-    if isinstance(eta, pl.Expr):
-        checks += value_checks.eta_checks(count, read_eta_expression(eta))
+    if isinstance(etas[0], pl.Expr):
+        checks += value_checks.eta_checks(count, etas[0])
     guarded = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
-    return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"))
+    return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"), etas)
 
 
-def read_prevalence(eta: Any) -> Prevalence | list[float | None]:
-    """Return the one prevalence of the context, or a list of several."""
+def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
+    """Return the prevalences of the context; an expression is one of them, as a Float64."""
     if isinstance(eta, pl.Expr):
-        return read_eta_expression(eta)
-    values = read_eta_list(eta)
-    return values[0] if len(values) == 1 else values
-
-
-def read_eta_expression(eta: pl.Expr) -> pl.Expr:
-    """Return a prevalence that is an expression as a Float64."""
-    return value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta)).cast(pl.Float64)
-
-
-def read_one_prevalence(eta: Any) -> Prevalence:
-    """Return the one prevalence of the context; raise if there are several."""
-    prevalence = read_prevalence(eta)
-    if isinstance(prevalence, list):
+        restricted = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
+        return [restricted.cast(pl.Float64)]
+    etas = read_eta_list(eta)
+    if len(etas) > 1 and not takes_several:
         raise PrcError(f"expected a single eta= for one value; got {eta!r}; write one expression each")
-    return prevalence
+    return etas
 
 
 def _sweep_fields(cells: CountFields) -> list[pl.Expr]:

@@ -22,10 +22,7 @@ from polars_prcurve.inputs.column_reader import (
     read_group_keys,
 )
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, read_score_dtype
-from polars_prcurve.inputs.threshold_values import (
-    read_threshold_list,
-    to_least_scores,
-)
+from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 THRESHOLD_ROW = f"{c.RESERVED}threshold_row"

@@ -356,7 +356,7 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
 
 def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
     """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
-    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else ("tp", "fp", "fn", "tn")
+    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else c.CELLS
     first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
     return first, second, third, fourth
 

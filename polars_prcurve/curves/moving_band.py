@@ -32,13 +32,7 @@ from polars_prcurve.confidence.bands import (
 )
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.row_search import RowSearch
-from polars_prcurve.curves.targets import (
-    ROW_NUMBER,
-    TARGET_NUMBER,
-    Target,
-    choose_first,
-    choose_last,
-)
+from polars_prcurve.curves.targets import ROW_NUMBER, TARGET_NUMBER, Target, choose_first, choose_last
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import PointMetric

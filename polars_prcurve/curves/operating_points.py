@@ -39,18 +39,8 @@ from polars_prcurve.curves.guarantees import (
     list_promise_checks,
 )
 from polars_prcurve.curves.guarantees_in_field import add_field_tests
-from polars_prcurve.curves.moving_band import (
-    COARSENESS,
-    add_eta_ends,
-    add_moved_rates,
-    add_row_limits,
-)
-from polars_prcurve.curves.row_search import (
-    RowSearch,
-    list_frame_targets,
-    name_extreme,
-    read_extreme,
-)
+from polars_prcurve.curves.moving_band import COARSENESS, add_eta_ends, add_moved_rates, add_row_limits
+from polars_prcurve.curves.row_search import RowSearch, list_frame_targets, name_extreme, read_extreme
 from polars_prcurve.curves.segment_sums import build_segments
 from polars_prcurve.curves.targets import (
     END,
@@ -344,7 +334,7 @@ def build_sample_size_table(
     They tell the rates at the target, the numbers of examples, and the numbers needed for `delta` at
     each prevalence of `grid`, or, without a grid, at all prevalences.
     """
-    points = _build_counted_points(table, grid or _ANY_ETA, targets, [])
+    points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
     of_eta = [] if grid is None else ["eta", *grid.carried]
     at_eta = grid is not None
     if options.method in BETA_METHODS or table.is_in_memory:
@@ -365,34 +355,24 @@ def build_resolution_table(
     suffice for `delta`.
     """
     # The band of recall / fpr has the ends that the band of precision has at every prevalence.
-    points = build_eta_free_points(table, targets, [point.lr_pos], bands=bands)
+    points = build_counted_points(table, targets, [point.lr_pos], bands=bands)
     eta = smallest_eta(pl.col("lr_pos_low"), 1 / pl.col("lr_pos_high"), delta=delta)
     return points.with_columns(eta=eta).select(*table.by, *RESOLUTION_COLUMNS)
-
-
-def build_eta_free_points(
-    table: InputTable,
-    targets: Sequence[Target],
-    metrics: Sequence[PointMetric],
-    *,
-    bands: BandOptions | None = None,
-) -> pl.LazyFrame:
-    """Return operating points with n_pos and n_neg, where targets and metrics do not depend on eta."""
-    return _build_counted_points(table, _ANY_ETA, targets, metrics, bands)
 
 
 # Points are built at some prevalence, also where they do not depend on it.
 _ANY_ETA = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
 
 
-def _build_counted_points(
+def build_counted_points(
     table: InputTable,
-    grid: EtaTable,
     targets: Sequence[Target],
-    metrics: Sequence[PointMetric],
+    metrics: Sequence[PointMetric] = (),
+    *,
+    grid: EtaTable = _ANY_ETA,
     bands: BandOptions | None = None,
 ) -> pl.LazyFrame:
-    """Return operating points with n_pos and n_neg."""
+    """Return operating points with n_pos and n_neg; without a grid nothing may depend on eta."""
     points = build_points_table(table, grid, targets, metrics, bands=bands)
     return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
@@ -466,11 +446,7 @@ def _add_doubts(
 
 
 def _add_chance(
-    points: pl.LazyFrame,
-    rows: pl.LazyFrame,
-    groups: pl.LazyFrame,
-    table: InputTable,
-    confidence: float,
+    points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     if is_field(table) or has_unlike_examples(table):

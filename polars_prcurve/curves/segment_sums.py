@@ -147,11 +147,7 @@ def number_metrics(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:
 
 
 def build_curves(
-    table: InputTable,
-    sweep: SweepTables,
-    metrics: Sequence[CurveMetric],
-    *,
-    with_last: bool = False,
+    table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
 ) -> CurveSegments:
     """Return the curves of a table, with the rows that the metrics need.
 

@@ -168,33 +168,19 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 
 
 def read_targets(
-    table: InputTable | None,
-    *,
-    threshold: Any = None,
-    recall: TargetValues = None,
-    fpr: TargetValues = None,
-    precision: TargetValues = None,
-    npv: TargetValues = None,
-    fdr: TargetValues = None,
-    lift: TargetValues = None,
-    predicted_positive_rate: TargetValues = None,
-    alerts: TargetValues = None,
-    per: float | None = None,
-    maximize: Any = None,
-    at_eta: bool = True,
-    one_each: bool = False,
+    table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **given: Any
 ) -> list[Target]:
-    """Return the targets of all arguments, in the order of the arguments; raise if there is none.
+    """Return the targets of all arguments, in the order of `_METRIC_TARGETS`; raise if there is none.
 
-    `per` is the number of events that `alerts` are among. `at_eta` and `one_each` are as in
-    `read_group_thresholds`.
+    `given` are words of targets, with None for those that are left out. `per` is the number of events
+    that `alerts` are among. `at_eta` and `one_each` are as in `read_group_thresholds`.
     """
-    targets = _build_threshold_targets(table, threshold, at_eta=at_eta, one_each=one_each)
-    shares = {"recall": recall, "fpr": fpr, "precision": precision, "npv": npv, "fdr": fdr}
-    shares |= {"lift": lift, "predicted_positive_rate": predicted_positive_rate}
-    given = {name: values for name, values in shares.items() if values is not None}
-    asked = [(name, value) for name in given for value in _read_values(name, given[name])]
+    given = {name: value for name, value in given.items() if value is not None}
+    targets = _build_threshold_targets(table, given.get("threshold"), at_eta=at_eta, one_each=one_each)
+    shares = [name for name in _METRIC_TARGETS if name in given and name != "alerts"]
+    asked = [(name, value) for name in shares for value in _read_values(name, given[name])]
     targets += [_build_target(name, value, value) for name, value in asked]
+    alerts, per = given.get("alerts"), given.get("per")
     budgets = [
         read_number("alerts=", value, "numbers of alerts") for value in _to_list("alerts", alerts)
     ]
@@ -206,8 +192,8 @@ def read_targets(
             raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
     targets += [_build_target("alerts", budget, budget / events) for budget in budgets]
-    for metric in [] if maximize is None else find_point_metrics(maximize, "maximize="):
-        targets.append(_build_best_target(metric))
+    best = find_point_metrics(given["maximize"], "maximize=") if "maximize" in given else []
+    targets += map(_build_best_target, best)
     if not targets:
         taken = (
             "recall=, fpr=, precision=, alerts=, or maximize=; operating_points takes threshold=, too"

@@ -10,7 +10,6 @@ from statistics import NormalDist
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_least, is_at_most
 from polars_prcurve.metrics.curve_metric import (
     CurveMetric,
@@ -24,10 +23,10 @@ from polars_prcurve.metrics.curve_metric import (
     require_one_precision,
     require_positives,
 )
-from polars_prcurve.metrics.elementwise import Cell, keep_where, minimum
+from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, minimum
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_point_metric
-from polars_prcurve.metrics.point_metric import PointMetric, choose_where
+from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.metrics.point_metrics import precision as precision_of_rows
 from polars_prcurve.normal_distribution import normal_cdf
 
@@ -58,9 +57,7 @@ def best(metric: str | PointMetric) -> CurveMetric:
 @declare_factory
 def recall_at_precision(precision: float) -> CurveMetric:
     """The highest recall among thresholds of at least this precision; 0 if there is none."""
-    precision = read_number("precision", precision, "a number in [0, 1]")
-    if not 0 <= precision <= 1:
-        raise PrcError(f"precision must lie in [0, 1]; got {precision}")
+    precision = read_number("precision", precision, "a number in [0, 1]", lambda share: 0 <= share <= 1)
 
     def is_enough(rows: Rows) -> Cell:
         return is_at_least(rows.value(precision_of_rows), precision)
@@ -82,9 +79,7 @@ def recall_at_precision(precision: float) -> CurveMetric:
 @declare_factory
 def recall_at_fpr(fpr: float) -> CurveMetric:
     """The highest recall among thresholds of at most this fpr; 0 if there is none."""
-    fpr = read_number("fpr", fpr, "a number in [0, 1]")
-    if not 0 <= fpr <= 1:
-        raise PrcError(f"fpr must lie in [0, 1]; got {fpr}")
+    fpr = read_number("fpr", fpr, "a number in [0, 1]", lambda share: 0 <= share <= 1)
 
     def term(rows: Rows) -> Cell:
         return choose_where(is_at_most(rows.fpr, fpr), rows.recall, 0.0)
@@ -99,7 +94,7 @@ def recall_at_fpr(fpr: float) -> CurveMetric:
             require_both_classes,
             total="max",
             ends_only=True,
-            at_fpr=float(fpr),
+            at_fpr=fpr,
             limits=Limits(term, most),
         ),
         depends_on_eta=False,
@@ -113,9 +108,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
 
     A recall between two thresholds is achieved by choosing between them at random.
     """
-    recall = read_number("recall", recall, "a number in (0, 1]")
-    if not 0 < recall <= 1:
-        raise PrcError(f"recall must lie in (0, 1]; got {recall}")
+    recall = read_number("recall", recall, "a number in (0, 1]", lambda share: 0 < share <= 1)
 
     def precision_if_hit(rows: Rows, fpr: Cell) -> Cell:
         hit = is_at_least(rows.recall, recall) & ~is_at_least(rows.recall_before, recall)
@@ -141,7 +134,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
             term,
             require_one_precision,
             total="max",
-            at_recall=float(recall),
+            at_recall=recall,
             fitted=Fitted(term_of_model),
             limits=Limits(lambda rows: precision_if_hit(rows, rows.fpr), most),
         ),

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import SHARE_SCALE
+from polars_prcurve.metrics.elementwise import Array
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-Array: TypeAlias = "NDArray[np.float64]"
 
 
 @dataclass(frozen=True)

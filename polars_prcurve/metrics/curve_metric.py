@@ -28,15 +28,13 @@ from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import SHARE_SCALE, from_whole, to_whole, to_whole_shares
 from polars_prcurve.metrics.curve_arrays import CurveArrays, add_shares, read_curve
-from polars_prcurve.metrics.elementwise import Cell, keep_where, maximum
+from polars_prcurve.metrics.elementwise import Array, Cell, choose_where, keep_where, maximum
 from polars_prcurve.metrics.metric import Metric, declare
-from polars_prcurve.metrics.point_metric import PointMetric, choose_where
+from polars_prcurve.metrics.point_metric import PointMetric
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
     from numpy.typing import ArrayLike
-
-    from polars_prcurve.metrics.point_metric import Array
 
 CURVE_METRICS: dict[str, CurveMetric] = {}
 """Every curve metric that a string may name, by that name, in the order of declaration."""

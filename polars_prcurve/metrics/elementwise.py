@@ -6,14 +6,26 @@ arrays. Undefined is NaN in both, until a table makes it null.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.metrics.point_metric import choose_where
+if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
+    import numpy as np
+    from numpy.typing import NDArray
 
+Array: TypeAlias = "NDArray[np.float64]"
 Cell: TypeAlias = Any
-"""A number, a float array or a pl.Expr."""
+"""A number, a float array or a pl.Expr; formulas use the operations that all have."""
+
+
+def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
+    """Return `then` where the condition is true and `otherwise` elsewhere."""
+    if isinstance(condition, pl.Expr):
+        return pl.when(condition).then(then).otherwise(otherwise)
+    import numpy as np
+
+    return np.where(condition, then, otherwise)
 
 
 def maximum(value: Cell, other: Cell) -> Cell:

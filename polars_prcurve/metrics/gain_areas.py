@@ -11,15 +11,8 @@ from __future__ import annotations
 import math
 
 from polars_prcurve import column_names as c
-from polars_prcurve.metrics.curve_metric import (
-    LEAST_ETA,
-    CurveFacts,
-    Rows,
-    declare_curve,
-    declare_like,
-)
-from polars_prcurve.metrics.elementwise import Cell, keep_where, maximum, minimum
-from polars_prcurve.metrics.point_metric import choose_where
+from polars_prcurve.metrics.curve_metric import LEAST_ETA, CurveFacts, Rows, declare_curve, declare_like
+from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, maximum, minimum
 
 
 def _require_gains(value: Cell, facts: CurveFacts) -> Cell:
@@ -49,7 +42,7 @@ def _bind_start(rows: Rows) -> dict[str, Cell]:
 def _bind_ends(rows: Rows) -> dict[str, Cell]:
     """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
     eta, start = rows.eta, rows.column(_START)
-    share = (start - rows.recall_before) / rows.rise
+    share = (start - rows.recall_before) / rows.rise  # of the segment that does not count
     fpr = rows.fpr_before + rows.run * share
     width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
     return {
@@ -60,10 +53,7 @@ def _bind_ends(rows: Rows) -> dict[str, Cell]:
 
 
 @declare_curve(
-    source="W 8-9, FK",
-    range=(-math.inf, 1.0),
-    finish=_require_gains,
-    steps=(_bind_start, _bind_ends),
+    source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=(_bind_start, _bind_ends)
 )
 def auprg(rows: Rows) -> Cell:
     """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""

@@ -12,8 +12,7 @@ in which nothing cancels. The same two functions give means over prevalences.
 from __future__ import annotations
 
 from polars_prcurve.metrics.curve_metric import Rows, Step, Term
-from polars_prcurve.metrics.elementwise import Cell, log1p, maximum, minimum
-from polars_prcurve.metrics.point_metric import choose_where
+from polars_prcurve.metrics.elementwise import Cell, choose_where, log1p, maximum, minimum
 
 
 def atanh_rest(u: Cell, v: Cell) -> Cell:

@@ -19,11 +19,10 @@ from polars_prcurve.metrics.curve_metric import (
     Rows,
     require_both_classes,
 )
-from polars_prcurve.metrics.elementwise import Cell, log1p
+from polars_prcurve.metrics.elementwise import Cell, choose_where, log1p
 from polars_prcurve.metrics.inverse_means import bind_growth, mean_of_inverse, mean_of_share
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_curve_metric
-from polars_prcurve.metrics.point_metric import choose_where
 
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'
 
@@ -46,6 +45,8 @@ def integrated_average_precision(
 
     def term(rows: Rows) -> Cell:
         recall, fpr = rows.recall, rows.fpr
+        # With o = eta / (1 - eta), precision is o recall / (o recall + fpr), and its integral over ln o
+        # is ln(o recall + fpr). Over eta the alerts eta recall + (1 - eta) fpr grow linearly.
         if prior == "logit":
             ratio = (odds - odds_low) * recall / (fpr + odds_low * recall)
             mean = log1p(ratio) * (1 / math.log(odds / odds_low))

@@ -24,15 +24,13 @@ from polars import selectors
 
 from polars_prcurve.argument_kinds import read_number, read_numbers
 from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.elementwise import Array, Cell, choose_where
 from polars_prcurve.metrics.metric import Metric, declare
 from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence, guard
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-Cell: TypeAlias = Any
-"""A float array or a pl.Expr; formulas use the operations that both have."""
 
 Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]
 """A function of tp, fn, fp and tn."""
@@ -45,8 +43,6 @@ Ties: TypeAlias = Callable[[Point, Point], list[float]]
 
 Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 """The names of cells that are hits, and of cells that are misses."""
-
-Array: TypeAlias = "NDArray[np.float64]"
 
 POINT_METRICS: dict[str, PointMetric] = {}
 """Every point metric that a string may name, by that name, in the order of declaration."""
@@ -232,15 +228,6 @@ T = TypeVar("T", "NDArray[np.float64]", pl.Expr)
 def cells_from_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
     """Return the shares of tp, fn, fp and tn in a population of prevalence eta; they sum to 1."""
     return eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
-
-
-def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
-    """Return `then` where the condition is true and `otherwise` elsewhere, of arrays or expressions."""
-    if isinstance(condition, pl.Expr):
-        return pl.when(condition).then(then).otherwise(otherwise)
-    import numpy as np
-
-    return np.where(condition, then, otherwise)
 
 
 def declare_point(

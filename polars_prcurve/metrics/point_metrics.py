@@ -11,20 +11,18 @@ from __future__ import annotations
 import math
 
 from polars_prcurve.argument_kinds import read_choice, read_name, read_number, read_pair, refuse_kind
-from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.elementwise import Cell, choose_where
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.point_metric import (
-    Cell,
     Formula,
     Point,
     PointMetric,
     Ties,
-    choose_where,
     declare_point,
     never_tie,
 )
 
-INF = float("inf")
+INF = math.inf
 
 
 def _share(part: Cell, other: Cell) -> Cell:
@@ -37,6 +35,8 @@ def _share(part: Cell, other: Cell) -> Cell:
 # At fixed points a and b a metric is a function of the odds eta / (1 - eta). Each function below solves
 # the equation "value at a = value at b" for these odds. Negative solutions mean nothing, and callers
 # drop them. An equation that holds at all odds, or at none, would divide by 0, and has no solution here.
+# In comments o are the odds, r and f recall and fpr, and J = r - f. The cells are then tp = o r,
+# fn = o (1 - r), fp = f and tn = 1 - f.
 
 
 def _divide(above: float, below: float) -> list[float]:
@@ -45,15 +45,19 @@ def _divide(above: float, below: float) -> list[float]:
 
 
 def _tie_accuracy(a: Point, b: Point) -> list[float]:
+    # Accuracy is (o r + 1 - f) / (o + 1).
     return _divide(a[1] - b[1], a[0] - b[0])
 
 
 def _tie_f(b_squared: float) -> Ties:
+    # With b = beta**2, (1 + b) / F is 1 + (b o + f) / (o r).
     return lambda a, b: _divide(b[0] * a[1] - a[0] * b[1], b_squared * (a[0] - b[0]))
 
 
 def _tie_kappa(a: Point, b: Point) -> list[float]:
     j_a, j_b = a[0] - a[1], b[0] - b[1]
+    # Kappa is 2 o J / (f + o (1 + J) + o^2 (1 - r)), which is 1 at o = -1 whatever the point. So that is
+    # one root of the quadratic equation, and the other one follows from their product.
     above = j_b * a[1] - j_a * b[1]
     return _divide(above, j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1]) - above)
 
@@ -62,13 +66,15 @@ def _tie_mcc(a: Point, b: Point) -> list[float]:
     j_a, j_b = a[0] - a[1], b[0] - b[1]
     if j_a * j_b <= 0:
         return []  # the metric has a different sign at the two points, at every prevalence
+    # Its square is o J^2 / ((o r + f) (o (1 - r) + 1 - f)), which is 1 at o = -1, too.
     above = j_b**2 * a[1] * (1 - a[1]) - j_a**2 * b[1] * (1 - b[1])
     return _divide(above, j_a * j_b * (j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1])) - above)
 
 
 def _tie_markedness(a: Point, b: Point) -> list[float]:
     j_a, j_b = a[0] - a[1], b[0] - b[1]
-    # x eta^2 + y eta + z = 0, times (1 + odds)^2
+    # Markedness is J eta (1 - eta) / (q (1 - q)), of the share q = f + eta J that is flagged. So points
+    # tie where x eta^2 + y eta + z = 0, here times (1 + o)^2.
     x, y = j_a * j_b * (j_a - j_b), 2 * j_a * j_b * (a[1] - b[1])
     z = j_a * b[1] * (1 - b[1]) - j_b * a[1] * (1 - a[1])
     x, y = x + y + z, y + 2 * z
@@ -77,7 +83,7 @@ def _tie_markedness(a: Point, b: Point) -> list[float]:
     root = y * y - 4 * x * z
     if root < 0:
         return []
-    q = -(y + math.copysign(math.sqrt(root), y)) / 2
+    q = -(y + math.copysign(math.sqrt(root), y)) / 2  # in which nothing cancels; the roots are q/x, z/q
     return [*_divide(q, x), *_divide(z, q)]
 
 
@@ -101,10 +107,8 @@ def f_beta(beta: float) -> PointMetric:
     >>> round(f_beta(1)(0.6, 0.001, 0.01), 6)
     0.706298
     """
-    beta = read_number("beta", beta, "a positive number")
-    if not 0 < beta < float("inf"):
-        raise PrcError(f"beta must be a positive number; got {beta}")
-    b = float(beta) ** 2
+    beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
+    b = beta**2
     return PointMetric(
         f"f_beta({beta:g})",
         lambda tp, fn, fp, tn: (1 + b) * tp / ((1 + b) * tp + b * fn + fp),
@@ -119,9 +123,8 @@ def net_benefit(threshold_probability: float) -> PointMetric:
 
     The unit is true positives per example. `p` is the risk at which a user is indifferent.
     """
-    p = read_number("threshold_probability", threshold_probability, "a number in [0, 1)")
-    if not 0 <= p < 1:
-        raise PrcError(f"threshold_probability must lie in [0, 1); got {p}")
+    expected = "a number in [0, 1)"
+    p = read_number("threshold_probability", threshold_probability, expected, lambda p: 0 <= p < 1)
     return build_net_benefit(f"net_benefit({p:g})", p / (1 - p))
 
 
@@ -130,7 +133,7 @@ def build_net_benefit(name: str, weight: Cell) -> PointMetric:
     return PointMetric(
         name,
         lambda tp, fn, fp, tn: (tp - fp * weight) / (tp + fn + fp + tn),
-        range=(float("-inf"), 1.0),
+        range=(-INF, 1.0),
         source="Vickers and Elkin 2006",
         ties=lambda a, b: [odds * weight for odds in _tie_accuracy(a, b)],
         is_linear=True,
@@ -140,10 +143,8 @@ def build_net_benefit(name: str, weight: Cell) -> PointMetric:
 @declare_factory
 def f_gain(beta: float) -> PointMetric:
     """F-beta gain, the weighted mean of precision gain and recall gain (FK)."""
-    beta = read_number("beta", beta, "a positive number")
-    if not 0 < beta < float("inf"):
-        raise PrcError(f"beta must be a positive number; got {beta}")
-    b = float(beta) ** 2
+    beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
+    b = beta**2
     of_precision, of_recall = 1 / (1 + b), b / (1 + b)
 
     def ties(x: Point, y: Point) -> list[float]:
@@ -155,7 +156,7 @@ def f_gain(beta: float) -> PointMetric:
         f"f_gain({beta:g})",
         lambda *c: of_precision * precision_gain.formula(*c) + of_recall * recall_gain.formula(*c),
         limit_at_0=lambda recall, fpr: of_precision * (1 - fpr / recall) + of_recall * recall / recall,
-        range=(float("-inf"), 1.0),
+        range=(-INF, 1.0),
         source="FK",
         ties=ties,
     )
@@ -166,7 +167,7 @@ def point(
     name: str,
     formula: Formula,
     *,
-    range: tuple[float, float] = (float("-inf"), float("inf")),
+    range: tuple[float, float] = (-INF, INF),
     direction: str = "maximize",
 ) -> PointMetric:
     """A metric of your own, from the prevalence-weighted cells `tp, fn, fp, tn`.

@@ -32,10 +32,9 @@ from polars_prcurve.metrics.curve_metric import (
     require_all_precisions,
     require_one_precision,
 )
-from polars_prcurve.metrics.elementwise import Cell, keep_where, log1p, minimum
+from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, log1p, minimum
 from polars_prcurve.metrics.inverse_means import atanh_rest
 from polars_prcurve.metrics.metric import declare_factory
-from polars_prcurve.metrics.point_metric import choose_where
 
 # Areas of rankings without skill: of a random ranking, and of the worst one ---------------------
 
@@ -309,11 +308,7 @@ def _bind_segment(rows: Rows) -> dict[str, Cell]:
     recalls = rows.recall_before + rows.recall
     share = rows.rise / recalls
     bend = rows.run * (rows.recall_before / recalls) - share * rows.fpr_before
-    return {
-        _MIDDLE: (rows.fpr_before + rows.fpr) / recalls,
-        _SHARE: share,
-        _BEND: 2 * bend / recalls,
-    }
+    return {_MIDDLE: (rows.fpr_before + rows.fpr) / recalls, _SHARE: share, _BEND: 2 * bend / recalls}
 
 
 def _bind_vs(rows: Rows) -> dict[str, Cell]:

@@ -11,7 +11,6 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.curve_metric import (
     CurveFacts,
     CurveMetric,
@@ -25,9 +24,8 @@ from polars_prcurve.metrics.curve_metric import (
     declare_like,
     require_both_classes,
 )
-from polars_prcurve.metrics.elementwise import Cell, maximum
+from polars_prcurve.metrics.elementwise import Cell, choose_where, maximum
 from polars_prcurve.metrics.metric import declare_factory
-from polars_prcurve.metrics.point_metric import choose_where
 
 # The influence of a positive is the share of negatives below it, and that of a negative the share of
 # positives above it, where ties count by halves (DeLong et al. 1988).
@@ -42,6 +40,7 @@ _INFLUENCE = Influence(
 
 def _least_if_perfect(n_pos: pl.Expr, n_neg: pl.Expr, alpha: float) -> pl.Expr:
     """Return the ROC AUC at which none of the smaller class is on the wrong side with odds of alpha."""
+    # The area A at which A**n is alpha, for n examples of the smaller class.
     return (math.log(alpha) / pl.min_horizontal(n_pos, n_neg)).exp()
 
 
@@ -89,10 +88,7 @@ def _limits_up_to(max_fpr: float) -> Limits:
 
 def _read_max_fpr(max_fpr: float) -> float:
     """Return `max_fpr` as a float; raise if it is not in (0, 1]."""
-    max_fpr = read_number("max_fpr", max_fpr, "a number in (0, 1]")
-    if not 0 < max_fpr <= 1:
-        raise PrcError(f"max_fpr must lie in (0, 1]; got {max_fpr}")
-    return float(max_fpr)
+    return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda limit: 0 < limit <= 1)
 
 
 @declare_factory
@@ -115,7 +111,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
     scikit-learn's `roc_auc_score(max_fpr=)` returns this value.
     """
     limit = _read_max_fpr(max_fpr)
-    random = limit * limit / 2
+    random = limit * limit / 2  # the triangle below the diagonal; perfect rankings have all of `limit`
 
     def finish(area: Cell, facts: CurveFacts) -> Cell:
         return require_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, facts)

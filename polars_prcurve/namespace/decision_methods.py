@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts
 from polars_prcurve.atomic_file import resolve_target
-from polars_prcurve.binding.bound_table import BoundTable, Question, name_column
+from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
 from polars_prcurve.binding.words import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.decision.decide import decide
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from polars_prcurve.report.page import Part
-
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 
 class DecisionMethods(BoundTable[F], path="prc"):

@@ -13,11 +13,7 @@ import polars as pl
 from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.rules import check_rules, list_facts
 from polars_prcurve.binding.words import RowWords, TableWords
-from polars_prcurve.curves.expression_sweep import (
-    read_one_prevalence,
-    read_prevalence,
-    read_scored_rows,
-)
+from polars_prcurve.curves.expression_sweep import read_scored_rows
 from polars_prcurve.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.curves.targets import check_per_has_alerts, read_targets
 from polars_prcurve.errors import PrcError
@@ -100,10 +96,7 @@ class ExprPrc(PublicMethods, path="prc"):
         return read_scored_rows(self._expr, label, **rows).rate(positive=False)
 
     def precision(
-        self,
-        label: Column,
-        eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """Precision at the row's own score and prevalence `eta`; see `metric`.
 
@@ -124,8 +117,7 @@ class ExprPrc(PublicMethods, path="prc"):
     ) -> pl.Expr:
         """Any point metric at the row's own score: Float64, null where undefined."""
         asked = find_point_metric(metric)
-        prevalence = read_one_prevalence(eta)
-        return read_scored_rows(self._expr, label, eta, **rows).point_metric(asked, prevalence)
+        return read_scored_rows(self._expr, label, eta, **rows).point_metric(asked)
 
     def counts(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
@@ -171,8 +163,8 @@ class ExprPrc(PublicMethods, path="prc"):
         list of numbers.
         """
         asked = find_point_metrics(metrics)
-        scored = read_scored_rows(self._expr, label, eta, **rows)
-        return scored.curve_structs(asked, read_prevalence(eta))
+        scored = read_scored_rows(self._expr, label, eta, **rows, takes_several=True)
+        return scored.curve_structs(asked)
 
     def summary(
         self,
@@ -192,14 +184,10 @@ class ExprPrc(PublicMethods, path="prc"):
         0.6666666666666667
         """
         asked = find_curve_metric(metric)
-        prevalence = read_one_prevalence(eta)
-        return read_scored_rows(self._expr, label, eta, **rows).summarize(asked, prevalence)
+        return read_scored_rows(self._expr, label, eta, **rows).summarize(asked)
 
     def average_precision(
-        self,
-        label: Column,
-        eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """Average precision at prevalence `eta`, the sum of steps; see `summary`.
 
@@ -212,29 +200,19 @@ class ExprPrc(PublicMethods, path="prc"):
         return self.summary("average_precision", label, eta, **rows)
 
     def pr_auc(
-        self,
-        label: Column,
-        eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """The area under the PR curve at prevalence `eta` (Davis and Goadrich); see `summary`."""
         return self.summary("pr_auc", label, eta, **rows)
 
     def auprg(
-        self,
-        label: Column,
-        eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """The area under the precision-recall-gain curve at prevalence `eta`; see `summary`."""
         return self.summary("auprg", label, eta, **rows)
 
     def roc_auc(
-        self,
-        label: Column,
-        *,
-        max_fpr: float | None = None,
-        **rows: Unpack[RowWords],
+        self, label: Column, *, max_fpr: float | None = None, **rows: Unpack[RowWords]
     ) -> pl.Expr:
         """The area under the ROC curve; see `summary`.
 
@@ -291,8 +269,7 @@ class ExprPrc(PublicMethods, path="prc"):
         check_rules("threshold", list_facts(rows, own, None, None))
         weighted = rows.get("weight") is not None
         promised = promise_targets_of_expression(targets, guarantee, start, weighted=weighted)
-        prevalence = read_one_prevalence(eta)
-        return read_scored_rows(self._expr, label, eta, **rows).find_threshold(promised[0], prevalence)
+        return read_scored_rows(self._expr, label, eta, **rows).find_threshold(promised[0])
 
     def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.

@@ -8,10 +8,11 @@ except in the methods that say that they collect.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import polars as pl
 
+from polars_prcurve.binding.bound_table import F
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.namespace.curve_methods import CurveMethods
 from polars_prcurve.namespace.decision_methods import DecisionMethods
@@ -22,10 +23,6 @@ from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import run_query
 
-if TYPE_CHECKING:
-    pass
-
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""
 
@@ -101,12 +98,7 @@ class FramePrc(
     """
 
     def unpivot_scores(
-        self,
-        scores: Sequence[str],
-        *,
-        name: str = "model",
-        score: str = "score",
-        row: str | None = None,
+        self, scores: Sequence[str], *, name: str = "model", score: str = "score", row: str | None = None
     ) -> F:
         """Turn a wide table, one score column per model, into a score table.
 

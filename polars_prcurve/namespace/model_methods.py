@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag
-from polars_prcurve.binding.bound_table import BoundTable, Question
-from polars_prcurve.binding.words import (
-    TABLE_WORDS,
-    OneTargetOfTable,
-    RateTargetsOfTable,
-    TableWords,
-)
+from polars_prcurve.binding.bound_table import BoundTable, F, Question
+from polars_prcurve.binding.words import TABLE_WORDS, OneTargetOfTable, RateTargetsOfTable, TableWords
 from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.crossings import (
     CROSSING_COLUMNS,
@@ -26,7 +22,6 @@ from polars_prcurve.comparison.crossings import (
 )
 from polars_prcurve.comparison.differences import build_compare_table
 from polars_prcurve.comparison.matched_points import (
-    CELLS,
     Matched,
     build_matched_table,
     read_matched_metrics,
@@ -50,7 +45,6 @@ from polars_prcurve.prevalence.eta_table import Eta, read_eta, read_eta_list
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 _ETA_RANGE = (1e-6, 0.5)
 
 
@@ -521,4 +515,4 @@ def _read_cells(
     column = {**table._words, **said}.get("model") or "model"
     names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
     by = [key for key in keys if key != column]
-    return sweep.select(*by, names.alias(name), *CELLS), by
+    return sweep.select(*by, names.alias(name), *c.CELLS), by

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import refuse_kind
-from polars_prcurve.binding.bound_table import BoundTable, merge_words, name_column
+from polars_prcurve.binding.bound_table import BoundTable, F, merge_words, name_column
 from polars_prcurve.binding.words import TableWords
 from polars_prcurve.comparison.monitoring import (
-    CELLS,
     MONITOR_COLUMNS,
     build_monitor_table,
     read_reference_rate,
@@ -28,7 +28,6 @@ from polars_prcurve.query_checks import run_query
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 _SHARED = ("score", "label", "pos_label", "by", "model", "missing")
 """Words of a table that hold for its reference, too, where that says nothing else."""
 
@@ -166,7 +165,7 @@ class MonitorMethods(BoundTable[F], path="prc"):
         keys = list(table.by)
         if found.select(keys).is_duplicated().any() if keys else found.height > 1:
             raise PrcError("monitor() takes one threshold for each group; the frame holds several")
-        return found.select(*keys, "threshold", *CELLS)
+        return found.select(*keys, "threshold", *c.CELLS)
 
     def _count_reference(self, reference: BoundTable[Any], threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it tells apart."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
-from polars_prcurve.binding.bound_table import BoundTable, say_of_reference
+from polars_prcurve.binding.bound_table import BoundTable, F, say_of_reference
 from polars_prcurve.binding.words import RateTargetsOfTable, TableWords
 from polars_prcurve.confidence.bands import BandOptions
 from polars_prcurve.confidence.certainty import Confidence
@@ -38,8 +38,6 @@ from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subs
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 
 class PlanningMethods(BoundTable[F], path="prc"):
@@ -121,11 +119,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         return self._finish(query, grid)
 
     def resolution(
-        self,
-        delta: float = 0.1,
-        *,
-        confidence: Confidence = 0.95,
-        **words: Unpack[RateTargetsOfTable],
+        self, delta: float = 0.1, *, confidence: Confidence = 0.95, **words: Unpack[RateTargetsOfTable]
     ) -> F:
         """The smallest prevalence at which this test set knows precision to `delta`.
 
@@ -349,12 +343,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         return self._finish(build_reweighted_table(table, parts, question.find_eta(), name=name))
 
     def sampling_plan(
-        self,
-        threshold: Any,
-        *,
-        budget: int,
-        strata: int = 7,
-        **words: Unpack[TableWords],
+        self, threshold: Any, *, budget: int, strata: int = 7, **words: Unpack[TableWords]
     ) -> pl.DataFrame:
         """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
 

@@ -90,7 +90,15 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             elif name not in takes:
                 raise PrcError(f"plot.{chart}() takes no {name}=; leave it out")
         said = {name: value for name, value in words.items() if name not in CHART_WORDS}
-        return lambda table, *etas, **more: draw(_collect(table), *etas, **of_chart, **more), said
+
+        def draw_rows(table: Any, *etas: Any, confidence: Any = None, **more: Any) -> Chart:
+            if "confidence" in takes:
+                level = confidence.level if isinstance(confidence, Intervals) else confidence
+                more["confidence"] = level
+            chart: Chart = draw(_collect(table), *etas, **of_chart, **more)
+            return chart
+
+        return draw_rows, said
 
     def alerts(
         self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
@@ -114,7 +122,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table = self._methods.operating_points(
             eta, metrics=("precision",), confidence=confidence, **said
         )
-        return draw(table, confidence=_find_level(confidence))
+        return draw(table, confidence=confidence)
 
     def pr_curve(
         self,
@@ -156,7 +164,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table = self._methods.curve(
             eta, metrics=(y,), confidence=confidence, thresholds="corners", **said
         )
-        return draw(table, y=y, confidence=_find_level(confidence), points=points, log_y=log_y)
+        return draw(table, y=y, confidence=confidence, points=points, log_y=log_y)
 
     def roc_curve(
         self,
@@ -264,7 +272,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table = _collect(ask(probabilities=risks))
         if probabilities is None and (risks := choose_risks(table["eta"].to_list())) != PROBABILITIES:
             table = ask(probabilities=risks)
-        return draw(table, confidence=_find_level(confidence), log_x=log_x)
+        return draw(table, confidence=confidence, log_x=log_x)
 
     def reliability(
         self,
@@ -336,7 +344,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table = _collect(ask(self._choose_etas(said) if eta is None and not is_wide else eta))
         if eta is None and table.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
             table = table if is_wide else _collect(ask(None))
-        return draw(table, confidence=_find_level(confidence))
+        return draw(table, confidence=confidence)
 
     def threshold_curve(
         self,
@@ -422,7 +430,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             self._methods.ranking(etas, metric=metric, confidence=confidence, coarse=coarse, **said)
         )
         pairs = self._compare_models(table, etas, metric, confidence, said) if confidence else None
-        return draw(table, pairs=pairs, confidence=_find_level(confidence))
+        return draw(table, pairs=pairs, confidence=confidence)
 
     def _compare_models(
         self, table: pl.DataFrame, etas: Any, metric: Any, confidence: Any, said: Any
@@ -527,7 +535,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         crossings = None
         if model is not None or is_wide:
             crossings = self._collect_crossings(table, metrics, said)
-        return draw(table, crossings=crossings, confidence=_find_level(confidence))
+        return draw(table, crossings=crossings, confidence=confidence)
 
     def _summarize(self, etas: Any, said: Any, **asked: Any) -> pl.DataFrame:
         """Return the summary at these prevalences, in which models are the first group."""
@@ -593,7 +601,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, said = self._prepare("monitor", words)
         asked: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
         table = self._methods.monitor(time, metrics=metrics, confidence=confidence, **asked, **said)
-        return draw(table, confidence=_find_level(confidence))
+        return draw(table, confidence=confidence)
 
     def p3_curve(
         self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]
@@ -620,9 +628,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table = _collect(
             self._methods.operating_points(etas, metrics=("precision",), confidence=confidence, **said)
         )
-        return draw(
-            _end_at_negatives(table) if eta is None else table, confidence=_find_level(confidence)
-        )
+        return draw(_end_at_negatives(table) if eta is None else table, confidence=confidence)
 
 
 _MOST_CURVES = 2
@@ -666,8 +672,3 @@ def _end_at_negatives(table: pl.DataFrame) -> pl.DataFrame:
         return table
     least = 10.0 ** math.floor(-math.log10(most) + 1e-9)
     return table.filter(pl.col("eta").is_null() | (pl.col("eta") >= least * (1 - 1e-9)))
-
-
-def _find_level(confidence: Confidence) -> float | None:
-    """Return the level of intervals, which a chart tells."""
-    return confidence.level if isinstance(confidence, Intervals) else confidence

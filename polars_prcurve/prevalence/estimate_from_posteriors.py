@@ -63,11 +63,7 @@ def join_estimates(
     return groups.lazy().select(*groups.columns, *columns)
 
 
-def build_estimates_table(
-    table: ScoreTable,
-    eta_train: float,
-    confidence: float | None,
-) -> pl.LazyFrame:
+def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float | None) -> pl.LazyFrame:
     """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
     groups, posteriors = _count_posteriors(table)
     eta, iterations, converged = _estimate_by_em(posteriors, start=eta_train)

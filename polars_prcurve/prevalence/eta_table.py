@@ -254,9 +254,7 @@ def join_etas(
         least = own_eta.min().over(grid.shared) if grid.shared else own_eta.min()
         own_eta = pl.when(own_eta <= least * (1 + _ROUNDING)).then(least).otherwise(own_eta)
     pairs = pairs.with_columns(
-        eta.fill_null(own_eta),
-        *class_factors(eta, own, n_pos, n_neg),
-        own.alias(c.IS_OWN_ETA),
+        eta.fill_null(own_eta), *class_factors(eta, own, n_pos, n_neg), own.alias(c.IS_OWN_ETA)
     )
     order = [c.GROUP, "eta", c.NEG_FACTOR, c.ETA_ROW]
     if grid.copies > 1:

@@ -90,7 +90,6 @@ def build_factors(
     table: InputTable,
     keys: PartKeys,
     eta: object,
-    share: str,
     *,
     confidence: float | None = None,
     may_be_uncertain: bool = False,
@@ -99,7 +98,7 @@ def build_factors(
 
     `confidence` is the level that intervals of prevalences must have, if they `may_be_uncertain`.
     """
-    read = _read_frame(eta, keys, share, table.schema, confidence, may_be_uncertain=may_be_uncertain)
+    read = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain=may_be_uncertain)
     return PartFrame(_build_factors(_count_parts(table, keys), read.frame, keys), read.uncertain)
 
 
@@ -109,7 +108,7 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
     The last groups of `table` are its parts, whose prevalences and shares are in the frame `eta`.
     """
     keys = number_keys(table, table.within)
-    built = build_factors(table, keys, eta, "share", confidence=confidence, may_be_uncertain=True)
+    built = build_factors(table, keys, eta, confidence=confidence, may_be_uncertain=True)
     names = {column: key for key, column in keys.names.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
         # The small table is read by several parts of the plan.
@@ -226,7 +225,6 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
 def _read_frame(
     eta: object,
     keys: PartKeys,
-    share: str,
     table_schema: Mapping[str, pl.DataType],
     confidence: float | None,
     *,
@@ -247,21 +245,21 @@ def _read_frame(
         )
     dtypes = {key: keys.dtypes[column] for key, column in keys.names.items()}
     held = read_group_keys("eta", schema, dtypes)
-    for column in (*keys.within, "eta", share):
+    for column in (*keys.within, "eta", "share"):
         if column not in schema:
             raise PrcError(f"the eta= frame has no column {column!r}; {suggest_names(column, schema)}")
-    for column in ("eta", share):
+    for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
     uncertain = may_be_uncertain and has_uncertain_eta(schema, held)
-    own = {*held, "eta", share, *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
+    own = {*held, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
     frame = eta.lazy().with_columns(c.select_column("eta").cast(pl.Float64))
     if uncertain:
         frame = add_uncertain_eta(frame, schema, confidence)
         troubles = uncertain_eta_troubles(confidence)
         frame = stop_if_broken(frame, [_row_check(wrong, what) for wrong, what in troubles])
-    values = {c.PART_ETA: "eta", c.PART_SHARE: share}
+    values = {c.PART_ETA: "eta", c.PART_SHARE: "share"}
     columns = [c.select_column(key).alias(keys.names[key]) for key in held]
     columns += [c.select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
@@ -271,7 +269,7 @@ def _read_frame(
     outside = value.is_nan() | ~value.is_between(0, 1)
     checks = [
         _row_check(outside, "holds an eta outside [0, 1] (a share, not percent)"),
-        _row_check(no_share, f"holds a {share!r} that is no finite number >= 0"),
+        _row_check(no_share, "holds a 'share' that is no finite number >= 0"),
     ]
     return PartFrame(stop_if_broken(frame.select(columns), checks), uncertain)
 
@@ -384,7 +382,7 @@ def build_reweighted_table(
     if c.is_pattern(read_name("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
     keys = number_keys(table, within)
-    factors = build_factors(table, keys, eta, "share").frame
+    factors = build_factors(table, keys, eta).frame
     factors = factors.select(*keys.names.values(), c.POS_FACTOR, c.NEG_FACTOR)
     joined = join_factors(table, factors, keys, keep_order=True)
     amounts = weigh_amounts(table)  # one of both is 0

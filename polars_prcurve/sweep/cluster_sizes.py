@@ -28,7 +28,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.cohorts import CELLS, name_moment, sum_moments
+from polars_prcurve.confidence.cohorts import name_moment, sum_moments
 from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
@@ -75,7 +75,7 @@ CLUSTER_SUMS = (
 """What `add_cluster_sums` adds to rows, and `measure_cluster_sizes` reads."""
 
 
-def add_cluster_sums(ordered: SortedRows) -> pl.LazyFrame:
+def add_cluster_sums(ordered: SortedRows) -> SortedRows:
     """Add CLUSTER_SUMS, whole numbers, to sorted rows: running sums and totals within each group."""
     frame = ordered.frame.with_columns(
         ordered.group.alias(c.GROUP),
@@ -108,7 +108,7 @@ def add_cluster_sums(ordered: SortedRows) -> pl.LazyFrame:
         *(term.cum_sum().over(c.GROUP).alias(name) for name, term in terms.items()),
         *(term.sum().over(c.GROUP).alias(name) for name, term in totals.items()),
     )
-    return _add_sums_half_way(frame)
+    return ordered._replace(frame=_add_sums_half_way(frame))
 
 
 def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -129,7 +129,7 @@ def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
     """Replace CLUSTER_SUMS by what bands read: sizes, degrees of freedom, and RATE_CORRELATION.
 
     Promises read ALERT_SIZES, and bands at a prevalence that was counted MOMENTS and ETA_VARIANCE.
@@ -149,7 +149,7 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
             freedom: of_clusters.then(n_clusters - 1),
         }
     eta_variance = _measure_eta_variance().alias(c.ETA_VARIANCE)
-    frame = frame.with_columns(*_list_moments(), eta_variance, **columns)
+    frame = running.with_columns(*_list_moments(), eta_variance, **columns)
     frame = frame.with_columns(_list_alert_sizes())
     return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
 
@@ -193,9 +193,9 @@ def _list_alert_sizes() -> list[pl.Expr]:
         ones = dict.fromkeys(cells, pl.lit(1.0))
         return Sums(pl.sum_horizontal(counts[cell] for cell in cells), sum_moments(ones, ones))
 
-    tp, fp, fn, tn = map(add, CELLS)
+    tp, fp, fn, tn = map(add, c.CELLS)
     classes, sides = (add("tp", "fn"), add("fp", "tn")), (add("tp", "fp"), add("fn", "tn"))
-    sums = SideSums(tp, fp, fn, tn, *classes, *sides, add(*CELLS))
+    sums = SideSums(tp, fp, fn, tn, *classes, *sides, add(*c.CELLS))
     pos, neg, all_products = sums.pos, sums.neg, pl.col(_ALL_PRODUCTS).cast(pl.Float64)
     # How many rows of either class the cluster of a row has on average, by the class of the row.
     of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))

@@ -15,12 +15,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.inputs.score_table import RateTable
 from polars_prcurve.query_checks import Check, compose_sentence
-from polars_prcurve.sweep.group_table import (
-    SweepTables,
-    build_groups,
-    check_groups,
-    join_group_numbers,
-)
+from polars_prcurve.sweep.group_table import SweepTables, build_groups, check_groups, join_group_numbers
 from polars_prcurve.sweep.sample_design import list_plain_sizes
 
 

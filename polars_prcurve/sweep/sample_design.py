@@ -139,14 +139,8 @@ class StratifiedDesign(WeightedDesign):
     sums = strata.STRATA_SUMS
     row_columns = (c.RATE_CORRELATION, c.N_ABOVE)
     moments = (*MOMENTS, *UNITS)
-
-    def add_sums(self, ordered: SortedRows) -> SortedRows:
-        """Add sums over the strata, as far as they are above a row."""
-        return ordered._replace(frame=strata.add_strata_sums(ordered))
-
-    def measure_rows(self, running: pl.LazyFrame) -> pl.LazyFrame:
-        """Replace sums over strata by the units of cells and their covariances."""
-        return strata.measure_strata(running)
+    add_sums = staticmethod(strata.add_strata_sums)
+    measure_rows = staticmethod(strata.measure_strata)
 
     def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         """Add what strata tell of all rows of a group."""
@@ -176,22 +170,13 @@ class ClusteredDesign(Design):
     group_columns = clusters.OF_GROUP
     varies = True
     moments = MOMENTS
+    add_sums = staticmethod(clusters.add_cluster_sums)
+    measure_rows = staticmethod(clusters.measure_cluster_sizes)
+    set_row_sizes = staticmethod(clusters.set_cluster_sizes)
 
     def list_group_sizes(self) -> list[pl.Expr]:
         """Return the sizes of the classes; ETA_VARIANCE is that of rows."""
         return [size for size in super().list_group_sizes() if size.meta.output_name() != c.ETA_VARIANCE]
-
-    def add_sums(self, ordered: SortedRows) -> SortedRows:
-        """Add sums over the clusters so far."""
-        return ordered._replace(frame=clusters.add_cluster_sums(ordered))
-
-    def measure_rows(self, running: pl.LazyFrame) -> pl.LazyFrame:
-        """Replace sums over clusters by sizes, degrees of freedom, and RATE_CORRELATION."""
-        return clusters.measure_cluster_sizes(running)
-
-    def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Set the sizes to those at the threshold of a row."""
-        return clusters.set_cluster_sizes(frame)
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
         """Return the sizes at a threshold above all scores."""

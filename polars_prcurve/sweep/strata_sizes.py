@@ -38,7 +38,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.cohorts import CELLS, name_moment, name_unit
+from polars_prcurve.confidence.cohorts import name_moment, name_unit
 from polars_prcurve.exact_sums import from_whole, to_whole_shares
 from polars_prcurve.float_bits import round_up_to_power_of_two
 from polars_prcurve.group_numbers import aggregate_by, join_groups
@@ -47,14 +47,14 @@ from polars_prcurve.sweep.sort_key import SortedRows
 
 _SIDES = (("tp", "fp"), ("fn", "tn"))
 _CLASSES = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}
-_PAIRS = [(a, b) for i, a in enumerate(CELLS) for b in CELLS[i + 1 :]]
+_PAIRS = [(a, b) for i, a in enumerate(c.CELLS) for b in c.CELLS[i + 1 :]]
 
 
 def _name(kind: str) -> str:
     return f"{c.RESERVED}strata_{kind}"
 
 
-_TOTALS, _VARIANCES = ({cell: _name(f"{kind}_{cell}") for cell in CELLS} for kind in ("sum", "square"))
+_TOTALS, _VARIANCES = ({cell: _name(f"{kind}_{cell}") for cell in c.CELLS} for kind in ("sum", "square"))
 _COVARIANCES = {pair: name_moment(*pair) for pair in _PAIRS}
 _SCALE = _name("scale")
 _N_POS, _N_NEG, _N = _name("n_pos"), _name("n_neg"), _name("n")
@@ -64,7 +64,7 @@ _ALL = {"pos": _name("pos"), "neg": _name("neg")}  # the total weight of a class
 _SUMS = (*_TOTALS.values(), *_VARIANCES.values(), *_COVARIANCES.values())
 STRATA_SUMS = (*_SUMS, _SCALE, c.N_ABOVE)
 """What `add_strata_sums` adds to rows, and `measure_strata` reads."""
-_UNSEEN = {cell: _name(f"unseen_{cell}") for cell in CELLS}
+_UNSEEN = {cell: _name(f"unseen_{cell}") for cell in c.CELLS}
 """What an unseen row of a cell weighs where its side of the threshold is empty."""
 
 
@@ -99,7 +99,7 @@ def _find_scale(n: pl.Expr, weight: pl.Expr) -> pl.Expr:
     return round_up_to_power_of_two(n.cast(pl.Float64) * weight * weight)
 
 
-def add_strata_sums(ordered: SortedRows) -> pl.LazyFrame:
+def add_strata_sums(ordered: SortedRows) -> SortedRows:
     """Add STRATA_SUMS to sorted rows: sums over the strata of a group, in their states at this row."""
     stratum = (c.GROUP, c.STRATUM)
     frame = ordered.frame.with_columns(
@@ -133,10 +133,11 @@ def add_strata_sums(ordered: SortedRows) -> pl.LazyFrame:
         - pl.when(is_first).then(start[name]).otherwise(pl.col(name).shift(1).over(stratum))
         for name in _SUMS
     }
-    return frame.with_columns(
+    frame = frame.with_columns(
         (base[name] + move.fill_null(0).cum_sum().over(c.GROUP)).alias(name)
         for name, move in moves.items()
     )
+    return ordered._replace(frame=frame)
 
 
 def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
@@ -149,7 +150,7 @@ def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
         name_unit(cell): pl.when(pl.col(_TOTALS[cell]) > 0).then(
             from_whole(pl.col(_VARIANCES[cell])) / from_whole(pl.col(_TOTALS[cell]))
         )
-        for cell in CELLS
+        for cell in c.CELLS
     }
     covariances = (from_whole(pl.col(name)) * scale for name in _COVARIANCES.values())
     columns = dict(zip(_COVARIANCES.values(), covariances, strict=True))
@@ -163,9 +164,9 @@ def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
     """
     unit = pl.col(c.WEIGHT_UNIT)
     frame = frame.with_columns(
-        pl.coalesce(name_unit(cell), _UNSEEN[cell]).alias(name_unit(cell)) for cell in CELLS
+        pl.coalesce(name_unit(cell), _UNSEEN[cell]).alias(name_unit(cell)) for cell in c.CELLS
     )
-    total = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
+    total = {cell: pl.col(cell).cast(pl.Float64) for cell in c.CELLS}
     sizes, variances, slopes = {}, [], {}
     for rate, size, (above, below) in zip(
         ("recall", "fpr"), (c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE), _CLASSES.values(), strict=True
@@ -188,10 +189,10 @@ def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
     spread = (variances[0] * variances[1]).sqrt()
     correlation = pl.when(spread > 0).then((covariance / spread).clip(-1.0, 1.0)).otherwise(0.0)
     moments = {
-        name_moment(cell, cell): total[cell] * pl.col(name_unit(cell)) * unit**2 for cell in CELLS
+        name_moment(cell, cell): total[cell] * pl.col(name_unit(cell)) * unit**2 for cell in c.CELLS
     }
     moments |= {name: pl.col(name) * unit**2 for name in _COVARIANCES.values()}
-    moments |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in CELLS}
+    moments |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in c.CELLS}
     return frame.with_columns(**sizes, **moments, **{c.RATE_CORRELATION: correlation})
 
 

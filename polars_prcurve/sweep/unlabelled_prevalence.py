@@ -256,11 +256,7 @@ def _find_slopes(a: Floats, n: Floats, u: Floats, eta: float) -> tuple[Floats, F
     mixed = eta * alpha + (1 - eta) * beta
     spread = sum(
         weight * (np.diag(of) - np.outer(of, of))
-        for weight, of in (
-            (1 / n_rows, mixed),
-            (eta**2 / n_pos, alpha),
-            ((1 - eta) ** 2 / n_neg, beta),
-        )
+        for weight, of in ((1 / n_rows, mixed), (eta**2 / n_pos, alpha), ((1 - eta) ** 2 / n_neg, beta))
     )
     apart = alpha - beta
     g = np.linalg.pinv(spread, rcond=_CUT, hermitian=True) @ apart

@@ -31,7 +31,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.confidence.cohorts import CELLS, name_moment
+from polars_prcurve.confidence.cohorts import name_moment
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
@@ -119,12 +119,12 @@ def _list_moments(table: ScoreTable, above: list[pl.Expr], below: list[pl.Expr])
     An example is in one cell, so there are none of two cells.
     """
     squares = (*_scale_squares(table, *above), *_scale_squares(table, *below))
-    return [of.alias(name_moment(cell, cell)) for cell, of in zip(CELLS, squares, strict=True)]
+    return [of.alias(name_moment(cell, cell)) for cell, of in zip(c.CELLS, squares, strict=True)]
 
 
 def _list_alert_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return ALERT_SIZES, from the counts and the moments of the cells."""
-    cells = (Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in CELLS)
+    cells = (Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in c.CELLS)
     tp, fp, fn, tn = cells
     sums = SideSums(tp, fp, fn, tn, tp + fn, fp + tn, tp + fp, fn + tn, tp + fp + fn + tn)
     return list_alert_sizes(sums, _weigh_next_negative(table), _weigh_next_miss(sums))

@@ -344,11 +344,7 @@ def _bind_sizes_at_recall(name: str, confidence: float, *, clustered: bool) -> d
     if clustered:
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
         stretch, of_limits = of_recall * (1 / _Z_95), size * (z / of_fpr) ** 2
-    return {
-        f"{name}_size": size,
-        f"{name}_size_of_limits": of_limits,
-        f"{name}_stretch": stretch,
-    }
+    return {f"{name}_size": size, f"{name}_size_of_limits": of_limits, f"{name}_stretch": stretch}
 
 
 def _bind_fpr_ends(name: str, confidence: float, *, correlated: bool) -> dict[str, pl.Expr]:
@@ -397,10 +393,7 @@ def _precision_interval_exprs(
     ends = _move_by_eta(value, ends, confidence)
     error = (error**2 + (value * (1 - value)) ** 2 * pl.col(c.ETA_VARIANCE)).sqrt()
     low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
-    doubts = {
-        "few positives": n_pos * (recall * (1 - recall)) < 8,
-        "few false alerts": fpr * size < 5,
-    }
+    doubts = {"few positives": n_pos * (recall * (1 - recall)) < 8, "few false alerts": fpr * size < 5}
     if rows != "stratified":
         doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
     # `min_horizontal` skips nulls: without a limit the value must not stand in for it.

@@ -108,6 +108,7 @@ def grow_unseen_shares(value: str) -> list[pl.Expr]:
         ),
         pl.lit(0.0),
     )
+    # One unseen row of n + 1 is a share s = 1 / (n + 1). A cluster worth d rows is d / (n + d).
     effect = (cluster_standard_error(value) ** 2 / of_rows).fill_nan(1.0).clip(lower_bound=1.0)
     return [
         (effect * pl.col(name) / (1 - pl.col(name) + effect * pl.col(name))).alias(name)

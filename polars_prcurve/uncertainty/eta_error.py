@@ -101,8 +101,7 @@ def add_values_at_ends(
             odds_against(pl.col("eta")).alias(c.ODDS),
         )
         at_end = build_values(moved, metrics).select(
-            c.PAIR,
-            *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds),
+            c.PAIR, *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds)
         )
         values = values.join(at_end, on=c.PAIR, how="left")
     return values

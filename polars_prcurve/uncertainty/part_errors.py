@@ -23,19 +23,10 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.bands import (
-    add_eta_limits,
-    measure_distances,
-    to_unbounded,
-)
+from polars_prcurve.confidence.bands import add_eta_limits, measure_distances, to_unbounded
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.fields import (
-    RATES_AT_ETAS,
-    add_moved_etas,
-    add_part_rates,
-    add_squares,
-)
+from polars_prcurve.curves.fields import RATES_AT_ETAS, add_moved_etas, add_part_rates, add_squares
 from polars_prcurve.curves.segment_sums import CurveSegments, add_extents
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows

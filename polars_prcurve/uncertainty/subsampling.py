@@ -114,7 +114,8 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
     adjusted = tp / (tp + fp * n_kept / n_neg) if tp + fp > 0 else math.nan
     cv = math.nan
     if fp > 0:
-        correction = (n_neg - n_kept) / max(n_neg - 1, 1)  # for draws without replacement
+        # A binomial fpr has the variance fpr (1 - fpr) / n_kept, and draws without replacement less.
+        correction = (n_neg - n_kept) / max(n_neg - 1, 1)
         cv = math.sqrt((1 - fpr) / (fpr * n_kept) * correction)
     if tp == 0:
         same = 0.0 if fp > 0 else math.nan
@@ -167,12 +168,7 @@ def _kept_fp_distribution(
 
 
 def build_subsample_table(
-    table: InputTable,
-    grid: EtaTable,
-    *,
-    n_repeats: int,
-    seed: int | None,
-    thresholds: Thresholds = None,
+    table: InputTable, grid: EtaTable, *, n_repeats: int, seed: int | None, thresholds: Thresholds = None
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of SUBSAMPLE_COLUMNS.
 
@@ -194,6 +190,7 @@ def build_subsample_table(
     rows = table.collect(sweep, "subsample_negatives")
     n_pos, n_neg, eta = pl.col(c.N_POS), pl.col(c.N_NEG), pl.col("eta")
     has_both = n_pos.is_not_null() & n_neg.is_not_null()
+    # n_pos / (n_pos + n_kept) is eta, rounded to a whole number of negatives.
     nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
     rows = rows.with_columns(pl.when(has_both).then(nearest).alias("n_kept"))
     _check_samples(rows, examples)

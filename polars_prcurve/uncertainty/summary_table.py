@@ -184,10 +184,7 @@ def _list_doubtful(table: InputTable, named: Mapping[str, CurveMetric]) -> dict[
 
 
 def _doubt_gaps(
-    values: pl.LazyFrame,
-    curves: CurveSegments,
-    pairs: pl.LazyFrame,
-    doubtful: Mapping[str, CurveMetric],
+    values: pl.LazyFrame, curves: CurveSegments, pairs: pl.LazyFrame, doubtful: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Set `<name>_reliable` to false where the gaps between points matter more than the sample does.
 

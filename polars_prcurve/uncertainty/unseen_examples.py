@@ -43,9 +43,11 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
     They read the metric `name`, both helpers, and `<name>_error` and `<name>_cautious_error`.
     """
     missed, top, eta = pl.col(c.MISSED_SHARE), pl.col(c.UNSEEN_SHARE), pl.col("eta")
+    # A mean over one positive more: below all others it has the precision eta, and on top 1.
     least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * eta
     most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
     error, of_least = pl.col(f"{name}_error"), pl.col(f"{name}_{CAUTIOUS}_error")
+    # The influence of that positive: its share, times how far its precision is from the mean.
     jumps = missed * (least - eta), top * (1 - most)
     return {
         f"{name}_{_LEAST}": least,
