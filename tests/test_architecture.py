@@ -53,6 +53,7 @@ CHAPTERS = [
     ["namespace"],
     ["scorers"],
     ["cross_validation"],
+    ["estimator_display"],
     ["__init__"],
     ["engines", "cli"],
     ["__main__"],
