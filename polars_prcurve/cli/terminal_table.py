@@ -433,7 +433,7 @@ def show_eta(eta: float) -> str:
 
 def show_score(value: Any) -> str:
     """Return a score or a threshold: of a float as many digits as tell most scores apart."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value + 0.0:.6g}" if isinstance(value, float) else str(value)
 
 
 def show_level(confidence: float | None) -> str:
@@ -479,6 +479,6 @@ def show_number(value: float, decimals: int) -> str:
     """Return a number with these decimals; one that would be shown as 0 has an exponent."""
     if not math.isfinite(value):
         return str(value)
-    text = f"{value:,.{decimals}f}".replace(",", " ")
+    text = f"{value + 0.0:,.{decimals}f}".replace(",", " ")
     is_lost = value != 0 and float(text.replace(" ", "")) == 0
     return f"{value:.1e}" if is_lost else text

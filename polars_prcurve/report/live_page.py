@@ -20,10 +20,10 @@ from polars_prcurve.report.document import (
     describe_question,
     describe_status,
     describe_test,
-    number_models,
     write_sentence,
 )
 from polars_prcurve.report.document_style import STYLE
+from polars_prcurve.report.group_blocks import number_models
 from polars_prcurve.report.html_parts import escape, write_document
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches

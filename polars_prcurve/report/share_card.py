@@ -13,8 +13,8 @@ from polars_prcurve.report.document import (
     choose_shown,
     describe_question,
     describe_test,
-    number_models,
 )
+from polars_prcurve.report.group_blocks import number_models
 from polars_prcurve.report.page_colors import FONT, paint
 from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
 from polars_prcurve.visible_text import shorten_name, wrap_words
