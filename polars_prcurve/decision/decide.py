@@ -20,7 +20,7 @@ from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.group_tests import GroupTests, test_groups
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
-from polars_prcurve.decision.value_words import list_names
+from polars_prcurve.decision.value_words import list_names, name_model
 from polars_prcurve.decision.verdict import STATUSES, Verdict
 from polars_prcurve.name_words import join_words, name_group
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where
@@ -259,6 +259,13 @@ def name_cases(cases: Sequence[Case]) -> list[str]:
         parts = [name_group(name, value) for name, value in _list_groups(case.key)]
         names.append(", ".join([*parts, *([say_eta(case.eta)] if has_etas and case.eta else [])]))
     return names
+
+
+def list_all_names(findings: Findings) -> set[str]:
+    """Return the names of all models and groups, as sentences have them."""
+    models = {name_model(each) for case, _ in findings.cases for each in case.candidates if each.model}
+    groups = {name_group(*pair) for case, _ in findings.cases for pair in _list_groups(case.key)}
+    return models | groups
 
 
 def _list_groups(key: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -12,7 +12,6 @@ Everything is read from the findings: no table is counted again.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import (
     Findings,
     build_table,
+    list_all_names,
     name_cases,
     pick_open,
     say_place,
@@ -62,6 +62,7 @@ from polars_prcurve.report.methods_text import write_methods
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
 from polars_prcurve.report.tables import write_cases, write_models, write_raw, write_shares
+from polars_prcurve.visible_text import isolate_name, mark_names
 
 _MOST_LINES = 4
 """Models, at most, that are drawn in colours of their own, with their names."""
@@ -148,16 +149,13 @@ def describe_status(findings: Findings) -> str:
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
     """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
-    html = escape(verdict.sentence)
-    names = {
-        name_model(candidate)
-        for case, _ in findings.cases
-        for candidate in case.candidates
-        if candidate.model is not None
-    }
-    listed = sorted(map(escape, names), key=len, reverse=True)
-    whole = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in listed)
-    return re.sub(whole, lambda found: f"<bdi>{found[0]}</bdi>", html) if listed else html
+    names = map(escape, list_all_names(findings))
+    return mark_names(escape(verdict.sentence), names, "<bdi>{}</bdi>".format)
+
+
+def isolate_names(findings: Findings, text: str) -> str:
+    """Return a text in which each name that is written from right to left is isolated."""
+    return mark_names(text, list_all_names(findings), isolate_name)
 
 
 # Models -------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import NO_BREAK, glue_numbers
-from polars_prcurve.visible_text import ISOLATES, wrap_words
+from polars_prcurve.visible_text import wrap_words
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
 AnyChart = TypeVar("AnyChart", bound=Chart)
@@ -482,12 +482,7 @@ def wrap_text(text: str, width: float, size: float) -> list[str]:
     """Return the text in lines that fit a width in pixels; numbers stay whole."""
     letters = max(24, int(width / (0.5 * size)))
     whole = _IN_BRACKETS.sub(lambda name: name[0].replace(" ", NO_BREAK), escape_text(text))
-    lines = wrap_words(glue_numbers(whole), letters)
-    start, end = ISOLATES[0], ISOLATES[1]
-    for number, line in enumerate(lines[:-1]):
-        if line.count(start) > line.count(end):  # a name goes on in the next line
-            lines[number], lines[number + 1] = line + end, start + lines[number + 1]
-    return lines
+    return wrap_words(glue_numbers(whole), letters)
 
 
 def build_title(text: ChartText, width: float) -> dict[str, Any]:
