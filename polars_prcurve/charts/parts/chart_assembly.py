@@ -175,7 +175,7 @@ def build_panel(
     layers = [base, *under, *painter.build_lines(records)]
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
-    layers += [*painter.build_marks({row["part"] for row in data}), *above]
+    layers += [*painter.build_marks({row["part"] for row in records}), *above]
     layers += build_word_layers(words, spec, size.width, records)
     if names:
         layers += build_name_layers(names, spec, channels, size, records)
@@ -226,7 +226,13 @@ def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, 
     if channels.color is None or channels.color.colored_labels is None:
         return list(data)
     shown = set(channels.color.shown_labels)
-    return [row if row.get("color", "") in shown else row | {"grey": 1} for row in data]
+    # Points of grey lines are small: many of them would hide the lines.
+    return [
+        row
+        if row.get("color", "") in shown
+        else row | {"grey": 1} | ({"part": "grey mark"} if row["part"] == "mark" else {})
+        for row in data
+    ]
 
 
 def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
@@ -378,7 +384,9 @@ class Painter:
         ring = chart.mark_point(**rim, size=80, color="white", stroke=style.INK, strokeWidth=2)
         mark = chart.mark_point(**rim, size=75, stroke="white", strokeWidth=1.5, **self.look)
         cap = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
+        small = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
         layers = {
+            "grey mark": small.encode(x, y, alt.Description("said:N"), tooltip=said),
             "span": chart.mark_rule(strokeWidth=1, **self.look).encode(x, y, alt.X2("to"), *self.color),
             # Without ends a rule would look like a piece of a curve.
             "cap": cap.encode(x, y, *self.color),
