@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from polars_prcurve.binding.words import SCORES_ALL
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.never_scored import counts_negatives
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
 
@@ -54,6 +56,8 @@ _CORRECTED = (
     "an interval of what was maximized is known for independent rows; leave out cluster= or confidence="
 )
 
+_NULL_BELOW, _UNKNOWN = 'missing="below"', "negatives are not counted"
+
 RULES = (
     # Which examples there are.
     *_pair("label=None", ("pos_label=", "weight=", "counts="),
@@ -68,6 +72,24 @@ RULES = (
          "id= tells which rows are of one example; leave it out with paired=False", passes_over=True),
     Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
+    # Examples that were never scored.
+    Rule((_NULL_BELOW,), "{method}() needs a score in each row; pass missing=\"drop\", or filter the rows "
+         "without a score out", SCORES_ALL),
+    *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
+        *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
+                          "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
+               "examples that were never scored count as one each, and have no part in {fact}; leave out "
+               "that, or " + unscored.rstrip("=") + "="),
+        Rule((unscored, "maximize=", "confidence="), _CORRECTED.partition(";")[0] + " that all have a "
+             "score; leave out confidence=", ("operating_points",)),
+    )),
+    Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
+         ("counts", "crossings", "leaders", "dominance", "decide", "report")),
+    *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
+                      "match=", 'of="roc"'), f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers "
+           "as below=, or leave {fact} out"),
+    *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their number; "
+           "pass both numbers as below=, or leave guarantee= out") for target in ("precision=", "fdr=")),
     # Where the model runs.
     Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
          '{"cat": "p_cat", ...}', unless=("score={...}",)),
@@ -181,6 +203,12 @@ def list_facts(
     facts = {f"{name}=" for name, value in said.items() if value is not False}
     if words.get("label", "") is None:
         facts.add("label=None")
+    if said.get("missing") == "below":
+        facts.add(_NULL_BELOW)
+    if "below" in said and not counts_negatives(said["below"]):
+        facts.add(_UNKNOWN)
+    if not (eta is None or (isinstance(eta, list | tuple) and list(eta) == [None])):
+        facts.add("eta=")
     if said.get("paired") is False:
         facts.add("paired=False")
     if said.get("of") == "roc":

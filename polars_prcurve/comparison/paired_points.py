@@ -67,7 +67,7 @@ def count_discordant(
     """
     rows, thresholds = _number_levels(table, points, by)
     example, step = (
-        {**by, c.EXAMPLE: table.rows.collect_schema()[c.EXAMPLE]},
+        {**by, c.EXAMPLE: table.all_rows.collect_schema()[c.EXAMPLE]},
         {**by, ETA_NUMBER: pl.UInt32()},
     )
     cells = _join_sides(rows, example, list(AMOUNTS.values())).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
@@ -125,13 +125,15 @@ def _number_levels(
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
     columns = [c.LABEL] if table.labelled else list(AMOUNTS.values())
-    rows = join_groups(table.rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
+    rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
     rows = rows.select(pl.exclude(c.MODEL, *columns), *_count_amounts(table))
     marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
     levels = marks.with_row_index(_LEVEL, offset=1)
     marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
-    # A score that equals a threshold comes after it.
-    ordered = pl.concat([rows, marked], how="diagonal").sort(c.GROUP, c.SCORE, _IS_MARK, nulls_last=True)
+    # A score that equals a threshold comes after it, and what was never scored ahead of all.
+    ordered = pl.concat([rows, marked], how="diagonal").sort(
+        c.GROUP, c.SCORE, _IS_MARK, nulls_last=[True, False, True]
+    )
     numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
     beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
     thresholds = thresholds.join(levels, on=[c.GROUP, c.SCORE], how="left")

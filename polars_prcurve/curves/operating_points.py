@@ -64,7 +64,9 @@ from polars_prcurve.inputs.score_table import (
     InputTable,
     RateTable,
     ScoreTable,
+    counts_negatives,
     has_unlike_examples,
+    has_unscored,
     is_clustered,
     is_field,
 )
@@ -208,7 +210,7 @@ def build_points_table(
     effective = bands is not None or sized
     clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
-    sweep = build_sweep(table, effective=effective, clusters=clusters)
+    sweep = build_sweep(table, effective=effective, clusters=clusters, unscored=False)
     search = _build_search(grid, sweep, targets, bands, design)
     points = _find_points(search, targets)
     if bands is not None and bands.moving:
@@ -234,7 +236,8 @@ def build_points_table(
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
-        points = _add_chance(points, search.rows, sweep.groups, table, bands.confidence)
+        every = build_sweep(table).rows if has_unscored(table) else search.rows
+        points = _add_chance(points, every, sweep.groups, table, bands.confidence)
     points = add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
@@ -473,7 +476,7 @@ def _add_chance(
     confidence: float,
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
-    if is_field(table) or has_unlike_examples(table):
+    if is_field(table) or has_unlike_examples(table) or not counts_negatives(table):
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
@@ -525,5 +528,5 @@ def _doubt_cells(design: Design) -> dict[str, pl.Expr]:
     return {
         "few positives": pl.min_horizontal(cells["tp"], cells["fn"]) < _FEW,
         "few false alerts": cells["fp"] < _FEW,
-        "few negatives": cells["tn"] < _FEW,
+        **({"few negatives": cells["tn"] < _FEW} if counts_negatives(design.table) else {}),
     }

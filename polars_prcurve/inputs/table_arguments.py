@@ -14,6 +14,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import refuse_arguments, refuse_kind
 from polars_prcurve.errors import PrcError
+from polars_prcurve.group_numbers import group_number
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import (
     Column,
@@ -25,6 +26,7 @@ from polars_prcurve.inputs.column_reader import (
     TypedExpr,
     list_columns,
 )
+from polars_prcurve.inputs.never_scored import Below, read_never_scored
 from polars_prcurve.inputs.point_columns import Cells, Sizes, list_parts, read_points
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.inputs.value_checks import check_category, equals_label, label_dtypes
@@ -56,6 +58,7 @@ def read_input(
     matched: bool = False,
     posteriors: bool = False,
     within: Columns = None,
+    below: Below | None = None,
     missing: Missing = "raise",
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
@@ -91,10 +94,16 @@ def read_input(
         ids[c.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
         if not matched:
             reader.example_keys = [*groups[: len(groups) - (model is not NO_MODEL)], *examples]
+    unscored = read_never_scored(
+        below, by_dtypes, model_name, reader.schema, in_rows=reader.lets_null_scores
+    )
     has_floats = c.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
+    fields = reader.input_fields(by_dtypes, groups, {c.SCORE: scores.value, **cast, **ids})
+    if unscored is not None and unscored.frame is not None:
+        fields["group_expr"] = group_number(by_dtypes)  # which may have groups beyond those of the table
     table = ScoreTable(
-        **reader.input_fields(by_dtypes, groups, {c.SCORE: scores.value, **cast, **ids}),
+        **fields,
         score_dtype=scores.dtype,
         labelled=c.LABEL in amounts,
         float_sums=has_floats,
@@ -102,6 +111,7 @@ def read_input(
         weighted=weight is not None,
         model_name=model_name,
         within=parts,
+        unscored=unscored,
     )
     # Rows of clusters, and of examples under several models, have to stay apart.
     may_aggregate = table.labelled and not ids
@@ -390,7 +400,7 @@ def _read_score(
     """
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    reader.handle_missing(given, models)
+    reader.handle_missing(given, models, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         value = given.value.cast(pl.Float64)
