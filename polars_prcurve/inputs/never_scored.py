@@ -33,6 +33,7 @@ Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 _COUNTS = dict(zip(("n_pos", "n_neg"), (TOTALS[:2], TOTALS[2:]), strict=True))
 _EXPECTED = "two whole numbers, of positives and of negatives (None if not known), or a frame of them"
 
+
 def counts_negatives(below: Any) -> bool:
     """Return whether `below=` says how many negatives were never scored; raise if it says nothing."""
     below = take_frame(below)
@@ -88,9 +89,7 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
 
 
 def _name_totals() -> list[pl.Expr]:
-    return [
-        pl.col(of).cast(pl.Int64).alias(name) for of, names in _COUNTS.items() for name in names
-    ]
+    return [pl.col(of).cast(pl.Int64).alias(name) for of, names in _COUNTS.items() for name in names]
 
 
 def _read_frame(

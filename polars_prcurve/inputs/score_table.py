@@ -194,7 +194,9 @@ class ScoreTable(InputTable):
         groups = super().aggregate_groups(aggregates)
         if self.unscored is None or self.unscored.frame is None:
             return groups
-        added = self.unscored.frame.select(*self.by, *(n for n in TOTALS if n in groups.collect_schema()))
+        added = self.unscored.frame.select(
+            *self.by, *(n for n in TOTALS if n in groups.collect_schema())
+        )
         both = pl.concat([groups, added], how="diagonal_relaxed")
         if not self.by:
             return both.sum()
@@ -321,9 +323,7 @@ def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
 
 def counts_negatives(table: InputTable) -> bool:
     """Return whether the negatives are counted; otherwise only those with a score are known."""
-    return not has_unscored(table) or (
-        table.unscored is not None and table.unscored.counts_negatives
-    )
+    return not has_unscored(table) or (table.unscored is not None and table.unscored.counts_negatives)
 
 
 def has_unlike_examples(table: InputTable) -> bool:

@@ -29,6 +29,7 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.never_scored import Below, read_never_scored
 from polars_prcurve.inputs.point_columns import Cells, Sizes, list_parts, read_points
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.shared_examples import complete_examples
 from polars_prcurve.inputs.value_checks import check_category, equals_label, label_dtypes
 from polars_prcurve.number_words import format_count
 
@@ -113,6 +114,8 @@ def read_input(
         within=parts,
         unscored=unscored,
     )
+    if below is not None and c.EXAMPLE in ids and unscored is not None:
+        table = complete_examples(table, unscored)
     # Rows of clusters, and of examples under several models, have to stay apart.
     may_aggregate = table.labelled and not ids
     return table.aggregate_scores() if may_aggregate and _scores_repeat(table, frame) else table

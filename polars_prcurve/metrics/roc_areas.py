@@ -102,9 +102,7 @@ def partial_roc_auc(max_fpr: float) -> CurveMetric:
     limit = _read_max_fpr(max_fpr)
     return CurveMetric(
         f"partial_roc_auc({limit:g})",
-        Recipe(
-            _term_up_to(limit), require_both_classes, below="ties", limits=_limits_up_to(limit)
-        ),
+        Recipe(_term_up_to(limit), require_both_classes, below="ties", limits=_limits_up_to(limit)),
         range=(0.0, limit),
         depends_on_eta=False,
         source="M",

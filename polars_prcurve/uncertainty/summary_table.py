@@ -142,7 +142,11 @@ def _add_chance(
         found = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
         return values.join(found, on=c.GROUP, how="left")
     above = pl.lit(None, dtype=pl.Boolean)
-    if not is_field(table) and counted and f"{_AREA}_low" in (columns := values.collect_schema().names()):
+    if (
+        not is_field(table)
+        and counted
+        and f"{_AREA}_low" in (columns := values.collect_schema().names())
+    ):
         # A few heavy rows, or clusters, may carry the error, and then it is hardly known.
         n = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE)
         freedom = pl.col(f"{_AREA}_freedom") if f"{_AREA}_freedom" in columns else n - 1
