@@ -73,23 +73,23 @@ RULES = (
     Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
     # Examples that were never scored.
-    Rule((_NULL_BELOW,), "{method}() needs a score in each row; pass missing=\"drop\", or filter the rows "
-         "without a score out", SCORES_ALL),
+    Rule((_NULL_BELOW,), "{method}() needs a score in each row; filter rows without one out, or pass "
+         'missing="drop"', SCORES_ALL),
     *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
         *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
-               "examples that were never scored count as one each, and have no part in {fact}; leave out "
-               "that, or " + unscored.rstrip("=") + "="),
-        Rule((unscored, "maximize=", "confidence="), _CORRECTED.partition(";")[0] + " that all have a "
-             "score; leave out confidence=", ("operating_points",)),
+               f"{{fact}} takes no examples that were never scored; leave it out, or {unscored}"),
+        Rule((unscored, "maximize=", "confidence="), "an interval of what was maximized draws examples "
+             f"that have a score; leave out confidence=, or {unscored}", ("operating_points",)),
     )),
     Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
          ("counts", "crossings", "leaders", "dominance", "decide", "report")),
     *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
-                      "match=", 'of="roc"'), f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers "
-           "as below=, or leave {fact} out"),
-    *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their number; "
-           "pass both numbers as below=, or leave guarantee= out") for target in ("precision=", "fdr=")),
+                      "match="), f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as "
+           "below=, or leave {fact} out"),
+    *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
+           "number; pass both numbers as below=, or leave guarantee= out")
+      for target in ("precision=", "fdr=")),
     # Where the model runs.
     Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
          '{"cat": "p_cat", ...}', unless=("score={...}",)),
@@ -189,6 +189,15 @@ RULES = (
          'method="analytic"; leave out the bootstrap'),
 )  # fmt: skip
 """What does not go together. The first rule that refuses a call is the one that its error tells."""
+
+
+def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
+    """Raise for words on examples that were never scored, if a chart has no place for them."""
+    facts = list_facts(words, {}, None, None)
+    if chart in ("reliability", "normal_quantiles") and (found := {"below=", _NULL_BELOW} & facts):
+        raise PrcError(f"plot.{chart}() draws scores; leave out {found.pop().rstrip('=')}")
+    if chart in ("roc_curve", "prg_curve", "gain_curve", "live") and _UNKNOWN in facts:
+        raise PrcError(f"{_UNKNOWN}, and plot.{chart}() needs their number; pass both numbers as below=")
 
 
 def list_facts(

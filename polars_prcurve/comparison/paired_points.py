@@ -74,9 +74,9 @@ def count_discordant(
     cells = _join_sides(rows, example, list(AMOUNTS.values())).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
     sums = [pl.col(amount).sum() for amount in AMOUNTS.values()]
     scaled = table.float_sums
-    square = partial(exact_sums.square_integer, scaled=scaled)
+    count_as = partial(exact_sums.square_integer, scaled=scaled)
     squares = [  # a row that stands for several examples is no heavy example
-        (square(pl.col(amount)) if table.has_squares else pl.col(amount)).sum().alias(_SQUARES[name])
+        (count_as(pl.col(amount)) if table.has_squares else pl.col(amount)).sum().alias(_SQUARES[name])
         for name, amount in AMOUNTS.items()
     ]
     steps = _join_sides(thresholds, step, []).rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))

@@ -236,8 +236,8 @@ def build_points_table(
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
-        every = build_sweep(table).rows if has_unscored(table) else search.rows
-        points = _add_chance(points, every, sweep.groups, table, bands.confidence)
+        ranked = build_sweep(table).rows if has_unscored(table) else search.rows
+        points = _add_chance(points, ranked, sweep.groups, table, bands.confidence)
     points = add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise

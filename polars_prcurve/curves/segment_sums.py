@@ -217,8 +217,8 @@ def build_hulls(
         return {False: segments}
     if has_unscored(table):
         raise PrcError(
-            f"{', '.join(names)}, of a convex hull, has no value where examples were never scored; leave "
-            "it out, or leave out below= and missing="
+            f"{', '.join(names)}, of a convex hull, is not known where examples were never scored; "
+            'leave it out, or leave out below= and missing="below"'
         )
     found = table.collect(segments, f"{', '.join(names)}, of a convex hull", n_etas=1)
     return {False: found.lazy(), True: add_extents(add_row_before(find_upper_hull(found).lazy()))}

@@ -28,7 +28,7 @@ Columns: TypeAlias = Column | Sequence[Column] | None
 Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column]
 
 Missing: TypeAlias = Literal["raise", "drop", "below"]
-"""What becomes of nulls and NaN: an error, or rows that are left out; below all scores, of null scores."""
+"""What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
 
 _ONE_COLUMN = "a column name or an expression"
 _IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others

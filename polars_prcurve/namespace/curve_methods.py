@@ -437,8 +437,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = question.read(makes)
         targets = read_targets(table, **question.targets)
-        check_negatives(table, [*asked, *(of.maximized for of in targets if of.maximized is not None)])
         table, grid = question.place_at_etas(table, makes)
+        check_negatives(table, asked)
+        check_negatives(table, (of.maximized for of in targets if of.maximized is not None))
         targets = promise_and_join(
             targets, table, grid, guarantee=guarantee, start=start, together=together
         )

@@ -193,7 +193,7 @@ def prepare_rows(
     """Return the rows that count, with GROUP, and with weights as integers that add up exactly.
 
     Drop the column `without`. Rows whose amounts are both 0 are left out: they would make a threshold.
-    With `squares`, add those of the weights, as integers too. With `unscored`, rows without a score stay.
+    With `squares`, add those of the weights, as integers too. `unscored` keeps rows without one.
     """
     rows = table.all_rows if unscored else table.rows
     rows = rows.select(pl.exclude(without)) if without else rows

@@ -458,7 +458,7 @@ def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame, *, squares:
 def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Add a last row to each group that has examples below all scores; its score is null."""
     has_some = groups.filter((pl.col(c.POS_BELOW) > 0) | (pl.col(c.NEG_BELOW) > 0))
-    sums = {}
+    sums: dict[str, pl.Expr] = {}
     for total, (cum, above) in zip(_BELOW, _CUM_SUMS, strict=True):
         last = pl.col(_BEFORE_GROUP[total]) + pl.col(total).fill_null(0)
         sums |= {cum: last, above: last - pl.col(_BELOW[total])}
