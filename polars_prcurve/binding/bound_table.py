@@ -517,6 +517,8 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             for name in ("by", "model", "score", "missing")
             if words.get(name) is not None and name not in self._words
         }
+        if shared.get("missing") == "below":  # what has neither a label nor a score is no example
+            del shared["missing"]
         try:
             question = self._ask("estimate_prevalence", shared, collects=True)
             return question.read_unlabelled(("eta", *UNCERTAIN_ETA_COLUMNS))
@@ -536,7 +538,8 @@ def say_of_reference(
     if not isinstance(reference, BoundTable):
         return reference, {**DEFAULTS, **shared}
     try:
-        own = _choose_words("estimate_prevalence", reference._words, {}, set())
+        facts = list_facts(reference._words, {}, None, None)
+        own = _choose_words("estimate_prevalence", reference._words, {}, facts)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
     if (model := own.pop("model", None)) is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from polars_prcurve.binding.words import SCORES_ALL
+from polars_prcurve.binding.words import USES
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.never_scored import counts_negatives
@@ -57,6 +57,11 @@ _CORRECTED = (
 )
 
 _NULL_BELOW, _UNKNOWN = 'missing="below"', "negatives are not counted"
+_TAKES_BELOW = tuple(method for method, words in USES.items() if "below" in words)
+_SCORES_ALL = tuple(method for method in USES if method not in _TAKES_BELOW)
+_COUNTS_ALL = ("counts", "crossings", "leaders", "dominance", "decide", "report")
+_FOUND = tuple(method for method in _TAKES_BELOW if method not in _COUNTS_ALL)
+"""Methods that answer of what was found, too, where negatives are not counted."""
 
 RULES = (
     # Which examples there are.
@@ -74,21 +79,22 @@ RULES = (
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
     # Examples that were never scored.
     Rule((_NULL_BELOW,), "{method}() needs a score in each row; filter rows without one out, or pass "
-         'missing="drop"', SCORES_ALL),
+         'missing="drop"', _SCORES_ALL),
     *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
         *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
-               f"{{fact}} takes no examples that were never scored; leave it out, or {unscored}"),
+               f"{{fact}} takes no examples that were never scored; leave it out, or {unscored}",
+               *_TAKES_BELOW),
         Rule((unscored, "maximize=", "confidence="), "an interval of what was maximized draws examples "
              f"that have a score; leave out confidence=, or {unscored}", ("operating_points",)),
     )),
     Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
-         ("counts", "crossings", "leaders", "dominance", "decide", "report")),
+         _COUNTS_ALL),
     *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
                       "match="), f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as "
-           "below=, or leave {fact} out"),
+           "below=, or leave {fact} out", *_FOUND),
     *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
-           "number; pass both numbers as below=, or leave guarantee= out")
+           "number; pass both numbers as below=, or leave guarantee= out", _FOUND)
       for target in ("precision=", "fdr=")),
     # Where the model runs.
     Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
@@ -196,7 +202,10 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
     facts = list_facts(words, {}, None, None)
     if chart in ("reliability", "normal_quantiles") and (found := {"below=", _NULL_BELOW} & facts):
         raise PrcError(f"plot.{chart}() draws scores; leave out {found.pop().rstrip('=')}")
-    if chart in ("roc_curve", "prg_curve", "gain_curve", "live") and _UNKNOWN in facts:
+    if (
+        chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve", "live")
+        and _UNKNOWN in facts
+    ):
         raise PrcError(f"{_UNKNOWN}, and plot.{chart}() needs their number; pass both numbers as below=")
 
 
@@ -212,11 +221,11 @@ def list_facts(
     facts = {f"{name}=" for name, value in said.items() if value is not False}
     if words.get("label", "") is None:
         facts.add("label=None")
-    if said.get("missing") == "below":
+    if isinstance(said.get("missing"), str) and said["missing"] == "below":
         facts.add(_NULL_BELOW)
     if "below" in said and not counts_negatives(said["below"]):
         facts.add(_UNKNOWN)
-    if not (eta is None or (isinstance(eta, list | tuple) and list(eta) == [None])):
+    if eta is not None and not (isinstance(eta, list | tuple) and all(of is None for of in eta)):
         facts.add("eta=")
     if said.get("paired") is False:
         facts.add("paired=False")

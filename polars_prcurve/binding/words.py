@@ -147,9 +147,6 @@ USES: dict[str, set[str]] = {
 }
 """The words of the table that each method reads."""
 
-SCORES_ALL = tuple(method for method, words in USES.items() if "below" not in words)
-"""Methods that have no use for examples that were never scored."""
-
 INTERVALS: dict[str, tuple[str, ...]] = {
     "curve": ("analytic", "rectangle"),
     "operating_points": ("analytic", "rectangle", "bootstrap"),

@@ -118,6 +118,12 @@ def read_row_choice(word: str) -> int | str:
     return word if word == "corners" else int(word)
 
 
+def read_below(word: str) -> tuple[int, int | None]:
+    """Return the two numbers of `N_POS/N_NEG`, of which that of negatives may be `unknown`."""
+    n_pos, n_neg = word.split("/")
+    return int(n_pos), None if n_neg == "unknown" else int(n_neg)
+
+
 def read_size(word: str) -> int | str:
     """Return a number of examples, or the name of a column."""
     return int(word) if word.isdecimal() else word
@@ -163,6 +169,12 @@ SWITCH = Kind("")
 COLUMN = Kind("COLUMN")
 COLUMNS = Kind("COLUMN", several=True, split=split_words)
 SIZES = Kind(("N_POS", "N_NEG"), read_word=read_size)
+BELOW = Kind(
+    "N_POS/N_NEG",
+    "two numbers, such as 12/340 or 12/unknown, or one file",
+    read_below,
+    numbers=("n_pos", "n_neg"),
+)
 TEXT = Kind("TEXT")
 WHOLE = Kind("N", "a whole number", int)
 NUMBER = Kind("N", "a number", read_share)

@@ -236,8 +236,7 @@ def build_points_table(
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
-        ranked = build_sweep(table).rows if has_unscored(table) else search.rows
-        points = _add_chance(points, ranked, sweep.groups, table, bands.confidence)
+        points = _add_chance(points, search.rows, sweep.groups, table, bands.confidence)
     points = add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
@@ -478,6 +477,8 @@ def _add_chance(
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     if is_field(table) or has_unlike_examples(table) or not counts_negatives(table):
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
+    if has_unscored(table):
+        rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
     found = measure_chance(rows, groups, class_sizes(table), confidence)

@@ -8,7 +8,7 @@ They count among the examples of their group, and no threshold flags them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -24,7 +24,7 @@ from polars_prcurve.argument_kinds import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import check_forgotten_groups, read_group_keys
-from polars_prcurve.inputs.score_table import TOTALS, NeverScored
+from polars_prcurve.inputs.score_table import TOTALS, NeverScored, ScoreTable
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
@@ -49,27 +49,17 @@ def counts_negatives(below: Any) -> bool:
     return not isinstance(below, pl.DataFrame) or below["n_neg"].null_count() < max(below.height, 1)
 
 
-def read_never_scored(
-    below: Any,
-    by: Mapping[str, pl.DataType],
-    model_name: str,
-    schema: Mapping[str, pl.DataType],
-    *,
-    in_rows: bool,
-) -> NeverScored | None:
-    """Return the examples below all scores; None if there are none.
-
-    `by` are the group columns of the table and their dtypes, and `schema` holds all its columns.
-    """
+def read_never_scored(below: Any, table: ScoreTable, *, in_rows: bool) -> NeverScored:
+    """Return the examples below all scores; `in_rows` says whether rows without a score are."""
     if below is None:
-        return NeverScored(in_rows=True) if in_rows else None
+        return NeverScored(in_rows=in_rows)
     found = NeverScored(in_rows=in_rows, counts_negatives=counts_negatives(below))
     below = take_frame(below)
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
-        frame = _read_frame(below, by, model_name, schema, counted=found.counts_negatives)
+        frame = _read_frame(below, table, counted=found.counts_negatives)
         return replace(found, frame=frame)
     n_pos, n_neg = _read_numbers(below)
-    if by:
+    if table.by:
         return replace(found, n_pos=n_pos, n_neg=n_neg or 0)
     # An empty table has no row, and one group all the same.
     amounts = {"n_pos": n_pos, "n_neg": n_neg or 0}
@@ -92,16 +82,9 @@ def _name_totals() -> list[pl.Expr]:
     return [pl.col(of).cast(pl.Int64).alias(name) for of, names in _COUNTS.items() for name in names]
 
 
-def _read_frame(
-    below: pl.DataFrame | pl.LazyFrame,
-    by: Mapping[str, pl.DataType],
-    model_name: str,
-    schema: Mapping[str, pl.DataType],
-    *,
-    counted: bool,
-) -> pl.LazyFrame:
+def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counted: bool) -> pl.LazyFrame:
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
-    frame = below.lazy()
+    frame, by, model_name = below.lazy(), table.by, table.model_name
     if model_name and model_name in frame.collect_schema():
         frame = frame.rename({model_name: c.MODEL}).with_columns(pl.col(c.MODEL).cast(by[c.MODEL]))
     if not counted:
@@ -112,7 +95,7 @@ def _read_frame(
         name = model_name if lacking[0] == c.MODEL else lacking[0]
         raise PrcError(f"the below= frame has a row per group, and lacks the group column {name!r}")
     others = [name for name in columns if name not in (*keys, *_COUNTS)]
-    check_forgotten_groups("below", others, schema)
+    check_forgotten_groups("below", others, table.schema)
     for name in _COUNTS:
         if not columns[name].is_integer():
             raise PrcError(

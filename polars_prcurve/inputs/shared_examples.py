@@ -37,7 +37,7 @@ def complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     rows = rows.with_columns(pl.lit(0, dtype=pl.Int8).alias(_KIND)).cache()
     below = _list_models(rows, table.by, unscored).cache()
     lacking = _find_lacking(rows, below.select(*table.by), table).cache()
-    rest = _count_rest(below, lacking, table, counts_negatives=unscored.counts_negatives)
+    rest = _count_rest(below, lacking, table, of_negatives=unscored.counts_negatives)
     every = pl.concat([rows, lacking, rest], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.
     example = pl.struct(c.EXAMPLE, _KIND).alias(c.EXAMPLE)
@@ -83,7 +83,7 @@ def _find_lacking(rows: pl.LazyFrame, models: pl.LazyFrame, table: ScoreTable) -
 
 
 def _count_rest(
-    below: pl.LazyFrame, lacking: pl.LazyFrame, table: ScoreTable, *, counts_negatives: bool
+    below: pl.LazyFrame, lacking: pl.LazyFrame, table: ScoreTable, *, of_negatives: bool
 ) -> pl.LazyFrame:
     """Return a row per group, model and class: the examples that no model scored, and their tests."""
     group = list(table.group_columns)
@@ -92,7 +92,7 @@ def _count_rest(
     parts = []
     for kind, (of_class, given) in enumerate(_CLASSES.items(), start=1):
         rest = pl.col(given) - pl.col(of_class).fill_null(0)
-        if of_class == c.NEG and not counts_negatives:
+        if of_class == c.NEG and not of_negatives:
             rest = pl.lit(0) * rest  # those that no model scored are not counted
         most = rest.max().over(group) if group else rest.max()
         amounts = {name: rest if name == of_class else 0 * rest for name in _CLASSES}

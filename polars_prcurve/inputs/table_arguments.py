@@ -7,6 +7,7 @@ becomes a check that the query carries with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -95,16 +96,10 @@ def read_input(
         ids[c.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
         if not matched:
             reader.example_keys = [*groups[: len(groups) - (model is not NO_MODEL)], *examples]
-    unscored = read_never_scored(
-        below, by_dtypes, model_name, reader.schema, in_rows=reader.lets_null_scores
-    )
     has_floats = c.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
-    fields = reader.input_fields(by_dtypes, groups, {c.SCORE: scores.value, **cast, **ids})
-    if unscored is not None and unscored.frame is not None:
-        fields["group_expr"] = group_number(by_dtypes)  # which may have groups beyond those of the table
     table = ScoreTable(
-        **fields,
+        **reader.input_fields(by_dtypes, groups, {c.SCORE: scores.value, **cast, **ids}),
         score_dtype=scores.dtype,
         labelled=c.LABEL in amounts,
         float_sums=has_floats,
@@ -112,13 +107,26 @@ def read_input(
         weighted=weight is not None,
         model_name=model_name,
         within=parts,
-        unscored=unscored,
     )
-    if below is not None and c.EXAMPLE in ids and unscored is not None:
-        table = complete_examples(table, unscored)
-    # Rows of clusters, and of examples under several models, have to stay apart.
-    may_aggregate = table.labelled and not ids
-    return table.aggregate_scores() if may_aggregate and _scores_repeat(table, frame) else table
+    table = _add_unscored(table, below, in_rows=reader.lets_null_scores)
+    return table.aggregate_scores() if _may_aggregate(table, frame) else table
+
+
+def _add_unscored(table: ScoreTable, below: Below | None, *, in_rows: bool) -> ScoreTable:
+    """Return the table with the examples of `below=`, and of rows without a score, below all scores."""
+    if below is None and not in_rows:
+        return table
+    if table.float_sums:
+        raise PrcError(
+            "examples that were never scored count as one each, and counts= holds floats; cast them to "
+            "integers if that is what they are"
+        )
+    unscored = read_never_scored(below, table, in_rows=in_rows)
+    if unscored.frame is not None:  # it may have groups beyond those of the table
+        table = replace(table, group_expr=group_number(table.by))
+    if below is not None and c.EXAMPLE in table.columns:
+        return complete_examples(table, unscored)
+    return replace(table, unscored=unscored)
 
 
 def _read_model(
@@ -191,6 +199,13 @@ _COLUMN_ARGUMENTS = (
     *("by", "score", "label", "pos_label", "weight", "stratum"),
     *("counts", "rates", "sizes", "cells", "cluster"),
 )
+
+
+def _may_aggregate(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
+    """Return whether rows of equal score may be added up, and are many."""
+    # Rows of clusters, and of examples under several models, have to stay apart.
+    apart = {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns)
+    return table.labelled and not apart and _scores_repeat(table, frame)
 
 
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:

@@ -18,7 +18,6 @@ from polars_prcurve.inputs.table_arguments import read_input
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import read_eta
-from polars_prcurve.query_checks import run_query
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
 _SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})
@@ -69,5 +68,5 @@ def _try_curve(metric: CurveMetric) -> list[float | None]:
     for n_neg in (0, 50):
         table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
         found = build_summary_table(table, read_eta(None, table, ()), [metric])
-        values.append(run_query(found)["value"].item())
+        values.append(table.collect(found, metric.name)["value"].item())
     return values

@@ -278,11 +278,10 @@ def build_analytic_values(
     if cells is not None:
         pairs = join_cluster_sizes(pairs, cells)
     of_eta = measure_eta_variance(clustered=cells is not None) if parts is None else pl.lit(0.0)
-    lowest = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
-    pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE), lowest.alias(c.MISSED_PRECISION))
-    needed = dict(named)
-    for name, metric in named.items():
-        needed |= build_helper_metrics(name, metric, rows=rows)
+    missed = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
+    pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE), missed.alias(c.MISSED_PRECISION))
+    helpers = (build_helper_metrics(name, metric, rows=rows) for name, metric in named.items())
+    needed = {**named, **{helper: of for found in helpers for helper, of in found.items()}}
     variances = []
     for influences in build_influences(curves, pairs, list_influenced(named)):
         if parts is not None:
