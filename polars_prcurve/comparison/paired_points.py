@@ -69,7 +69,7 @@ def count_discordant(
     """
     rows, thresholds = _read_models(table, points, by)
     flagged, thresholds = _number_levels(rows, thresholds)
-    example = {**by, c.EXAMPLE: table.rows.collect_schema()[c.EXAMPLE]}
+    example = {**by, c.EXAMPLE: table.all_rows.collect_schema()[c.EXAMPLE]}
     step = {**by, ETA_NUMBER: pl.UInt32()}
     of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_add_up())
     of_both = _join_sides(flagged, example, list(AMOUNTS.values()))
@@ -79,7 +79,9 @@ def count_discordant(
     for side in SIDES:
         cells = of_one.select(pl.all().name.prefix(side))
         counted.append(_count_flagged(steps, cells, (side,), side))
-    squares = exact_sums.square_integer(pl.col(*AMOUNTS.values()), scaled=table.float_sums)
+    squares = pl.col(*AMOUNTS.values())  # a row that stands for several examples is no heavy example
+    if table.has_squares:
+        squares = exact_sums.square_integer(squares, scaled=table.float_sums)
     totals = rows.group_by(c.GROUP).agg(_add_up(OF_ALL), squares.sum().name.suffix(_SQUARED))
     pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
     pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
@@ -145,7 +147,7 @@ def _read_models(
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
     columns = [c.LABEL] if table.labelled else list(AMOUNTS.values())
-    rows = join_groups(table.rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
+    rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
     rows = rows.select(pl.exclude(c.MODEL, *columns), *_count_amounts(table))
     return rows.cache(), thresholds.drop(c.MODEL)  # rows are added up, and those flagged are joined
 
@@ -158,6 +160,7 @@ def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.Laz
     """
     marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
     least = marks.group_by(c.GROUP).agg(pl.col(c.SCORE).min().alias(_LEAST))
+    # What was never scored has no score that is as high.
     rows = rows.join(least, on=c.GROUP).filter(pl.col(c.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
     levels = marks.with_row_index(_LEVEL, offset=1)
     marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
