@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -53,7 +54,7 @@ class PrevalenceDisplay:
     precision, recall
         Of each curve, as arrays; recall rises, and no point (0, 1) is added. NaN is undefined.
     average_precision, eta, name
-        Of each curve. `name` is None if the table has no column `model`.
+        Of each curve. NaN is undefined, and `name` is None if the table has no column `model`.
 
     Examples
     --------
@@ -245,7 +246,7 @@ class PrevalenceDisplay:
 
     @property
     def average_precision(self) -> float | list[float]:
-        return _unpack_one(self.summary["value"].to_list())
+        return _unpack_one(self.summary["value"].fill_null(math.nan).to_list())
 
     @property
     def eta(self) -> float | list[float]:

@@ -112,6 +112,7 @@ def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
     if name.lower() in _SPECIFICITY and {"threshold", "fpr"} <= set(known):
         return f"a specificity of 0.99 is an fpr of 0.01, {write('fpr')}"
     meant = {name, *list_arguments_meant(name.lower())}
-    if "eta" in meant and "score" in known and meant.isdisjoint(known):
+    of_examples = not {"score", "label"}.isdisjoint(known)
+    if "eta" in meant and of_examples and meant.isdisjoint(known):
         return f"a prevalence is {write('eta')} of a call that reads it, such as curve and summary"
     return ""

@@ -80,11 +80,20 @@ def test_an_unknown_argument_gets_a_hint(call: Callable[..., Any], wrong: str, h
         (prc(DF).sweep, "eta", "eta= of a call that reads it, such as curve"),
         (prc(DF).counts, "base_rate", "eta= of a call that reads it, such as curve"),
         (prc(DF), "prevalence", "eta= of a call that reads it, such as curve"),
+        (prc(pl.col("score")).roc_auc, "prevalence", "eta= of a call that reads it, such as curve"),
     ],
 )
 def test_an_argument_of_elsewhere_tells_where(call: Callable[..., Any], wrong: str, hint: str) -> None:
     with pytest.raises(TypeError, match=hint):
         call(**{wrong: 0.1})
+
+
+@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if "eta" in call.arguments()])
+@pytest.mark.parametrize("wrong", ["prevalence", "base_rate", "prior"])
+def test_a_prevalence_by_another_name_is_eta_wherever_there_is_one(name: str, wrong: str) -> None:
+    call = CALLS[name]
+    with pytest.raises(TypeError, match=rf"keyword argument {wrong!r}; did you mean 'eta'\?$"):
+        call.find(call.table)(**call.plain, **{wrong: 0.1})
 
 
 def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_a_display_reads_the_tables() -> None:
 def test_undefined_is_nan() -> None:
     display = PrevalenceDisplay.from_predictions([1, 1], [0.5, 0.1], eta=0.1)
     assert np.isnan(display.precision).all()
-    assert display.average_precision is None
+    assert math.isnan(display.average_precision)
 
 
 @pytest.mark.parametrize(
