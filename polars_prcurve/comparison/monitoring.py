@@ -154,7 +154,9 @@ def build_monitor_table(
     """
     keys = cells.columns[: cells.columns.index("threshold")]
     groups = [name for name in keys if name != time]
-    _refuse_missing_times(cells, time)
+    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(c.CELLS).sum()).item()
+    if missing:
+        raise PrcError(f"time= holds null in {missing} row(s), which are of no period; leave them out")
     cells = cells.sort(*groups, time).select(*groups, time, "threshold", *c.CELLS)
     if reference is not None:
         cells = _join_reference(cells, groups, reference)
@@ -168,13 +170,6 @@ def build_monitor_table(
         *eta,
         *(name for name in MONITOR_COLUMNS if name not in ("metric", "eta")),
     )
-
-
-def _refuse_missing_times(cells: pl.DataFrame, time: str) -> None:
-    """Raise if a row has no time."""
-    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(c.CELLS).sum()).item()
-    if missing:
-        raise PrcError(f"time= holds null in {missing} row(s), which are of no period; leave them out")
 
 
 def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.DataFrame) -> pl.DataFrame:
