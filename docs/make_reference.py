@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 import polars_prcurve
-from polars_prcurve import Decision, Verdict, charts, engines, metrics
+from polars_prcurve import Decision, PrevalenceDisplay, Verdict, charts, engines, metrics
 from polars_prcurve.binding.rules import RULES
 from polars_prcurve.binding.words import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
@@ -87,6 +87,10 @@ BINDING = "## Said once: `df.prc(...)`"
 EXPRESSIONS = 'Methods of `.prc` on a score column: `pl.col("score").prc.recall("label")`.'
 DECISIONS = """
 What [`decide`](frames/decide.md) returns. A [page](../decide.md) shows what each document looks like.
+"""
+
+DISPLAYS = """
+Curves of estimators, for users of scikit-learn: [what is called what](../coming-from.md#scikit-learn).
 """
 
 PLOTS = """
@@ -177,7 +181,7 @@ def make_relative(text: str, folder: Path) -> str:
 def pages() -> dict[str, Iterable[str]]:
     names = [name for name in polars_prcurve.__all__ if not name.endswith("Prc")]
     functions = [name for name in names if not isinstance(getattr(polars_prcurve, name), ModuleType)]
-    functions = [name for name in functions if name not in ("Decision", "Verdict")]
+    functions = [name for name in functions if name not in ("Decision", "PrevalenceDisplay", "Verdict")]
     drawn = [name for name in charts.__all__ if name != "Chart"]
     with_parameter = [name for name in metrics.__all__ if inspect.isfunction(getattr(metrics, name))]
     of_points = [m for m in with_parameter if getattr(metrics, m).__module__.endswith("point_metrics")]
@@ -192,6 +196,12 @@ def pages() -> dict[str, Iterable[str]]:
             *["# Decisions", DECISIONS, overview(Decision, list_methods(Decision))],
             *[setup(), *described(Decision), *entries(Decision, list_methods(Decision))],
             *entry("Verdict", Verdict, "##"),
+        ],
+        "displays": [
+            *["# Displays", DISPLAYS, setup(), *entry("PrevalenceDisplay", PrevalenceDisplay, "##")],
+            *entries(
+                PrevalenceDisplay, ["from_estimator", "from_predictions", "from_cv_results", "plot"]
+            ),
         ],
         "combinations": [
             *["# What does not go together", COMBINATIONS, setup(), COMBINATIONS_EXAMPLE, rule_grid()],

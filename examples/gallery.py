@@ -27,7 +27,6 @@ PAGES = (
     "uncertainty",
     "decision-curves",
     "binormal",
-    "has-it-changed",
     "subgroups",
     "prevalence-moved",
     "prior-shift",

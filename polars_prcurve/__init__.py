@@ -21,6 +21,7 @@ from polars_prcurve.confidence.rates import rate_interval
 from polars_prcurve.cross_validation import from_cv_results, from_folds
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
+from polars_prcurve.estimator_display import PrevalenceDisplay
 from polars_prcurve.namespace import prc, register
 from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.namespace.expression import ExprPrc
@@ -44,6 +45,7 @@ __all__ = [
     "LazyFramePrc",
     "PrcError",
     "PrcWarning",
+    "PrevalenceDisplay",
     "RocPoints",
     "Scorer",
     "Verdict",

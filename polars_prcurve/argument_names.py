@@ -14,6 +14,8 @@ from polars_prcurve.visible_text import make_visible
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_OWNERS = ("self", "cls")
+"""What a method takes that users do not write."""
 
 
 def suggest_arguments(
@@ -50,7 +52,7 @@ def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     def refuse(kwargs: dict[str, Any]) -> NoReturn:
         unknown = next(name for name in kwargs if name not in names)
-        public = {name: name for name in parameters if name != "self"}
+        public = {name: name for name in parameters if name not in _OWNERS}
         called = f"{cast('FunctionType', function).__qualname__}()"
         if unknown in OLD_WORDS and called.startswith("prc"):
             raise PrcError(f"{called} takes no {unknown}=; {OLD_WORDS[unknown]}")
@@ -63,7 +65,7 @@ def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     def refuse_place(value: object) -> NoReturn:
         called = f"{cast('FunctionType', function).__qualname__}()"
-        first = ", ".join(name for name in by_place if name != "self")
+        first = ", ".join(name for name in by_place if name not in _OWNERS)
         only = f"only {first} without a name" if first else "each argument by its name (score=...)"
         raise TypeError(f"{called} takes {only}; got {describe_value(value)} without one")
 

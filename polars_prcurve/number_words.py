@@ -10,6 +10,7 @@ from typing import Any
 
 NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
+MINUS = "\u2212"
 MILLION = 1_000_000.0
 _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2 600`."""
@@ -30,6 +31,13 @@ def format_count(number: Any) -> str:
 def format_level(confidence: float) -> str:
     """Return a level as `95 %`."""
     return f"{100 * confidence:.6g}{NO_BREAK}%"
+
+
+def say_signed(number: float, say: Callable[[float], str], plus: str = "") -> str:
+    """Return a number that may be below 0: its size as `say` writes it, without a sign if that is 0."""
+    said = say(abs(number))
+    is_zero = not said.strip("0.")
+    return said if is_zero else f"{MINUS if number < 0 else plus}{said}"
 
 
 def round_down(number: float, digits: int) -> Decimal:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from polars_prcurve.argument_kinds import read_choice
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, list_names, suggest_names
 from polars_prcurve.inputs.value_checks import label_dtypes
@@ -125,7 +126,7 @@ class Scorer:
         """
         self._refuse_arrays(estimator)
         positive, classes = read_classes(estimator, self.pos_label)
-        labels = _find_positives(y, classes, self.pos_label)
+        labels = find_positives(y, classes, self.pos_label)
         points = roc_points(labels, predict_scores(estimator, X, positive), sample_weight)
         value = self.metric(points.recall, points.fpr, self._choose_eta(points))
         return value if self.higher_is_better else -value
@@ -192,7 +193,7 @@ def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]
     return second.get_label(), first, None if weight is None or len(weight) == 0 else weight
 
 
-def _find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
+def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
     """Return which labels are positive; raise if one is no class of the estimator."""
     import numpy as np
 
@@ -202,8 +203,8 @@ def _find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
     known = np.isin(labels, classes)
     if not known.all():
         raise PrcError(
-            f"y holds {labels[~known][0]!r}, which is no class of the estimator: it has "
-            f"{list(classes)!r}"
+            f"y holds {labels[~known].tolist()[0]!r}, which is no class of the estimator: it has "
+            f"{np.asarray(classes).tolist()!r}"
         )
     positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
     return positive
@@ -235,19 +236,25 @@ def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
     return 1, classes
 
 
-def predict_scores(estimator: Any, X: Any, positive: int) -> NDArray[np.float64]:  # noqa: N803
+def predict_scores(
+    estimator: Any,
+    X: Any,  # noqa: N803
+    positive: int,
+    response_method: str = "auto",
+) -> NDArray[np.float64]:
     """Return the scores of the positive class, which is the one of that number."""
     import numpy as np
 
-    if hasattr(estimator, "predict_proba"):
-        scores = np.asarray(estimator.predict_proba(X))
-        if scores.ndim != 2 or scores.shape[1] != 2:
-            raise PrcError(f"expected the two columns of predict_proba; got shape {scores.shape}")
-        return scores[:, positive]
-    if hasattr(estimator, "decision_function"):
-        scores = np.asarray(estimator.decision_function(X))
+    ways: tuple[str, ...] = ("predict_proba", "decision_function")
+    if read_choice("response_method=", response_method, ("auto", *ways)) != "auto":
+        ways = (response_method,)
+    way = next((way for way in ways if hasattr(estimator, way)), None)
+    if way is None:
+        has = f"{type(estimator).__name__} has {'neither' if len(ways) > 1 else 'none'}"
+        raise PrcError(f"expected an estimator with {' or '.join(ways)}; {has}")
+    scores = np.asarray(getattr(estimator, way)(X))
+    if way == "decision_function":
         return scores if positive == 1 else -scores
-    raise PrcError(
-        "expected an estimator with predict_proba or decision_function; "
-        f"{type(estimator).__name__} has neither"
-    )
+    if scores.ndim != 2 or scores.shape[1] != 2:
+        raise PrcError(f"expected the two columns of predict_proba; got shape {scores.shape}")
+    return scores[:, positive]

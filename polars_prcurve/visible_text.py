@@ -8,8 +8,9 @@ control character again in the expressions of a chart.
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 _MAX_NAME_LETTERS = 80
 # Marks that turn the direction of writing, or end a line, would move the cells beside them.
@@ -54,6 +55,13 @@ def isolate_name(name: str) -> str:
     return f"{ISOLATES[0]}{name}{ISOLATES[1]}" if is_turned else name
 
 
+def mark_names(text: str, names: Iterable[str], mark: Callable[[str], str]) -> str:
+    """Return a text in which all names are marked, such as by isolates around each."""
+    listed = sorted({name for name in names if name}, key=len, reverse=True)
+    whole = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in listed)
+    return re.sub(whole, lambda found: mark(found[0]), text) if listed else text
+
+
 def shorten_name(name: str, letters: int = _MAX_NAME_LETTERS) -> str:
     """Return a name of at most this many letters; of a longer one both ends, which tell names apart."""
     end = letters // 3
@@ -83,6 +91,10 @@ def wrap_words(text: str, letters: float) -> list[str]:
         if len(narrower) > len(rows):
             break
         rows = narrower
+    start, end = ISOLATES[0], ISOLATES[1]
+    for number, row in enumerate(rows[:-1]):
+        if row.count(start) > row.count(end):  # a name goes on in the next row
+            rows[number], rows[number + 1] = row + end, start + rows[number + 1]
     return rows
 
 

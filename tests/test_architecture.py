@@ -53,6 +53,7 @@ CHAPTERS = [
     ["namespace"],
     ["scorers"],
     ["cross_validation"],
+    ["estimator_display"],
     ["__init__"],
     ["engines", "cli"],
     ["__main__"],
@@ -77,6 +78,7 @@ COLLECTS = {
 RUNS_QUERIES = {
     "query_checks",
     "inputs.score_table",
+    "inputs.never_scored",
     "inputs.column_reader",
     "curves.group_thresholds",
     "prevalence.eta_table",

@@ -1261,6 +1261,24 @@ def test_commands_that_ask_what_a_decision_does_say_its_sentence(
     assert ("is better" in shown) == (goal is not None)
 
 
+@pytest.mark.parametrize(
+    "command", ["ranking wide.csv --eta 0.02", "leaders wide.csv", "crossings wide.csv"]
+)
+def test_orders_that_no_test_stands_behind_say_so(here: Path, command: str) -> None:
+    SETTLED.write_csv("wide.csv")
+    shown, _ = on_a_terminal(f"{command} --score new,old", 60)
+    assert "No lead was tested" in shown
+
+
+@pytest.mark.parametrize("more", ["--confidence 95%", "-o rows.csv"])
+def test_tested_orders_and_files_need_no_warning(here: Path, more: str) -> None:
+    SETTLED.write_csv("wide.csv")
+    assert (
+        "No lead was tested"
+        not in on_a_terminal(f"ranking wide.csv --score new,old --eta 0.02 {more}")[0]
+    )
+
+
 def test_a_decision_in_a_file_leaves_its_sentence_beside_it(here: Path) -> None:
     SETTLED.write_csv("wide.csv")
     shown, beside = on_a_terminal("decide wide.csv --score new,old --eta 2% --recall 0.5 -o rows.csv")

@@ -239,7 +239,9 @@ def test_groups_at_their_own_prevalences_are_one_picture(tmp_path: Path) -> None
     assert "In s00 where" in decision.verdict.would_settle, "the first that is open is named"
     assert plain(decision.verdict.would_settle) in plain(folded)
     assert "| In s00 where" in decision.model_card()
-    assert "In s00 where" in plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
+    card = plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
+    assert f"{n_little} with too little data" in card
+    assert "a circle per group" in card
 
 
 def draw_card_of(decision: Decision, folder: Path) -> str:

@@ -164,6 +164,13 @@ def test_every_public_function_is_tried_with_wrong_arguments() -> None:
 
     named = {name: getattr(polars_prcurve, name) for name in polars_prcurve.__all__}
     functions = {f"function.{name}" for name, value in named.items() if inspect.isfunction(value)}
+    functions |= {
+        f"function.{name}.{method}"
+        for name, owner in named.items()
+        if inspect.isclass(owner)
+        for method in public(owner)
+        if isinstance(vars(owner)[method], classmethod)
+    }
     makers = {f"metrics.{name}" for name, value in DECLARED.items() if inspect.isfunction(value)}
     drawn = {f"plot.{name}" for name in public(PlotPrc)} | {f"charts.{name}" for name in CHARTS}
     offered = (

@@ -49,6 +49,11 @@ SAID: dict[str, dict[str, Any]] = {
     "rates=": {"rates": ("rate", "rate")},
     "cells=": {"cells": ("n", "n", "n", "n")},
     "cluster=": {"cluster": "part"},
+    "below=": {"below": (2, 3)},
+    'missing="below"': {"missing": "below"},
+    "negatives are not counted": {"below": (2, None)},
+    "eta=": {"eta": 0.1},
+    "per=": {"per": 100},
     "stratum=": {"stratum": "part"},
     "id=": {"id": "row"},
     "smooth=": {"smooth": "binormal"},
@@ -77,6 +82,9 @@ SAID |= {
 SAID |= {"score={...}": {"score": {"cat": "score", "dog": "rate"}}, "precision=": {"precision": 0.5}}
 PATH: dict[str, dict[str, Any]] = {
     "report": {"path": "never-written.html"},
+    "estimate_prevalence": {"eta_train": 0.5},
+    "sampling_plan": {"threshold": 0.5, "budget": 4},
+    "weigh_sample": {"plan": DF},
     "monitor": {"time": "part", "reference": 0.5, "threshold": 0.5},
 }
 

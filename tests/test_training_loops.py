@@ -213,7 +213,9 @@ def test_labels_of_arrays_with_a_positive_one() -> None:
     ]:
         with pytest.raises(PrcError, match=words):
             named.score(labels, [0.5, 0.1])
-    with pytest.raises(PrcError, match=r"^label takes .* such as label == \"spam\"; got an array"):
+    with pytest.raises(
+        PrcError, match=r"^label takes .* such as label == \"spam\", or .* pos_label=; got"
+    ):
         AP.score(NAMES, X[:, 0])
     with pytest.raises(PrcError, match="pos_label= is one value of the label"):
         scorer("roc_auc", pos_label=["fraud"])

@@ -28,8 +28,7 @@ STORY = Story(
     claim="26 % of machine texts found, 9 % of human texts flagged",
     place="openai.com, New AI classifier for indicating AI-written text, 31 January 2023",
     field="Turnitin, press release of 9 April 2024, by its own detector",
-    so="The page itself says that no decision should rest on it alone. It was withdrawn within "
-    "half a year.",
+    so="The page itself says that no decision should rest on it alone.",
     fetched=False,
     main=main,
 )

@@ -39,7 +39,7 @@ STORY = Story(
     place="mada, inst/doc/mada.pdf, page 20 (5fcad80643)",
     field="the same manual, which takes 5 to 15 %",
     so="At one prevalence precision is still 9 % in one study and 37 % in another: recall and fpr "
-    "are also those of the people asked. One pooled number hides it.",
+    "are also those of the people asked.",
     fetched=True,
     main=main,
 )

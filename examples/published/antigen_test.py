@@ -37,8 +37,7 @@ STORY = Story(
     claim="specificity 100 %",
     place="N. Okoye et al., Journal of Clinical Microbiology 2021, abstract (PMC8092740)",
     field="J. Gans et al., JAMA 2022: 641 confirmed of 903 408 tests at work in Canada",
-    so="The fewer the infected, the less 2 600 tests without a false alarm tell of precision. The "
-    "other survey saw 58 %, and traced most false alarms to one batch of another make.",
+    so="The other survey saw 58 %, and traced most false alarms to one batch of another make.",
     fetched=False,
     main=main,
 )

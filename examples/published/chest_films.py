@@ -38,8 +38,7 @@ STORY = Story(
     claim="a mean area under the ROC curve of 0.924, over ten models and five findings",
     place="P. Rajpurkar et al., arXiv 2002.11379, abstract",
     field="NIH ChestX-ray14 (X. Wang et al. 2017), labels by machine",
-    so="An area under the ROC curve has no prevalence in it. Where edema is rarer, most alerts of "
-    "a good model and of a good radiologist are wrong.",
+    so="Where edema is rarer, most alerts of a good model and of a good radiologist are wrong.",
     fetched=True,
     main=main,
 )

@@ -30,8 +30,7 @@ STORY = Story(
     claim="91.7 % of what it reports is a credential",
     place="Samsung/CredData, README.md (c2e5761aa1), benchmark result, CredSweeper",
     field="the same README: 297 of 19 486 repositories are suspected to hold a credential",
-    so="The test lines are those of repositories that hold credentials. By how much others hold "
-    "fewer is our assumption.",
+    so="By how much other repositories hold fewer than those of the test is our assumption.",
     fetched=True,
     main=main,
 )

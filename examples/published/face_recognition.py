@@ -33,8 +33,7 @@ STORY = Story(
     claim="2 297 of 2 470 alerts wrong, 92 %",
     place="Metro, 5 May 2018, on figures of South Wales Police",
     field="assumed",
-    so="A small rate of false alarms in a large crowd makes most alerts wrong. The force says that "
-    "the system has improved since.",
+    so="The force says that the system has improved since.",
     fetched=False,
     main=main,
 )

@@ -33,7 +33,7 @@ STORY = Story(
     claim="88 % of abnormal scans are right",
     place="D. Altman and J. M. Bland, BMJ 309:102, 1994",
     field="the same note, which assumes 0.25 for a different clinic",
-    so="The note itself computes the second number, without an interval.",
+    so="The note itself computes the second number.",
     fetched=True,
     main=main,
 )

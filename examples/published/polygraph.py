@@ -55,7 +55,7 @@ STORY = Story(
     claim="208 innocent people for each spy",
     place="National Research Council, The Polygraph and Lie Detection, 2003, table I-1A, page 355",
     field="the same table, base rate 0.001",
-    so="0.90 is the highest accuracy of the table. A model's table has no sizes, and so no intervals.",
+    so="A model's table has no sizes, and so no intervals.",
     fetched=False,
     main=main,
 )

@@ -39,6 +39,7 @@ from polars_prcurve.inputs.column_reader import (
     is_dropping,
     list_columns,
 )
+from polars_prcurve.inputs.never_scored import counts_negatives
 from polars_prcurve.inputs.point_columns import list_parts
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import gives_squares, read_input, read_unlabelled
@@ -303,6 +304,8 @@ def _describe_words(columns: Mapping[str, Any]) -> str | None:
             return "expression", value.meta.serialize(format="json")
         if isinstance(value, list | tuple):
             return [describe(each) for each in value]
+        if isinstance(value, pl.DataFrame):
+            return "frame", str(value.schema), value.to_dict(as_series=False)
         return type(value).__name__, value
 
     try:
@@ -431,6 +434,8 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         for name, value in self._words.items():
             if name == "by":
                 reader.read_by(value, ())
+            elif value is not None and name == "below":
+                counts_negatives(value)
             elif value is not None and name not in ("missing", "pos_label"):
                 for column in _list_named(name, value):
                     read = reader.read_column(name, column)
@@ -512,6 +517,8 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             for name in ("by", "model", "score", "missing")
             if words.get(name) is not None and name not in self._words
         }
+        if shared.get("missing") == "below":  # what has neither a label nor a score is no example
+            del shared["missing"]
         try:
             question = self._ask("estimate_prevalence", shared, collects=True)
             return question.read_unlabelled(("eta", *UNCERTAIN_ETA_COLUMNS))
@@ -531,7 +538,8 @@ def say_of_reference(
     if not isinstance(reference, BoundTable):
         return reference, {**DEFAULTS, **shared}
     try:
-        own = _choose_words("estimate_prevalence", reference._words, {}, set())
+        facts = list_facts(reference._words, {}, None, None)
+        own = _choose_words("estimate_prevalence", reference._words, {}, facts)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
     if (model := own.pop("model", None)) is not None:
@@ -596,4 +604,6 @@ def _show_word(value: Any) -> str:
     """Return a word of the table for a repr: names as they are, expressions as Polars prints them."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{', '.join(map(_show_word, value))}]"
+    if isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return f"a {type(value).__name__}"
     return str(value) if isinstance(value, pl.Expr) else repr(value)

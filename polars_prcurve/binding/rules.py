@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from polars_prcurve.binding.words import USES
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.never_scored import counts_negatives
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
 
@@ -54,6 +56,13 @@ _CORRECTED = (
     "an interval of what was maximized is known for independent rows; leave out cluster= or confidence="
 )
 
+_NULL_BELOW, _UNKNOWN = 'missing="below"', "negatives are not counted"
+_TAKES_BELOW = tuple(method for method, words in USES.items() if "below" in words)
+_SCORES_ALL = tuple(method for method in USES if method not in _TAKES_BELOW)
+_COUNTS_ALL = ("counts", "crossings", "leaders", "dominance", "decide", "report")
+_FOUND = tuple(method for method in _TAKES_BELOW if method not in _COUNTS_ALL)
+"""Methods that answer of what was found, too, where negatives are not counted."""
+
 RULES = (
     # Which examples there are.
     *_pair("label=None", ("pos_label=", "weight=", "counts="),
@@ -68,6 +77,25 @@ RULES = (
          "id= tells which rows are of one example; leave it out with paired=False", passes_over=True),
     Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
+    # Examples that were never scored.
+    Rule((_NULL_BELOW,), "{method}() needs a score in each row; filter rows without one out, or pass "
+         'missing="drop"', _SCORES_ALL),
+    *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
+        *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
+                          "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
+               f"{{fact}} takes no examples that were never scored; leave it out, or {unscored}",
+               *_TAKES_BELOW),
+        Rule((unscored, "maximize=", "confidence="), "an interval of what was maximized draws examples "
+             f"that have a score; leave out confidence=, or {unscored}", ("operating_points",)),
+    )),
+    Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
+         _COUNTS_ALL),
+    *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
+                      "match="), f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as "
+           "below=, or leave {fact} out", *_FOUND),
+    *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
+           "number; pass both numbers as below=, or leave guarantee= out", _FOUND)
+      for target in ("precision=", "fdr=")),
     # Where the model runs.
     Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
          '{"cat": "p_cat", ...}', unless=("score={...}",)),
@@ -169,6 +197,18 @@ RULES = (
 """What does not go together. The first rule that refuses a call is the one that its error tells."""
 
 
+def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
+    """Raise for words on examples that were never scored, if a chart has no place for them."""
+    facts = list_facts(words, {}, None, None)
+    if chart in ("reliability", "normal_quantiles") and (found := {"below=", _NULL_BELOW} & facts):
+        raise PrcError(f"plot.{chart}() draws scores; leave out {found.pop().rstrip('=')}")
+    if (
+        chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve", "live")
+        and _UNKNOWN in facts
+    ):
+        raise PrcError(f"{_UNKNOWN}, and plot.{chart}() needs their number; pass both numbers as below=")
+
+
 def list_facts(
     words: Mapping[str, Any], own: Mapping[str, Any], eta: Any, certainty: Intervals | None
 ) -> set[str]:
@@ -181,6 +221,12 @@ def list_facts(
     facts = {f"{name}=" for name, value in said.items() if value is not False}
     if words.get("label", "") is None:
         facts.add("label=None")
+    if isinstance(said.get("missing"), str) and said["missing"] == "below":
+        facts.add(_NULL_BELOW)
+    if "below" in said and not counts_negatives(said["below"]):
+        facts.add(_UNKNOWN)
+    if eta is not None and not (isinstance(eta, list | tuple) and all(of is None for of in eta)):
+        facts.add("eta=")
     if said.get("paired") is False:
         facts.add("paired=False")
     if said.get("of") == "roc":

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from polars_prcurve.argument_kinds import Title
     from polars_prcurve.curves.targets import TargetValues
     from polars_prcurve.inputs.column_reader import Column, Columns, Counts, Missing
+    from polars_prcurve.inputs.never_scored import Below
     from polars_prcurve.inputs.point_columns import Cells, Sizes
     from polars_prcurve.metrics.point_metric import PointMetric
 
@@ -33,6 +34,7 @@ class TableWords(TypedDict, total=False):
     rates: tuple[Column, Column] | None
     sizes: Sizes | None
     cells: Cells | None
+    below: Below | None
     missing: Missing
 
 
@@ -117,25 +119,26 @@ PASSED_OVER = ("id", "cluster", "stratum")
 _ROWS = {"score", "label", "pos_label", "by", "model", "missing"}
 _COUNTED = _ROWS | {"weight", "counts"}
 _POINTS = _COUNTED | {"rates", "sizes", "cells"}
+_BELOW = {"below"}
 _DESIGN = {"stratum", "cluster"}
 USES: dict[str, set[str]] = {
-    "counts": _COUNTED,
-    "sweep": _POINTS,
-    "curve": _POINTS | _DESIGN,
-    "operating_points": _POINTS | _DESIGN,
+    "counts": _COUNTED | _BELOW,
+    "sweep": _POINTS | _BELOW,
+    "curve": _POINTS | _DESIGN | _BELOW,
+    "operating_points": _POINTS | _DESIGN | _BELOW,
     "decision_curve": _COUNTED,
-    "summary": _POINTS | _DESIGN,
+    "summary": _POINTS | _DESIGN | _BELOW,
     "binormal": _COUNTED,
-    "compare": _POINTS | _DESIGN | {"id"},
-    "ranking": _POINTS | _DESIGN | {"id"},
-    "crossings": _POINTS,
-    "leaders": _POINTS,
-    "dominance": _POINTS,
+    "compare": _POINTS | _DESIGN | _BELOW | {"id"},
+    "ranking": _POINTS | _DESIGN | _BELOW | {"id"},
+    "crossings": _POINTS | _BELOW,
+    "leaders": _POINTS | _BELOW,
+    "dominance": _POINTS | _BELOW,
     "sample_size": _POINTS,
     "resolution": _POINTS,
     "subsample_negatives": _ROWS | {"counts"},
-    "decide": _POINTS | _DESIGN | {"id"},
-    "report": _POINTS | _DESIGN | {"id"},
+    "decide": _POINTS | _DESIGN | _BELOW | {"id"},
+    "report": _POINTS | _DESIGN | _BELOW | {"id"},
     "estimate_prevalence": _ROWS | {"counts"},
     "reweight": _ROWS | {"weight"},
     "monitor": _ROWS | {"counts", "cells"},

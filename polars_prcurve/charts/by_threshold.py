@@ -128,8 +128,9 @@ def threshold_curve(
     curves = _read_scores(table)
     needed = ["threshold", "recall", "precision"]
     marked = read_points("threshold_curve", points, curves, needed)
-    marked = mark_half(curves) if points is None else add_lower(marked, curves)
     channels = _read_channels(curves, color, facet)
+    halves = mark_half(curves, replace(channels, facet=None))
+    marked = halves if points is None else add_lower(marked, curves)
     labels = [None] if channels.facet is None else channels.facet.labels
     x = build_score_axis("x", "Threshold: alert if the score is at least this", curves.rows["score"])
     curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))

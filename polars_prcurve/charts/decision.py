@@ -48,7 +48,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 )
 from polars_prcurve.confidence.estimates import name_estimate
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_count, say_share
+from polars_prcurve.number_words import say_count, say_share, say_signed
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)
@@ -337,7 +337,7 @@ def _draw_alternatives(canvas: Canvas) -> None:
 def _say_value(value: float, events: int) -> str:
     """Return a net benefit among this number of cases, in two digits: `36`, or `-4.2`."""
     number = float(f"{events * value:.2g}")
-    return f"\u2212{say_count(-number)}" if number < 0 else say_count(number)
+    return say_signed(number, say_count)
 
 
 def _say_events(curves: ChartCurves) -> str:

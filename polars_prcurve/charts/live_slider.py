@@ -49,6 +49,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.prevalence.eta_table import read_share
+from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 WIDTH, HEIGHT = 620, 320
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels
@@ -56,6 +57,8 @@ _MIN_ETA = 1e-6
 _MAX_CURVES = 24
 _NARROW, _NARROW_ROOM = 480, 270
 """Pixels across below which a chart is that of a phone, and those of its note."""
+_NAME_ROW = 18
+"""Pixels that a row of a name takes."""
 _RULER = -46  # of the ruler, in pixels above the curves
 _ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 _LABEL_ROOM = 92
@@ -275,8 +278,7 @@ class _LivePainter:
         data = mark_grey(data, self.channels)
         layers = [*self._build_curves(data), *self._build_ruler(), *self._build_numbers()]
         layers[1:1] = self._build_axis()
-        labels = self.channels.color.shown_labels if self.channels.color else [""]
-        foot = HEIGHT + 72 + 22 * len(labels)
+        foot = HEIGHT + 72 + sum(4 + _NAME_ROW * len(rows) for rows in self._wrap_names().values())
         room = _NARROW_ROOM if self.narrow != "false" else self.pixels
         layers += self._build_notes(text, foot)
         at = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
@@ -448,18 +450,16 @@ class _LivePainter:
             column = one.transform_calculate(recall=place, text=name)
             column = column.mark_text(align="right", **quiet)
             layers.append(column.encode(self.x, y=fix_y(top), text="text:N"))
-        labels = self.channels.color.shown_labels if self.channels.color else [""]
-        for number, label in enumerate(labels):
-            y = fix_y(top + 22 * (number + 1))
-            row = self._pick_exact()
+        for label, names in self._wrap_names().items():
+            y, row = fix_y(top + 22), self._pick_exact()
+            for number, name in enumerate(names):
+                at = fix_y(top + 22 + _NAME_ROW * number)
+                named = alt.Chart(alt.InlineData(values=[{"color": label, "text": name}]))
+                written = self._write(named.transform_calculate(recall=start), "left")
+                layers.append(written.encode(self.x, y=at, text="text:N"))
+            top += 4 + _NAME_ROW * len(names)
             if label:
                 row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))
-                named = alt.Chart(alt.InlineData(values=[{"color": label}]))
-                named = named.transform_calculate(recall=start)
-                limit = alt.ExprRef(f"({self._pick(0.28, 0.52)} - {start}) * width")
-                layers.append(
-                    self._write(named, "left", limit=limit).encode(self.x, y=y, text="color:N")
-                )
             for place, cell in zip(places, cells, strict=True):
                 text = row.transform_calculate(said=cell).transform_calculate(recall=place)
                 layers.append(self._write(text, "right").encode(self.x, y=y, text="said:N"))
@@ -468,9 +468,16 @@ class _LivePainter:
             for layer in layers
         ]
 
-    def _write(self, chart: alt.Chart, align: Literal["left", "right"], **look: Any) -> alt.Chart:
+    def _wrap_names(self) -> dict[str, list[str]]:
+        """Return the rows of each name, which stand left of its numbers, also on a phone."""
+        labels = self.channels.color.shown_labels if self.channels.color else [""]
+        letters = 36 if self.narrow == "false" else 20
+        rows = {label: wrap_words(label.strip(ISOLATES), letters) for label in labels}
+        return {label: [*map(isolate_name, each)] or [""] for label, each in rows.items()}
+
+    def _write(self, chart: alt.Chart, align: Literal["left", "right"]) -> alt.Chart:
         size = alt.ExprRef(self._pick(11.5, 14))
         written: alt.Chart = chart.mark_text(
-            align=align, baseline="bottom", fontSize=size, fontWeight="bold", **look
+            align=align, baseline="bottom", fontSize=size, fontWeight="bold"
         )
         return written

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +31,7 @@ from polars_prcurve.charts.parts.number_formats import (
     say_etas,
 )
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
-from polars_prcurve.number_words import say_eta
+from polars_prcurve.number_words import say_eta, say_signed
 from polars_prcurve.visible_text import shorten_name
 
 _SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
@@ -254,8 +253,7 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each prevalence of the table."""
 
     def write(value: float) -> str:
-        sign = "" if math.isclose(value, 0, abs_tol=1e-12) else "+" if value > 0 else "\u2212"
-        return f"{sign}{abs(100 * value):.3g}"
+        return say_signed(100 * round(value, 12), "{:.3g}".format, "+")
 
     ends = (row["low"], row["high"])
     within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"

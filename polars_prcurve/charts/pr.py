@@ -89,7 +89,8 @@ def pr_curve(
         and its precision. With the columns `holds_from` and `holds_to`, a thin rule spans them.
         Rows without a threshold are counted in the note.
     log_y
-        A log axis for precision. By default where all prevalences are below 0.01, or one is below 0.001.
+        A log axis for precision. By default where all prevalences are below 0.01, or one is at most
+        0.001.
     color, facet
         A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
         first `by` column is colour, and the others are panels, as is eta if a group has several. With
@@ -126,7 +127,7 @@ def pr_curve(
     rows = raise_to_axis(keep_rises(curves.rows), axis, height.fields)
     has_dots = canvas.draw_published(rows)
     canvas.data += mark_points(
-        mark_half(curves) if points is None and channels.facet is None else marked,
+        mark_half(curves, channels) if points is None else marked,
         canvas,
         x_of=lambda row: row["recall"],
         y_of=lambda row: {axis.field: max(height.measure(row[y]), axis.low)},

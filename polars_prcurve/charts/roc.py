@@ -124,7 +124,7 @@ def roc_curve(
     canvas.draw_lines(split_by_doubt(drawn, "linear"), ghosts=not equal.slopes)  # one kind of grey
     has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
     canvas.data += mark_points(
-        mark_half(curves) if points is None and channels.facet is None else marked,
+        mark_half(curves, channels) if points is None else marked,
         canvas,
         x_of=lambda row: max(row["fpr"], edge),
         y_of=lambda row: {"recall": row["recall"]},

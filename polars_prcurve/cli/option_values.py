@@ -113,6 +113,12 @@ def read_confidence(word: str) -> float | Intervals:
 # Other values ------------------------------------------------------------------------------------
 
 
+def read_below(word: str) -> tuple[int, int | None]:
+    """Return the two numbers of `N_POS/N_NEG`, of which that of negatives may be `unknown`."""
+    n_pos, n_neg = word.split("/")
+    return int(n_pos), None if n_neg == "unknown" else int(n_neg)
+
+
 def split_metrics(words: Sequence[str]) -> list[str]:
     """Return metrics as tables name them: `f1`, `f_beta(2)`, `best(f1)`."""
     try:
@@ -153,6 +159,12 @@ SWITCH = Kind("")
 COLUMN = Kind("COLUMN")
 COLUMNS = Kind("COLUMN", several=True, split=split_words)
 SIZES = Kind(("N_POS", "N_NEG"), read_word=lambda word: int(word) if word.isdecimal() else word)
+BELOW = Kind(
+    "N_POS/N_NEG",
+    "two numbers, such as 12/340 or 12/unknown, or one file",
+    read_below,
+    numbers=("n_pos", "n_neg"),
+)
 TEXT = Kind("TEXT")
 WHOLE = Kind("N", "a whole number", int)
 NUMBER = Kind("N", "a number", read_share)

@@ -42,9 +42,14 @@ OPTIONS = {
     "cells": Option(
         Kind(("TP", "FP", "FN", "TN")), "columns of cumulative counts per threshold, in place of a label"
     ),
+    "below": Option(
+        kinds.BELOW,
+        "examples that were never scored, which lie below all scores: 12/340, or 12/unknown; of each "
+        "group, or a file with the group columns, n_pos and n_neg",
+    ),
     "missing": Option(
-        Kind("KIND", choices=("raise", "drop")),
-        "on an empty score, label or weight, stop or drop the row",
+        Kind("KIND", choices=("raise", "drop", "below")),
+        "on an empty score, label or weight, stop or drop the row; below: an empty score lies below all",
     ),
     "unlabelled": Option(SWITCH, "count rows without labels"),
     "table": Option(

@@ -48,12 +48,17 @@ def write_table(args: argparse.Namespace) -> None:
         if sentence := _find_verdict(asked):
             print_lines([*textwrap.wrap(f"{sentence}.", get_terminal_size().columns), ""])
         print_rows(shown, _build_layout(args, asked))
+        if asked.method in _NAME_LEADS and not _TESTED_OTHERWISE & asked.arguments.keys():
+            ask = "" if asked.method == "ranking" else "ranking "
+            print_lines([f"No lead was tested; {ask}--confidence 95% tells which models may be best."])
     elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
         n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
         seconds = time.monotonic() - started
         print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
 
 
+_NAME_LEADS = ("ranking", "leaders", "crossings")
+_TESTED_OTHERWISE = {"confidence", "coarse", "rates", "cells"}
 _SAY_VERDICT = ("operating_points", "compare", "ranking")
 _OTHER_QUESTIONS = {"metrics", "metric", "other", "match", "paired", "worst", "together", "coarse"}
 

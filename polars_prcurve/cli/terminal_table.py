@@ -333,7 +333,7 @@ def _choose_format(
         return show_eta
     if name in ("threshold", "score", "holds_from", "holds_to") or not dtype.is_numeric():
         # Six digits tell most scores apart.
-        return lambda x: make_harmless(f"{x:.6g}" if isinstance(x, float) else str(x))
+        return lambda x: make_harmless(f"{x + 0.0:.6g}" if isinstance(x, float) else str(x))
     if name in ("p_value", "p_adjusted", "shift_p_value"):
         return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"
     if dtype.is_integer():
@@ -460,6 +460,6 @@ def show_number(value: float, decimals: int) -> str:
     """Return a number with these decimals; one that would be shown as 0 has an exponent."""
     if not math.isfinite(value):
         return str(value)
-    text = f"{value:,.{decimals}f}".replace(",", " ")
+    text = f"{value + 0.0:,.{decimals}f}".replace(",", " ")
     is_lost = value != 0 and float(text.replace(" ", "")) == 0
     return f"{value:.1e}" if is_lost else text

@@ -15,8 +15,9 @@ from polars_prcurve.comparison.point_differences import check_has_point_interval
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import merge_zeros
-from polars_prcurve.inputs.score_table import InputTable, RateTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, counts_negatives
 from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
+from polars_prcurve.uncertainty.negatives_needed import check_negatives
 
 _NUMBER, _ROW, _DISTANCE, _FARTHEST = (
     f"{c.RESERVED}{name}" for name in ("step", "row", "distance", "farthest")
@@ -35,9 +36,10 @@ def build_compare_table(
     if target is not None:
         found: Any = find_point_metrics("precision" if metrics is None else metrics)
     else:
-        defaults = ("average_precision", "roc_auc")
+        defaults = ("average_precision", *(["roc_auc"] if counts_negatives(asked.table) else []))
         found = find_curve_metrics(defaults if metrics is None else metrics, takes_target=True)
     comparison = asked._replace(metrics=found, target=target)
+    check_negatives(asked.table, found)
     check_comparison(comparison)
     # Metrics without a direction have no best model, which is an error here.
     signs = {metric.name: direction_sign(metric) for metric in found} if worst else {}

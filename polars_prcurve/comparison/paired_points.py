@@ -39,8 +39,8 @@ AMOUNTS = {"pos": c.POS, "neg": c.NEG}
 BOTH, OF_ALL = f"{c.RESERVED}both_", f"{c.RESERVED}n_"
 """What the columns with the examples of a class begin with that both models flag, and with all examples;
 those that one model alone flags begin with A or B."""
-_SQUARES = {name: f"{amount}_squared" for name, amount in AMOUNTS.items()}
-_LEVEL, _IS_MARK = f"{c.RESERVED}level", f"{c.RESERVED}is_mark"
+_SQUARED = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
+_LEVEL, _IS_MARK, _LEAST = (f"{c.RESERVED}{name}" for name in ("level", "is_mark", "least"))
 _SIDE_GROUPS = [side + c.GROUP for side in SIDES]
 _SIDE_LEVELS = [side + _LEVEL for side in SIDES]
 _LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
@@ -62,39 +62,65 @@ def count_discordant(
     """Return the numbers of examples, by class, that one model alone flags, or both, and of all.
 
     There is a row per model pair and ETA_NUMBER. `points` hold a threshold of each model and ETA_NUMBER.
-    Examples between two thresholds are flagged alike, so they are counted together, once for all steps.
+    Both models' rows are joined where each flags them, which mostly are few; the others follow, since
+    what one model flags alone is what it flags less what both flag. Examples between two thresholds are
+    flagged alike, so they are counted together, once for all steps.
     Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     """
-    rows, thresholds = _number_levels(table, points, by)
-    example, step = (
-        {**by, c.EXAMPLE: table.rows.collect_schema()[c.EXAMPLE]},
-        {**by, ETA_NUMBER: pl.UInt32()},
-    )
-    cells = _join_sides(rows, example, list(AMOUNTS.values())).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
-    sums = [pl.col(amount).sum() for amount in AMOUNTS.values()]
-    scaled = table.float_sums
-    squares = [
-        exact_sums.square_integer(pl.col(amount), scaled=scaled).sum().alias(_SQUARES[name])
-        for name, amount in AMOUNTS.items()
-    ]
+    rows, thresholds = _read_models(table, points, by)
+    flagged, thresholds = _number_levels(rows, thresholds)
+    example = {**by, c.EXAMPLE: table.all_rows.collect_schema()[c.EXAMPLE]}
+    step = {**by, ETA_NUMBER: pl.UInt32()}
+    of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_add_up())
+    of_both = _join_sides(flagged, example, list(AMOUNTS.values()))
+    of_both = of_both.group_by(*_SIDE_GROUPS, *_SIDE_LEVELS).agg(_add_up(BOTH))
     steps = _join_sides(thresholds, step, []).rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
-    both = steps.join(cells.agg(*sums, *squares), on=_SIDE_GROUPS)
-    of_a, of_b = (
-        (pl.col(level) >= pl.col(least)).fill_null(False)
-        for level, least in zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)
-    )
-    kinds = {A: of_a & ~of_b, B: of_b & ~of_a, BOTH: of_a & of_b, OF_ALL: pl.lit(True)}
+    counted = [_count_flagged(steps, of_both, SIDES, BOTH)]
+    for side in SIDES:
+        cells = of_one.select(pl.all().name.prefix(side))
+        counted.append(_count_flagged(steps, cells, (side,), side))
+    squares = pl.col(*AMOUNTS.values())  # a row that stands for several examples is no heavy example
+    if table.has_squares:
+        squares = exact_sums.square_integer(squares, scaled=table.float_sums)
+    totals = rows.group_by(c.GROUP).agg(_add_up(OF_ALL), squares.sum().name.suffix(_SQUARED))
+    pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
+    pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
+    for found in counted:
+        pairs = pairs.join(found, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
+    return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **_measure_kinds(scaled=table.float_sums))
+
+
+def _add_up(kind: str = "") -> pl.Expr:
+    """Return the sums of the AMOUNTS, in columns whose names begin with a kind."""
+    return pl.col(*AMOUNTS.values()).sum().name.prefix(kind)
+
+
+def _count_flagged(
+    steps: pl.LazyFrame, cells: pl.LazyFrame, sides: Sequence[str], kind: str
+) -> pl.LazyFrame:
+    """Return one row per step and model pair, with the amounts in cells that models of `sides` flag."""
+    levels = (pl.col(side + _LEVEL) >= pl.col(f"{side}{_LEVEL}_least") for side in sides)
+    amounts = pl.col(*(kind + amount for amount in AMOUNTS.values()))
+    joined = steps.join(cells, on=[side + c.GROUP for side in sides], how="left")
+    is_flagged = pl.all_horizontal(levels)
+    return joined.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
+
+
+def _measure_kinds(*, scaled: bool) -> dict[str, pl.Expr]:
+    """Return the numbers of examples of each class and kind, over sums of amounts."""
     counts: dict[str, pl.Expr] = {}
     for name, amount in AMOUNTS.items():
-        flagged_by = {kind: pl.col(amount).filter(flagged).sum() for kind, flagged in kinds.items()}
-        square = pl.col(_SQUARES[name]).sum()
+        of_both = pl.col(BOTH + amount)
+        kinds = {side: pl.col(side + amount) - of_both for side in SIDES}
+        kinds |= {BOTH: of_both, OF_ALL: pl.col(OF_ALL + amount)}
+        square = pl.col(amount + _SQUARED)
         if scaled:
-            flagged_by = {kind: exact_sums.scale_near_one(of) for kind, of in flagged_by.items()}
+            kinds = {kind: exact_sums.scale_near_one(of) for kind, of in kinds.items()}
             square = exact_sums.scale_near_one(square, squares=True)
         # What a weight of 1 counts as.
-        unit = pl.when(square > 0).then(flagged_by[OF_ALL] / square).otherwise(1.0)
-        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in flagged_by.items()}
-    return both.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(**counts)
+        unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
+        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
+    return counts
 
 
 def _count_amounts(table: ScoreTable) -> list[pl.Expr]:
@@ -113,21 +139,29 @@ def _count_amounts(table: ScoreTable) -> list[pl.Expr]:
     return [exact_sums.to_integer(of, by) for of, by in zip(amounts, exponents, strict=True)]
 
 
-def _number_levels(
+def _read_models(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the examples and the thresholds of all models, with GROUP and _LEVEL.
-
-    An example is flagged if its level is at least that of the threshold. Where nothing is flagged the
-    level is beyond all examples, and where no threshold was found it is null.
-    """
+    """Return the examples of all models, with GROUP and AMOUNTS, and their thresholds as SCORE."""
     of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
     columns = [c.LABEL] if table.labelled else list(AMOUNTS.values())
-    rows = join_groups(table.rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
+    rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
     rows = rows.select(pl.exclude(c.MODEL, *columns), *_count_amounts(table))
+    return rows.cache(), thresholds.drop(c.MODEL)  # rows are added up, and those flagged are joined
+
+
+def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return the examples that any threshold flags, and the thresholds, both with _LEVEL.
+
+    An example is flagged if its level is at least that of the threshold. Where nothing is flagged the
+    level is beyond all examples, and where no threshold was found it is null.
+    """
     marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
+    least = marks.group_by(c.GROUP).agg(pl.col(c.SCORE).min().alias(_LEAST))
+    # What was never scored has no score that is as high.
+    rows = rows.join(least, on=c.GROUP).filter(pl.col(c.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
     levels = marks.with_row_index(_LEVEL, offset=1)
     marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
     # A score that equals a threshold comes after it.
@@ -135,8 +169,10 @@ def _number_levels(
     numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
     beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
     thresholds = thresholds.join(levels, on=[c.GROUP, c.SCORE], how="left")
-    thresholds = thresholds.select(*by, c.GROUP, ETA_NUMBER, pl.coalesce(_LEVEL, beyond).alias(_LEVEL))
-    return numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK), thresholds
+    level = pl.coalesce(_LEVEL, beyond).alias(_LEVEL)
+    thresholds = thresholds.select(pl.exclude(c.SCORE, "tp", _LEVEL), level)
+    # Cached, as each model is paired with others.
+    return numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache(), thresholds
 
 
 def _join_sides(

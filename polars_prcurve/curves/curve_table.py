@@ -18,7 +18,7 @@ from polars_prcurve.confidence.bands import BandOptions, add_bands
 from polars_prcurve.curves.binormal import replace_by_binormal_rates
 from polars_prcurve.curves.fields import add_field_bands
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable, has_unscored, is_field
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -171,7 +171,13 @@ def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr]
 
     Without a table of scores, point metrics are computed from recall and fpr.
     """
-    return Rows(column, column("eta"), lambda metric: metric_values([metric], table, column)[0])
+    unscored = table is not None and has_unscored(table)
+    return Rows(
+        column,
+        column("eta"),
+        lambda metric: metric_values([metric], table, column)[0],
+        has_unscored=unscored,
+    )
 
 
 # Long tables, of a row per metric: each row comes repeated, numbered in COPY -------------------

@@ -54,7 +54,9 @@ from polars_prcurve.inputs.score_table import (
     InputTable,
     RateTable,
     ScoreTable,
+    counts_negatives,
     has_unlike_examples,
+    has_unscored,
     is_clustered,
     is_field,
 )
@@ -198,7 +200,7 @@ def build_points_table(
     effective = bands is not None or sized
     clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
-    sweep = build_sweep(table, effective=effective, clusters=clusters)
+    sweep = build_sweep(table, effective=effective, clusters=clusters, unscored=False)
     search = _build_search(grid, sweep, targets, bands, design)
     points = _find_points(search, targets)
     if bands is not None and bands.moving:
@@ -449,8 +451,10 @@ def _add_chance(
     points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
-    if is_field(table) or has_unlike_examples(table):
+    if is_field(table) or has_unlike_examples(table) or not counts_negatives(table):
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
+    if has_unscored(table):
+        rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
     found = measure_chance(rows, groups, class_sizes(table), confidence)
@@ -501,5 +505,5 @@ def _doubt_cells(design: Design) -> dict[str, pl.Expr]:
     return {
         "few positives": pl.min_horizontal(cells["tp"], cells["fn"]) < _FEW,
         "few false alerts": cells["fp"] < _FEW,
-        "few negatives": cells["tn"] < _FEW,
+        **({"few negatives": cells["tn"] < _FEW} if counts_negatives(design.table) else {}),
     }

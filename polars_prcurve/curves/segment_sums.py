@@ -20,9 +20,10 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.curves.curve_table import build_metric_rows
+from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import float_bits, repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.metrics.curve_arrays import find_vertices
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
@@ -53,6 +54,8 @@ class CurveSegments(NamedTuple):
     """From a function that finds a column by its name, to what formulas read."""
     design: bool = False
     """Whether segments have shares of squared weights, SQUARE_RISE and so on, of their own."""
+    has_unscored: bool = False
+    """Whether the last segment of a curve may be of examples that were never scored: SCORE is null."""
     of_pair: tuple[str, ...] = ()
     """Columns that formulas read from the pairs, where segments have none; see `read_from_pairs`."""
 
@@ -120,7 +123,10 @@ class CurveSegments(NamedTuple):
             rows = replace(self.make_rows(pl.col), short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 frame = frame.with_columns(**_bind(steps, rows))
-            terms.append(frame.select(key, **{n: m.prepare_term(rows) for n, m in metrics.items()}))
+            found = {n: m.prepare_term(rows) for n, m in metrics.items()}
+            if self.has_unscored:
+                found = {n: metrics[n].recipe.leave_out_unscored(term) for n, term in found.items()}
+            terms.append(frame.select(key, **found))
         totals = {name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()}
         sums = [part.group_by(key).agg(**totals) for part in terms]
         reduced = pl.concat(sums).group_by(key).agg(**totals) if len(sums) > 1 else sums[0]
@@ -173,7 +179,8 @@ def _assemble_curves(
     facts = CurveFacts(eta, has_positives, has_negatives, pl.col(c.LEAST_FPR), n_pos, n_neg)
     scores = table if isinstance(table, ScoreTable) else None  # points may end in one without counts
     make_rows = partial(build_metric_rows, scores)
-    return CurveSegments(groups, segments, class_sizes(table), facts, make_rows)
+    below = has_unscored(table)
+    return CurveSegments(groups, segments, class_sizes(table), facts, make_rows, has_unscored=below)
 
 
 def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSegments:
@@ -204,6 +211,11 @@ def build_hulls(
     names = [metric.name for metric in metrics if metric.recipe.on_hull]
     if not names:
         return {False: segments}
+    if has_unscored(table):
+        raise PrcError(
+            f"{', '.join(names)}, of a convex hull, is not known where examples were never scored; "
+            'leave it out, or leave out below= and missing="below"'
+        )
     found = table.collect(segments, f"{', '.join(names)}, of a convex hull", n_etas=1)
     return {False: found.lazy(), True: add_extents(add_row_before(find_upper_hull(found).lazy()))}
 

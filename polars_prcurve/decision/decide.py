@@ -20,12 +20,14 @@ from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.group_tests import GroupTests, test_groups
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
-from polars_prcurve.decision.value_words import list_names
+from polars_prcurve.decision.value_words import list_names, name_model
 from polars_prcurve.decision.verdict import STATUSES, Verdict
 from polars_prcurve.name_words import join_words, name_group
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where
 
 _MOST_PLACES = 3
+_MOST_VERDICTS = 4
+"""Verdicts, at most, that the sentence above many cases tells one by one."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class Findings:
     """How many rows were left out, as a sentence; empty if none was."""
     group_tests: GroupTests | None = None
     """How groups of one model stand beside all others, if there are several."""
+
+    @property
+    def has_one_model(self) -> bool:
+        """Whether no case has models to compare."""
+        return all(len(case.candidates) == 1 for case, _ in self.cases)
 
     @property
     def groups(self) -> list[str]:
@@ -169,6 +176,8 @@ def _join_reasons(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
         head, _, tail = reason.partition(": ")
         tails.setdefault(head, {})[tail] = None
     said = {head: join_words([tail for tail in each if tail] or [""]) for head, each in tails.items()}
+    # Who is behind in one group may lead in another: of cases that differ a picture or a table tells.
+    said = {head: tail for head, tail in said.items() if head != "behind" or len(tails[head]) == 1}
     return tuple(f"{head}: {tail}" if tail else head for head, tail in said.items())
 
 
@@ -177,23 +186,32 @@ def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
     case, verdict = judged[0]
     everywhere = say_places([other for other, _ in judged], all_of="all")
     head, colon, rest = verdict.sentence.partition(": ")
-    if not colon:
+    if not colon or (verdict.status == "settled" and len(case.candidates) == 1):
         head, rest = "Better than chance", verdict.sentence
     return f"{head} {everywhere}; {say_place(case)}: {rest}"
 
 
 def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:
-    """Return which verdicts there are, and where each of them holds."""
+    """Return which verdicts there are, and where each of them holds; of many the most frequent ones."""
+    if {verdict.status for _, verdict in judged} == {"not told apart"}:
+        everywhere = say_places([case for case, _ in judged], all_of="any of")
+        every = {each.model: each for case, _ in judged for each in case.candidates}
+        if len(every) > 2:
+            return f"Which of {len(every)} models is best is not settled {everywhere}"
+        names = list_names(sorted(every.values(), key=lambda candidate: str(candidate.model)))
+        return f"{names} are not told apart {everywhere}"
     by_verdict: dict[str, list[Case]] = {}
     for case, verdict in judged:
         by_verdict.setdefault(say_short(case, verdict), []).append(case)
     groups = {tuple(value for _, value in _list_groups(case.key)) for case, _ in judged}
     etas = {case.eta for case, _ in judged}
     what = "prevalence" if len(groups) == 1 else "group"
-    said = [
-        f"{words} {_say_where(cases, what, has_etas=len(etas) > 1)}"
-        for words, cases in sorted(by_verdict.items(), key=lambda item: -len(item[1]))
-    ]
+    found = sorted(by_verdict.items(), key=lambda item: -len(item[1]))
+    if len(found) > _MOST_VERDICTS:
+        rest = found[_MOST_VERDICTS - 1 :]
+        more = [case for _, cases in rest for case in cases]
+        found[_MOST_VERDICTS - 1 :] = [(f"{len(rest)} other verdicts", more)]
+    said = [f"{words} {_say_where(cases, what, has_etas=len(etas) > 1)}" for words, cases in found]
     return f"It depends on the {what}: {'; '.join(said)}"
 
 
@@ -201,7 +219,9 @@ def say_short(case: Case, verdict: Verdict) -> str:
     """Return a verdict in a few words."""
     named = [candidate for candidate in case.candidates if candidate.model in verdict.models]
     if verdict.status == "settled":
-        return f"{list_names(named)} is better" if named else "better than chance"
+        return f"{list_names(named)} is better" if len(case.candidates) > 1 else "better than chance"
+    if len(named) > 2:
+        return f"{len(named)} models are not told apart"
     named.sort(key=lambda candidate: str(candidate.model))  # whichever is first by chance
     return f"{list_names(named)} are not told apart" if named else verdict.status
 
@@ -216,7 +236,7 @@ def say_places(cases: Sequence[Case], all_of: str = "") -> str:
     """Return where several cases are: in so many groups, at so many prevalences."""
     groups = {tuple(value for _, value in _list_groups(case.key)) for case in cases}
     n = len(cases)
-    number = "both" if n == 2 and all_of else f"{all_of} {n}".strip()
+    number = "both" if n == 2 and all_of == "all" else f"{all_of} {n}".strip()
     if len(groups) == 1:
         return f"at {number} prevalences"
     return f"in {number} groups" if len(groups) == n else f"in {number} groups and prevalences"
@@ -239,6 +259,13 @@ def name_cases(cases: Sequence[Case]) -> list[str]:
         parts = [name_group(name, value) for name, value in _list_groups(case.key)]
         names.append(", ".join([*parts, *([say_eta(case.eta)] if has_etas and case.eta else [])]))
     return names
+
+
+def list_all_names(findings: Findings) -> set[str]:
+    """Return the names of all models and groups, as sentences have them."""
+    models = {name_model(each) for case, _ in findings.cases for each in case.candidates if each.model}
+    groups = {name_group(*pair) for case, _ in findings.cases for pair in _list_groups(case.key)}
+    return models | groups
 
 
 def _list_groups(key: Mapping[str, Any]) -> list[tuple[str, Any]]:

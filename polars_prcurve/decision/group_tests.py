@@ -40,7 +40,7 @@ def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
     rows = evidence.rows
     is_plain = asked.unweighted is None and asked.weighted is None and not asked.takes_apart
     is_plain = is_plain and not asked.is_published
-    if asked.model is not None or goal.is_joint or goal.maximized is not None or not is_plain:
+    if goal.is_joint or goal.maximized is not None or not is_plain:
         return None
     cases = rows.select(*groups, "eta")
     if len(evidence.keys) > len(groups) + 1 or cases.height < _LEAST_GROUPS or asked.eta is None:
@@ -48,6 +48,10 @@ def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
     if cases.select(groups).n_unique() < cases.height or cases["eta"].n_unique() > 1:
         return None
     counts: pl.DataFrame = asked.table.counts()
+    if asked.model is not None:
+        if counts[asked.model].n_unique() > 1:
+            return None
+        counts = counts.drop(asked.model)
     numbered = cases.select(groups).with_row_index(_GROUP)
     counts = counts.join(numbered, on=groups, nulls_equal=True).drop(groups)
     if counts.height * cases.height > _MOST_ROWS:

@@ -27,8 +27,8 @@ Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column] | None
 Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column]
 
-Missing: TypeAlias = Literal["raise", "drop"]
-"""What becomes of nulls and NaN: an error, or rows that are left out."""
+Missing: TypeAlias = Literal["raise", "drop", "below"]
+"""What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
 
 _ONE_COLUMN = "a column name or an expression"
 _IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
@@ -78,7 +78,7 @@ def _check_column_kind(what: str, column: Any) -> None:
 
 def is_dropping(missing: Missing) -> bool:
     """Return whether rows with missing values are left out; raise unless `missing` is a choice."""
-    return read_choice("missing=", missing, ("raise", "drop")) == "drop"
+    return read_choice("missing=", missing, ("raise", "drop", "below")) == "drop"
 
 
 class ColumnReader:
@@ -101,6 +101,7 @@ class ColumnReader:
         self.schema = self.frame.collect_schema()
         self.tallies = Tallies()
         self.drop = is_dropping(missing)
+        self.lets_null_scores = missing == "below"
         self.missing: list[pl.Expr] = []
         self.example_keys: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
@@ -175,7 +176,9 @@ class ColumnReader:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
         self.tallies.checks += make_checks(self.tallies.count, what, *values)
 
-    def handle_missing(self, column: ReadColumn, models: Sequence[str] = ()) -> None:
+    def handle_missing(
+        self, column: ReadColumn, models: Sequence[str] = (), *, may_be_null: bool = False
+    ) -> None:
         """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
 
         `models` are the columns that scores were in before a wide table was made long.
@@ -188,9 +191,11 @@ class ColumnReader:
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
             for model in models
         }
-        nan = column.dtype.is_float()
+        nan, null = column.dtype.is_float(), not may_be_null
         for what, count in (counters or {column.what: self.tallies.count}).items():
-            self.tallies.checks += value_checks.missing_checks(count, what, column.value, nan=nan)
+            self.tallies.checks += value_checks.missing_checks(
+                count, what, column.value, nan=nan, null=null
+            )
 
     def input_fields(
         self,

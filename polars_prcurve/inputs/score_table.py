@@ -128,6 +128,25 @@ class InputTable:
         return total.filter(pl.col(_LEN) > 0).drop(_LEN)
 
 
+TOTALS = (c.N_POS, c.POS_BELOW, c.N_NEG, c.NEG_BELOW)
+"""What a group table holds of each class: all examples, and those of them that were never scored."""
+
+
+@dataclass(frozen=True)
+class NeverScored:
+    """The examples below all scores; see `inputs.never_scored`."""
+
+    n_pos: int = 0
+    n_neg: int = 0
+    """Numbers that each group of the table has."""
+    frame: pl.LazyFrame | None = None
+    """One row per group that has some: the `by` columns and TOTALS."""
+    in_rows: bool = False
+    """Whether rows of the table without a score are among them."""
+    counts_negatives: bool = True
+    """Whether it is known how many negatives there are."""
+
+
 class KeptCounts:
     """What was counted of one table, by what was asked."""
 
@@ -153,8 +172,35 @@ class ScoreTable(InputTable):
     """The last group columns, if they tell the parts of a field apart."""
     parts: FieldParts | None = field(default=None, kw_only=True)
     """The parts of the field that each group is, if it is one; its rows are weighted then."""
+    unscored: NeverScored | None = field(default=None, kw_only=True)
+    """The examples below all scores; None if there are none."""
     counts_kept: KeptCounts | None = field(default=None, kw_only=True, compare=False)
     """What was counted of a table before; None if nothing is to be kept."""
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows to count at a score, as of any table."""
+        if self.unscored is None or not self.unscored.in_rows:
+            return self.all_rows
+        return self.all_rows.filter(pl.col(c.SCORE).is_not_null())
+
+    @property
+    def all_rows(self) -> pl.LazyFrame:
+        """The rows, also those without a score."""
+        return super().rows
+
+    def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+        """Return one row per group, in order, with sums of those that `below=` adds to the table."""
+        groups = super().aggregate_groups(aggregates)
+        if self.unscored is None or self.unscored.frame is None:
+            return groups
+        added = self.unscored.frame.select(
+            *self.by, *(n for n in TOTALS if n in groups.collect_schema())
+        )
+        both = pl.concat([groups, added], how="diagonal_relaxed")
+        if not self.by:
+            return both.sum()
+        return both.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
 
     def keep_counts(self) -> ScoreTable:
         """Return the table, checked now, which keeps what is counted of it for further questions."""
@@ -211,7 +257,8 @@ class ScoreTable(InputTable):
         score, score_tallies = pl.col(c.SCORE), Tallies()
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
-            value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan)
+            null = self.unscored is None or not self.unscored.in_rows
+            value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
         rows, positive = pl.len().cast(pl.Int64), self.columns[c.LABEL].cast(pl.Int64).sum()
         frame = self.frame.group_by(*self.by_exprs, self.columns[c.SCORE].alias(c.SCORE)).agg(
@@ -267,6 +314,16 @@ def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
 def is_stratified(table: InputTable) -> TypeGuard[ScoreTable]:
     """Return whether rows were drawn by strata."""
     return c.STRATUM in table.columns
+
+
+def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether there may be examples that were never scored."""
+    return isinstance(table, ScoreTable) and table.unscored is not None
+
+
+def counts_negatives(table: InputTable) -> bool:
+    """Return whether the negatives are counted; otherwise only those with a score are known."""
+    return not has_unscored(table) or (table.unscored is not None and table.unscored.counts_negatives)
 
 
 def has_unlike_examples(table: InputTable) -> bool:

@@ -7,6 +7,7 @@ becomes a check that the query carries with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -14,6 +15,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import refuse_arguments, refuse_kind
 from polars_prcurve.errors import PrcError
+from polars_prcurve.group_numbers import group_number
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import (
     Column,
@@ -25,8 +27,10 @@ from polars_prcurve.inputs.column_reader import (
     TypedExpr,
     list_columns,
 )
+from polars_prcurve.inputs.never_scored import Below, read_never_scored
 from polars_prcurve.inputs.point_columns import Cells, Sizes, list_parts, read_points
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.shared_examples import complete_examples
 from polars_prcurve.inputs.value_checks import check_category, equals_label, label_dtypes
 from polars_prcurve.number_words import format_count
 
@@ -56,6 +60,7 @@ def read_input(
     matched: bool = False,
     posteriors: bool = False,
     within: Columns = None,
+    below: Below | None = None,
     missing: Missing = "raise",
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
@@ -103,9 +108,25 @@ def read_input(
         model_name=model_name,
         within=parts,
     )
-    # Rows of clusters, and of examples under several models, have to stay apart.
-    may_aggregate = table.labelled and not ids
-    return table.aggregate_scores() if may_aggregate and _scores_repeat(table, frame) else table
+    table = _add_unscored(table, below, in_rows=reader.lets_null_scores)
+    return table.aggregate_scores() if _may_aggregate(table, frame) else table
+
+
+def _add_unscored(table: ScoreTable, below: Below | None, *, in_rows: bool) -> ScoreTable:
+    """Return the table with the examples of `below=`, and of rows without a score, below all scores."""
+    if below is None and not in_rows:
+        return table
+    if table.float_sums:
+        raise PrcError(
+            "examples that were never scored count as one each, and counts= holds floats; cast them to "
+            "integers if that is what they are"
+        )
+    unscored = read_never_scored(below, table, in_rows=in_rows)
+    if unscored.frame is not None:  # it may have groups beyond those of the table
+        table = replace(table, group_expr=group_number(table.by))
+    if below is not None and c.EXAMPLE in table.columns:
+        return complete_examples(table, unscored)
+    return replace(table, unscored=unscored)
 
 
 def _read_model(
@@ -178,6 +199,13 @@ _COLUMN_ARGUMENTS = (
     *("by", "score", "label", "pos_label", "weight", "stratum"),
     *("counts", "rates", "sizes", "cells", "cluster"),
 )
+
+
+def _may_aggregate(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
+    """Return whether rows of equal score may be added up, and are many."""
+    # Rows of clusters, and of examples under several models, have to stay apart.
+    apart = {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns)
+    return table.labelled and not apart and _scores_repeat(table, frame)
 
 
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
@@ -390,7 +418,7 @@ def _read_score(
     """
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    reader.handle_missing(given, models)
+    reader.handle_missing(given, models, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         value = given.value.cast(pl.Float64)

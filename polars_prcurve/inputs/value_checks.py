@@ -47,10 +47,12 @@ def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
 
 
-def missing_checks(count: RowCounter, what: str, value: pl.Expr, *, nan: bool) -> list[Check]:
+def missing_checks(
+    count: RowCounter, what: str, value: pl.Expr, *, nan: bool, null: bool = True
+) -> list[Check]:
     """Return checks that no value is null, and, with `nan`, that none is NaN."""
     todo = 'filter those rows out, or pass missing="drop" to a frame method'
-    checks = [_row_check(count(value.is_null()), what, "null", todo)]
+    checks = [_row_check(count(value.is_null()), what, "null", todo)] if null else []
     if nan:
         checks.append(_row_check(count(value.cast(pl.Float64).is_nan()), what, "NaN", todo))
     return checks

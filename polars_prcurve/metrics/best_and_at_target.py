@@ -71,7 +71,14 @@ def recall_at_precision(precision: float) -> CurveMetric:
 
     return CurveMetric(
         f"recall_at_precision({precision:g})",
-        Recipe(term, require_all_precisions, total="max", ends_only=True, limits=Limits(term, most)),
+        Recipe(
+            term,
+            require_all_precisions,
+            total="max",
+            below="zero",
+            ends_only=True,
+            limits=Limits(term, most),
+        ),
         source="recall",
     )
 
@@ -93,6 +100,7 @@ def recall_at_fpr(fpr: float) -> CurveMetric:
             term,
             require_both_classes,
             total="max",
+            below="zero",
             ends_only=True,
             at_fpr=fpr,
             limits=Limits(term, most),

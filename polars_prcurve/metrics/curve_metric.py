@@ -57,6 +57,8 @@ class Rows:
     """A function from a point metric to its value at each row, null where undefined."""
     short: bool = False
     """Whether all segments are short; see SHORT."""
+    has_unscored: bool = False
+    """Whether a last row may be of examples that were never scored: SCORE is null."""
     unit: float = 1.0
     """A factor of every rise; see `CurveMetric.prepare_term`."""
 
@@ -230,6 +232,10 @@ class Recipe:
     averages: Average | None = None
     """The mean, if the metric is a weighted mean of another metric; its own term is unused then."""
 
+    below: Literal["nothing", "zero", "ties"] = "nothing"
+    """What the examples below all scores are to the metric, which no threshold flags: nothing, a row of
+    value 0, or ties at one more score, as in areas over pairs."""
+
     # Promises
     needs: Needs = "rises"
     """The rows that matter: "rises" for the rows on which recall rises; "corners" for these and the rows
@@ -262,6 +268,13 @@ class Recipe:
     limits: Limits | None = None
     """The terms of the least and the greatest value, if scores are coarse. They share `total` and
     `finish` with the metric, so `finish` must not fall while the total grows."""
+
+    def leave_out_unscored(self, term: pl.Expr) -> pl.Expr:
+        """Return the term of a row as `below` says, where its examples were never scored."""
+        if self.below == "ties":
+            return term
+        is_below = pl.col(c.SCORE).is_null()
+        return pl.when(is_below).then(0.0 if self.below == "zero" else None).otherwise(term)
 
     def all_steps(self) -> tuple[Step, ...]:
         """Return the steps, the first of which is `once` if there is one."""
@@ -380,7 +393,13 @@ class CurveMetric(Metric):
         low, high = (
             replace(
                 self,
-                recipe=Recipe(term, self.recipe.finish, self.recipe.total, reads_half_positive=True),
+                recipe=Recipe(
+                    term,
+                    self.recipe.finish,
+                    self.recipe.total,
+                    reads_half_positive=True,
+                    below=self.recipe.below,
+                ),
             )
             for term in self.recipe.limits
         )

@@ -184,6 +184,8 @@ def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
         """Return the precision at a row, minus what the rows above would gain from one more positive."""
         rows = change(given)
         own = precision_at(rows.recall, rows.fpr, rows.odds)
+        if rows.has_unscored:  # a positive that is never found adds nothing
+            own = pl.when(rows.column(c.SCORE).is_null()).then(0.0).otherwise(own)
         return pl.when(rows.rise > 0).then(own - rows.column(of_recall)).otherwise(0.0)
 
     def negative(rows: Rows) -> Cell:

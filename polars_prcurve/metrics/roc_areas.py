@@ -48,6 +48,7 @@ def _least_if_perfect(n_pos: pl.Expr, n_neg: pl.Expr, alpha: float) -> pl.Expr:
     source="R Fig. 4",
     depends_on_eta=False,
     finish=require_both_classes,
+    below="ties",
     influence=_INFLUENCE,
     least_if_perfect=_least_if_perfect,
     fitted=Fitted(lambda rows: rows.column(c.BINORMAL_AUC)),
@@ -97,7 +98,7 @@ def partial_roc_auc(max_fpr: float) -> CurveMetric:
     limit = _read_max_fpr(max_fpr)
     return CurveMetric(
         f"partial_roc_auc({limit:g})",
-        Recipe(_term_up_to(limit), require_both_classes, limits=_limits_up_to(limit)),
+        Recipe(_term_up_to(limit), require_both_classes, below="ties", limits=_limits_up_to(limit)),
         range=(0.0, limit),
         depends_on_eta=False,
         source="M",
@@ -118,7 +119,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
 
     return CurveMetric(
         f"partial_roc_auc_mcclish({limit:g})",
-        Recipe(_term_up_to(limit), finish, limits=_limits_up_to(limit)),
+        Recipe(_term_up_to(limit), finish, below="ties", limits=_limits_up_to(limit)),
         range=((1 - random / (limit - random)) / 2, 1.0),
         depends_on_eta=False,
         source="M",

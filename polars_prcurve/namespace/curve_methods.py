@@ -33,13 +33,18 @@ from polars_prcurve.curves.operating_points import (
     list_shown_metrics,
 )
 from polars_prcurve.curves.targets import read_targets
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import ScoreTable, counts_negatives
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metrics, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import Eta
 from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
+from polars_prcurve.uncertainty.negatives_needed import (
+    check_negatives,
+    hide_uncounted,
+    needs_negatives,
+)
 from polars_prcurve.uncertainty.optimism import build_optimism_table
 from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 
@@ -138,8 +143,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.1       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 1.0    ┆ 1.0 │
         └───────────┴─────┴─────┴─────┴─────┴────────┴─────┘
         """
-        table = self._ask("sweep", words).read(c.SWEEP_COLUMNS)
-        return self._finish(build_sweep_table(table, thresholds=thresholds))
+        question = self._ask("sweep", words)
+        table = question.read(c.SWEEP_COLUMNS)
+        query = build_sweep_table(table, thresholds=thresholds)
+        return self._finish(hide_uncounted(table, query, c.SWEEP_COLUMNS))
 
     def curve(
         self,
@@ -238,6 +245,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         bands = question.read_bands(asked)
         makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
         table, grid = question.place_at_etas(question.read(makes), makes)
+        check_negatives(table, asked)
         query = build_curve_table(
             table if bands is None else table.require_example_counts(),
             grid,
@@ -248,7 +256,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             smooth=smooth is not None,
             long=long,
         )
-        return self._finish(query, grid)
+        return self._finish(hide_uncounted(table, query, makes), grid)
 
     def operating_points(
         self,
@@ -430,6 +438,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         table = question.read(makes)
         targets = read_targets(table, **question.targets)
         table, grid = question.place_at_etas(table, makes)
+        check_negatives(table, asked)
+        check_negatives(table, (of.maximized for of in targets if of.maximized is not None))
         targets = promise_and_join(
             targets, table, grid, guarantee=guarantee, start=start, together=together
         )
@@ -438,7 +448,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         query = build_points_table(
             table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
         )
-        return self._finish(query, grid)
+        return self._finish(hide_uncounted(table, query, makes), grid)
 
     def decision_curve(
         self,
@@ -633,6 +643,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         asked = asked if smooth is None else [to_binormal_metric(metric) for metric in asked]
         makes = list_summary_columns(errors=certainty is not None, coarse=coarse)
         table, grid = question.place_at_etas(question.read(makes), makes)
+        if metrics is None and not counts_negatives(table):
+            asked = [metric for metric in asked if not needs_negatives(metric)]
+        check_negatives(table, asked)
         query = build_summary_table(
             table if certainty is None else table.require_example_counts(),
             grid,
@@ -641,7 +654,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             smooth=smooth is not None,
             coarse=coarse,
         )
-        return self._finish(query, grid)
+        return self._finish(hide_uncounted(table, query, makes), grid)
 
     def binormal(self, ddof: int = 0, **words: Unpack[TableWords]) -> F:
         """Fit a normal distribution to the scores of each class, by maximum likelihood.

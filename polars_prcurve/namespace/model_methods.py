@@ -41,6 +41,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import Eta, read_eta, read_eta_list
+from polars_prcurve.uncertainty.negatives_needed import check_negatives, hide_uncounted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -196,7 +197,7 @@ class ModelMethods(BoundTable[F], path="prc"):
         certainty = question.require_certainty()
         asked = Comparison(table, grid, [], None, certainty, examples, adjust)
         query = build_compare_table(asked, metrics, target, worst=worst)
-        return self._finish(query, grid, pairs=True)
+        return self._finish(hide_uncounted(table, query, makes), grid, pairs=True)
 
     def _compare_at_point(
         self,
@@ -323,8 +324,9 @@ class ModelMethods(BoundTable[F], path="prc"):
         grid = read_eta(eta, table, makes, compares_models=True, confidence=question.level)
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, **question.targets)
+        check_negatives(table, [ranked_by.metric])
         query = build_ranking_table(table, grid, ranked_by, question.certainty, coarse=coarse)
-        return self._finish(query, grid, pairs=True)
+        return self._finish(hide_uncounted(table, query, makes), grid, pairs=True)
 
     def crossings(
         self,

@@ -16,6 +16,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import PublicMethods
+from polars_prcurve.binding.rules import check_unscored
 from polars_prcurve.binding.words import (
     CHART_WORDS,
     TARGET_WORDS,
@@ -90,6 +91,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             elif name not in takes:
                 raise PrcError(f"plot.{chart}() takes no {name}=; leave it out")
         said = {name: value for name, value in words.items() if name not in CHART_WORDS}
+        check_unscored(chart, self._methods._merge_words(said))
 
         def draw_rows(table: Any, *etas: Any, confidence: Any = None, **more: Any) -> Chart:
             if "confidence" in takes:

@@ -38,7 +38,7 @@ from polars_prcurve.inputs.column_reader import (
     missing_row_check,
     read_group_keys,
 )
-from polars_prcurve.inputs.score_table import InputTable, RateTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, counts_negatives
 from polars_prcurve.prevalence.uncertain_eta import (
     UNCERTAIN_ETA_COLUMNS,
     add_uncertain_eta,
@@ -130,7 +130,8 @@ def read_eta(
     share theirs. `confidence` is the level of its intervals, which those of prevalences must have, too.
     """
     has_own, eta = table.has_counts, take_frame(eta)
-    shared = tuple(table.group_columns) if compares_models else None
+    # What is not counted is no prevalence that models could differ in.
+    shared = tuple(table.group_columns) if compares_models and counts_negatives(table) else None
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         if table.model_name in eta.lazy().collect_schema():
             raise PrcError(

@@ -12,8 +12,7 @@ Everything is read from the findings: no table is counted again.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +20,7 @@ from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import (
     Findings,
     build_table,
+    list_all_names,
     name_cases,
     pick_open,
     say_place,
@@ -44,20 +44,26 @@ from polars_prcurve.number_words import (
     glue_numbers,
     say_cases,
     say_estimate,
+    say_signed,
     say_where,
 )
 from polars_prcurve.report.alert_icons import describe_look, draw_alerts
 from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
 from polars_prcurve.report.document_style import STYLE
-from polars_prcurve.report.group_picture import GroupBlock, GroupRow, draw_groups
+from polars_prcurve.report.group_blocks import (
+    are_drawn,
+    list_blocks,
+    number_models,
+    place_cases,
+)
+from polars_prcurve.report.group_picture import draw_groups
 from polars_prcurve.report.html_parts import escape, isolate, write_document
 from polars_prcurve.report.methods_text import write_methods
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
 from polars_prcurve.report.tables import write_cases, write_models, write_raw, write_shares
+from polars_prcurve.visible_text import isolate_name, mark_names
 
-_LEAST_DRAWN, _MOST_SENTENCES = 4, 8
-"""Cases of one model from which on these are drawn, and cases, at most, that have a sentence each."""
 _MOST_LINES = 4
 """Models, at most, that are drawn in colours of their own, with their names."""
 
@@ -103,15 +109,8 @@ def _write_head(findings: Findings, words: Words) -> Iterator[str]:
     yield f'<p class="{kind}">{escape(describe_status(findings))}</p>'
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
     if len(findings.cases) > 1 and not are_drawn(findings):
-        is_short = len(findings.cases) > _MOST_SENTENCES
-        yield write_cases(findings, is_short=is_short)
+        yield write_cases(findings)
         yield f"<h2>{escape(_name_first(findings))}</h2>"
-
-
-def are_drawn(findings: Findings) -> bool:
-    """Return whether cases are points of one picture: those of tested groups, and many of one model."""
-    is_many = findings.model is None and len(findings.cases) >= _LEAST_DRAWN
-    return findings.group_tests is not None or is_many
 
 
 def _name_first(findings: Findings) -> str:
@@ -150,16 +149,13 @@ def describe_status(findings: Findings) -> str:
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
     """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
-    html = escape(verdict.sentence)
-    names = {
-        name_model(candidate)
-        for case, _ in findings.cases
-        for candidate in case.candidates
-        if candidate.model is not None
-    }
-    listed = sorted(map(escape, names), key=len, reverse=True)
-    whole = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in listed)
-    return re.sub(whole, lambda found: f"<bdi>{found[0]}</bdi>", html) if listed else html
+    names = map(escape, list_all_names(findings))
+    return mark_names(escape(verdict.sentence), names, "<bdi>{}</bdi>".format)
+
+
+def isolate_names(findings: Findings, text: str) -> str:
+    """Return a text in which each name that is written from right to left is isolated."""
+    return mark_names(text, list_all_names(findings), isolate_name)
 
 
 # Models -------------------------------------------------------------------------------------------
@@ -173,12 +169,6 @@ def choose_shown(case: Case) -> list[Candidate]:
     first, *others = case.met or list(case.candidates)
     rivals = [other for other in others if other.may_be_best]
     return [first, *(rivals or others)[:1]]
-
-
-def number_models(case: Case) -> dict[Any, int]:
-    """Return the number of the colour of each model: they follow the order of names, as in charts."""
-    names = sorted((candidate.model for candidate in case.candidates), key=name_value)
-    return {name: number for number, name in enumerate(names)}
 
 
 def _write_models(findings: Findings, case: Case) -> Iterator[str]:
@@ -284,31 +274,12 @@ def describe_intervals(findings: Findings) -> str:
     return "Intervals count that the score was found on the test."
 
 
-# Groups of one model ------------------------------------------------------------------------------
-
-_LITTLE = "too little data"
-_BLOCKS = {
-    "worse": ("{} worse than the others", 1),
-    "open": ("{} not told apart from the others", None),
-    "better": ("{} better than the others", 0),
-    "settled": ("{} better than chance", 0),
-    "not told apart": ("{} not told apart", None),
-    "no better than chance": ("{} no better than chance", 1),
-    "not met": ("{} without a threshold that keeps what is asked for", None),
-    _LITTLE: ("{} with too little data", None),
-}
+# Groups -------------------------------------------------------------------------------------------
 
 
 def write_groups(findings: Findings) -> Iterator[str]:
     """Yield the worst and the best group that are told apart, and the picture of all cases."""
-    placed: dict[str, list[Case]] = {kind: [] for kind in _BLOCKS}
-    tests, statuses = findings.group_tests, [verdict.status for _, verdict in findings.cases]
-    kinds: Sequence[str] = statuses if tests is None else tests.standings
-    for (case, _), kind, status in zip(findings.cases, kinds, statuses, strict=True):
-        placed[_LITTLE if status == _LITTLE else kind].append(case)
-    for cases in placed.values():
-        cases.sort(key=lambda of: of.candidates[0].merit.value or 0.0)
-    every = [case for case, _ in findings.cases]
+    every, placed = [case for case, _ in findings.cases], place_cases(findings)
     name_of = dict(zip(map(id, every), name_cases(every), strict=True))
     ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
     cards = "".join(
@@ -321,25 +292,23 @@ def write_groups(findings: Findings) -> Iterator[str]:
     if cards:
         yield f'<div class="models">{cards}</div>'
         yield _write_key(findings)
-    blocks = [
-        GroupBlock(
-            title.format(len(placed[kind])),
-            color,
-            [GroupRow(name_of[id(case)], case.candidates[0].merit, case.n_pos) for case in placed[kind]],
-            is_in_doubt=kind == _LITTLE,
-        )
-        for kind, (title, color) in _BLOCKS.items()
-        if placed[kind]
-    ]
-    words = f"{_name_axis(findings)}; line: {format_level(findings.confidence)}; "
-    words += "hollow: not known well" if tests is None else "upright: all groups together; "
-    words += "" if tests is None else "hollow: not told apart"
     what = "group" if findings.groups else "prevalence"
     yield f'<section class="chart"><h2>Every {what}, by what is known of it</h2>'
-    yield f'<p class="place">{escape(words)}</p>'
+    yield f'<p class="place">{escape(_describe_picture(findings))}</p>'
+    if not findings.has_one_model:
+        yield _write_names({name_value(name): n for name, n in number_models(*every).items()})
+    blocks, tests = list_blocks(findings), findings.group_tests
     for kind, width in (("wide", 740), ("small", 358)):
         yield draw_groups(blocks, width, kind, None if tests is None else tests.together)
     yield "</section>"
+
+
+def _describe_picture(findings: Findings) -> str:
+    """Return what the picture of all cases shows."""
+    words = f"{_name_axis(findings)}; line: {format_level(findings.confidence)}; "
+    if findings.group_tests is not None:
+        return f"{words}upright: all groups together; hollow: not told apart"
+    return words + ("hollow: not known well" if findings.has_one_model else "hollow: shown to be behind")
 
 
 def _name_axis(findings: Findings) -> str:
@@ -364,15 +333,16 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
         yield draw_curves(curves, case.eta or 0.0, width, height, kind)
         if not have_room(curves, width):
-            yield _write_names(curves, kind)
+            yield _write_names({curve.name: curve.color for curve in curves}, kind)
     yield "</section>"
 
 
-def _write_names(curves: Sequence[Curve], kind: str) -> str:
-    """Return the names of lines with their colours, for a drawing that has no room for them."""
-    named = [curve for curve in curves if curve.color is not None]
+def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
+    """Return names with their colours, for a drawing that has no room for them."""
     lines = "".join(
-        f'<li style="color:{name_color(curve.color)}">{isolate(curve.name)}</li>' for curve in named
+        f'<li style="color:{name_color(color)}">{isolate(name)}</li>'
+        for name, color in colors.items()
+        if color is not None
     )
     return f'<ul class="names {kind}">{lines}</ul>'
 
@@ -429,13 +399,11 @@ def _write_need(findings: Findings) -> Iterator[str]:
 
 
 def _write_more(findings: Findings, case: Case) -> Iterator[str]:
-    difference = describe_difference(case)
-    if difference:
-        yield _fold("The difference, tested", f"<p>{difference}</p>")
-    shares = "" if are_drawn(findings) else write_shares(findings, case)
-    if are_drawn(findings) or len(findings.cases) > _MOST_SENTENCES:
+    if are_drawn(findings):
         yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
-    if shares:
+    elif difference := describe_difference(case):
+        yield _fold("The difference, tested", f"<p>{difference}</p>")
+    if not are_drawn(findings) and (shares := write_shares(findings, case)):
         yield _fold("Other shares of positives", shares)
     table = write_raw(build_table(findings))
     yield _fold("Numbers in full, and how they are made", table + write_methods(findings))
@@ -456,10 +424,10 @@ def describe_difference(case: Case) -> str:
         return ""
     pair = f"{isolate(name_model(first))} minus {isolate(name_model(second))}"
     if case.goal.merit in ("precision", "recall"):
-        said = [f"{100 * value:+.1f}" for value in (gap, low, high)]
+        said = [say_signed(100 * value, "{:.1f}".format, "+") for value in (gap, low, high)]
         what = "of 100 alerts right" if case.goal.merit == "precision" else "of 100 positives found"
         return f"{pair}: {said[0]} {what} ({said[1]} to {said[2]}), for all models at once."
-    said = [f"{value:+.2g}" for value in (gap, low, high)]
+    said = [say_signed(value, "{:.2g}".format, "+") for value in (gap, low, high)]
     return f"{pair}: {said[0]} ({said[1]} to {said[2]}), for all models at once."
 
 

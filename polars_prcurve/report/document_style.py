@@ -43,7 +43,8 @@ td,th{text-align:right;padding:5px 8px;border-bottom:1px solid var(--grid);
   font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
 td:first-child,th:first-child,.words{text-align:left}td:first-child,th:first-child{padding-left:0}
 .words,tbody th{white-space:normal}
-.names{margin:4px 0 0;padding-left:22px;font-size:14px;font-weight:700;list-style:square}
+.names{margin:4px 0 0;padding-left:22px;overflow:hidden;font-size:14px;font-weight:700;list-style:square}
+.names li{float:left;margin-right:36px}
 thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
 .cases{margin:0 0 22px}
 .cases td,.cases th{text-align:left}.raw{font-size:12px}

@@ -1,8 +1,8 @@
-"""Groups beside each other: the value of each with its interval, those below first."""
+"""Groups beside each other: the values of each with their intervals, those below first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from polars_prcurve.confidence.estimates import Estimate
@@ -17,17 +17,26 @@ from polars_prcurve.report.svg import (
 )
 from polars_prcurve.visible_text import wrap_words
 
-_ROW, _NEXT, _HEAD = 14.0, 12.0, 22.0
-"""Pixels that a row takes, a further row of its name, and the head of a block."""
+_ROW, _NEXT, _HEAD, _APART = 14.0, 12.0, 22.0, 3.6
+"""Pixels that a row takes, a further row of its name, the head of a block, and a further model."""
 _LETTER, _MOST_ROWS = 6.0, 3
 
 
 @dataclass(frozen=True)
+class GroupMark:
+    """A value of a group with its interval; the colour is a number, or None for grey."""
+
+    value: Estimate
+    color: int | None
+    is_full: bool
+
+
+@dataclass(frozen=True)
 class GroupRow:
-    """One group: its name, its value, and how many positives it was tested on."""
+    """One group: its name, its value or that of each model, and how many positives it was tested on."""
 
     name: str
-    value: Estimate
+    marks: Sequence[GroupMark]
     n_pos: float
 
 
@@ -57,7 +66,8 @@ def draw_groups(blocks: Sequence[GroupBlock], width: float, kind: str, middle: f
     }
 
     def measure(row: GroupRow) -> float:
-        return _ROW + _NEXT * (max(len(rows_of[id(row)]), 1) - 1)
+        of_name = _ROW + _NEXT * (max(len(rows_of[id(row)]), 1) - 1)
+        return max(of_name, _APART * (len(row.marks) + 1))
 
     height = 26 + sum(_HEAD + sum(map(measure, block.rows)) for block in blocks)
     shapes = []
@@ -73,8 +83,12 @@ def draw_groups(blocks: Sequence[GroupBlock], width: float, kind: str, middle: f
         y += _HEAD
         shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
         for row in block.rows:
-            shapes += _draw_row(row, block, y + measure(row) / 2, width, place)
-            shapes += _write_name(rows_of[id(row)], y + _ROW / 2 + 4, is_quiet=block.color is None)
+            at = y + measure(row) / 2
+            names = rows_of[id(row)]
+            first = at + 4 - _NEXT * (len(names) - 1) / 2
+            shapes += _write_name(names, first, is_quiet=block.color is None)
+            shapes += _draw_marks(row, at, place, is_in_doubt=block.is_in_doubt)
+            shapes.append(draw_text((width, at + 4), format_count(row.n_pos), 10.5, anchor="end"))
             y += measure(row)
     label = "Value of each group with its interval"
     return draw_document(shapes, width, height, label, kind)
@@ -85,17 +99,19 @@ def _write_name(rows: Sequence[str], y: float, *, is_quiet: bool) -> list[str]:
     return [draw_text((0, y + _NEXT * k), row, 10.5, kind=kind) for k, row in enumerate(rows)]
 
 
-def _draw_row(row: GroupRow, block: GroupBlock, y: float, right: float, place: object) -> list[str]:
-    assert callable(place)
-    color = "var(--quiet)" if block.color is None else name_color(block.color)
-    shapes = []
-    if row.value.span is not None:
-        low, high = row.value.span
-        dash = DOTTED if block.is_in_doubt else 'stroke-width="1.6"'
-        shapes.append(draw_line((place(low), y), (place(high), y), color, dash))
-    fill = color if block.color is not None else "var(--ground)"
-    if row.value.value is not None:
-        look = f'style="fill:{fill};stroke:{color}" stroke-width="1.3"'
-        shapes.append(draw_circle(place(row.value.value), y, 3.4, look))
-    shapes.append(draw_text((right, y + 4), format_count(row.n_pos), 10.5, anchor="end"))
-    return shapes
+def _draw_marks(
+    row: GroupRow, middle: float, place: Callable[[float], float], *, is_in_doubt: bool
+) -> Iterator[str]:
+    """Yield the intervals of a row and their points, those of several models below each other."""
+    n = len(row.marks)
+    for number, mark in enumerate(row.marks):
+        y = middle + (number - (n - 1) / 2) * _APART
+        color = "var(--quiet)" if mark.color is None else name_color(mark.color)
+        if mark.value.span is not None:
+            low, high = mark.value.span
+            dash = DOTTED if is_in_doubt else f'stroke-width="{1.6 if n == 1 else 1}"'
+            yield draw_line((place(low), y), (place(high), y), color, dash)
+        if mark.value.value is not None:
+            fill = color if mark.is_full else "var(--ground)"
+            look = f'style="fill:{fill};stroke:{color}" stroke-width="1.3"'
+            yield draw_circle(place(mark.value.value), y, 3.4 if n == 1 else 2.5, look)

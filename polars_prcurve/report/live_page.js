@@ -12,11 +12,11 @@ function evaluate([threshold, ...rates], eta) {
   return {threshold, ...point, cost, costLow: cost - costs(recallHigh, fprLow), costHigh: cost + costs(recallLow, fprHigh)};
 }
 
-// As few digits as tell a score from its neighbours.
+// As few digits as tell a score from its neighbours, and from 0 and 1.
 function shorten(rows, number) {
   const value = rows[number][0];
   if (typeof value !== "number") return String(value);
-  const near = [rows[number - 1], rows[number + 1]].filter(Boolean).map((row) => row[0]);
+  const near = [0, 1, ...[rows[number - 1], rows[number + 1]].filter(Boolean).map((row) => row[0])];
   for (let digits = 2; digits < 16; digits++) {
     const said = value.toPrecision(digits);
     if (near.every((other) => other === value || other.toPrecision(digits) !== said)) return String(Number(said));
@@ -42,32 +42,49 @@ function writeAddress() {
   draw();
 }
 
-function drawCosts(points, color) {
-  const wide = 640, high = 190, eta = data.etas[state.eta], last = points.length - 1;
+// Round numbers on an axis that ends here, about three.
+function listTicks(top) {
+  const power = 10 ** Math.floor(Math.log10(top / 3 || 1));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((step) => top / step <= 5);
+  return Array.from({length: Math.floor(top / step) + 1}, (_, n) => n * step);
+}
+
+function drawCosts(points, color, rows) {
+  const place = find("costs"), wide = Math.max(place.clientWidth || 640, 280), high = 210;
+  const left = 70, right = wide - 10, foot = high - 34, last = points.length - 1;
+  const eta = data.etas[state.eta], here = points[state.row];
   const none = state.miss * data.per * eta, all = state.alert * data.per * (1 - eta);
-  const here = points[state.row], reference = Math.min(none, all);
-  const top = 1.08 * Math.max(Math.min(Math.max(none, all), 4 * reference), here.cost);
-  const x = (n) => 70 + (last ? n / last : 0) * (wide - 80);
-  const y = (cost) => 10 + (1 - Math.min(Math.max(cost, 0) / (top || 1), 1)) * (high - 40);
+  // The axis holds all costs up to twice those of the better of both; what is dearer runs out of it.
+  const reference = Math.min(none, all), shown = points.map((point) => Math.min(point.costHigh, 2 * reference));
+  const top = 1.08 * Math.max(reference, here.cost, ...shown) || 1;
+  const x = (n) => left + (last ? n / last : 0) * (right - left);
+  const y = (cost) => 12 + (1 - cost / top) * (foot - 12);
   const line = (read) => points.map((point, n) => `${x(n).toFixed(1)},${y(read(point)).toFixed(1)}`);
-  const ink = `var(--c${color})`, shapes = [];
-  const band = [...line((p) => p.costLow), ...line((p) => p.costHigh).reverse()].join(" ");
-  shapes.push(shape("polygon", {points: band, style: `fill:${ink}`, opacity: 0.16}));
-  shapes.push(shape("polyline", {points: line((p) => p.cost).join(" "), fill: "none", style: `stroke:${ink}`,
-    "stroke-width": 2.4}));
-  for (const [level, name] of [[none, "no alerts"], [all, "alert on all"]]) {
-    if (level > top) continue;
-    shapes.push(shape("line", {x1: 70, x2: wide - 10, y1: y(level), y2: y(level), style: "stroke:var(--rule)"}));
-    shapes.push(shape("text", {x: 76, y: y(level) - 5, "font-size": 12, class: "quiet rim"}, name));
+  const ink = `var(--c${color})`, small = {"font-size": 12, class: "quiet"}, shapes = [];
+  const rule = (level, style) => shapes.push(shape("line", {x1: left, x2: right, y1: y(level), y2: y(level), style}));
+  for (const tick of listTicks(top)) {
+    rule(tick, "stroke:var(--grid)");
+    shapes.push(shape("text", {x: left - 8, y: y(tick) + 4, "text-anchor": "end", ...small}, two(tick)));
   }
-  shapes.push(shape("line", {x1: x(state.row), x2: x(state.row), y1: 10, y2: high - 30, style: "stroke:var(--text)"}));
+  const inside = shape("svg", {width: wide, height: foot, viewBox: `0 0 ${wide} ${foot}`, overflow: "hidden"});
+  const band = [...line((p) => p.costLow), ...line((p) => p.costHigh).reverse()].join(" ");
+  inside.append(
+    shape("polygon", {points: band, style: `fill:${ink}`, opacity: 0.16}),
+    shape("polyline", {points: line((p) => p.cost).join(" "), fill: "none", style: `stroke:${ink}`, "stroke-width": 2.4}),
+  );
+  shapes.push(inside);
+  for (const [level, name, at, anchor] of [[none, "no alerts", left + 6, "start"], [all, "alert on all", right, "end"]]) {
+    if (level > top) continue;
+    rule(level, "stroke:var(--rule)");
+    shapes.push(shape("text", {x: at, y: y(level) - 5, "text-anchor": anchor, "font-size": 12, class: "quiet rim"}, name));
+  }
+  shapes.push(shape("line", {x1: x(state.row), x2: x(state.row), y1: 12, y2: foot, style: "stroke:var(--text)"}));
   shapes.push(shape("circle", {cx: x(state.row), cy: y(here.cost), r: 5, style: `fill:${ink};stroke:var(--ground)`}));
-  const small = {"font-size": 12, class: "quiet"};
-  shapes.push(shape("text", {x: 62, y: 18, "text-anchor": "end", ...small}, two(top)));
-  shapes.push(shape("text", {x: 62, y: high - 28, "text-anchor": "end", ...small}, "0"));
-  shapes.push(shape("text", {x: 70, y: high - 8, ...small}, "high scores"));
-  shapes.push(shape("text", {x: wide - 10, y: high - 8, "text-anchor": "end", ...small}, "low scores"));
-  find("costs").replaceChildren(...shapes);
+  const ends = data.hasScores ? [`score ${shorten(rows, 0)}`, shorten(rows, last)] : ["few alerts", "many alerts"];
+  shapes.push(shape("text", {x: left, y: high - 12, ...small}, ends[0]));
+  shapes.push(shape("text", {x: right, y: high - 12, "text-anchor": "end", ...small}, ends[1]));
+  place.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+  place.replaceChildren(...shapes);
   const doing = none <= all ? "no alerts at all" : "an alert on every case";
   const isBelow = here.costHigh < reference, isAbove = here.costLow > reference;
   find("cheaper").textContent = isBelow ? `Cheaper than ${doing}, by the interval of its costs.`
@@ -81,7 +98,7 @@ function draw() {
   const points = rows.map((row) => evaluate(row, eta)), point = points[state.row];
   const score = shorten(rows, state.row), known = point.recallLow !== null;
   const from = data.hasScores ? `From score ${score} up, ` : "", value = point.value ?? 0;
-  find("say").textContent = `${from}${sayRight(point)}, ${sayWhere(eta)}`;
+  find("say").textContent = `${from}${sayRight(point)}, ${data.where}${sayWhere(eta)}`;
   const drawn = {...point, value, low: point.low ?? value, high: point.high ?? value};
   drawIcons(find("icons"), drawn, color, find("say").textContent);
   find("score").textContent = score;
@@ -102,7 +119,7 @@ function draw() {
   find("alert").value = state.alert;
   find("miss").value = state.miss;
   [...find("models").children].forEach((button, n) => button.setAttribute("aria-pressed", n === state.model));
-  drawCosts(points, color);
+  drawCosts(points, color, rows);
 }
 
 data.models.forEach(({name, color, rows}, number) => {
@@ -129,5 +146,6 @@ for (const id of ["alert", "miss"]) {
   };
 }
 addEventListener("hashchange", () => { readAddress(); draw(); });
+addEventListener("resize", draw);
 readAddress();
 draw();

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.decision.cases import Case
-from polars_prcurve.decision.decide import Findings
+from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.number_words import say_cases
 from polars_prcurve.report.document import (
@@ -20,10 +20,10 @@ from polars_prcurve.report.document import (
     describe_question,
     describe_status,
     describe_test,
-    number_models,
     write_sentence,
 )
 from polars_prcurve.report.document_style import STYLE
+from polars_prcurve.report.group_blocks import number_models
 from polars_prcurve.report.html_parts import escape, write_document
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches
@@ -49,7 +49,7 @@ background:var(--ground);color:var(--text);border-radius:4px;cursor:pointer}
 .pick button[aria-pressed=true]{border:2px solid var(--c);color:var(--c);font-weight:700}
 .numbers{display:grid;grid-template-columns:repeat(3,1fr);gap:10px 18px;margin:14px 0 0}
 .numbers dt{margin-top:0}.numbers>div{border-top:1px solid var(--grid);padding-top:6px}
-h1{min-height:2.44em}.money label{margin-top:6px}
+#costs{width:100%}h1{min-height:2.44em}.money label{margin-top:6px}
 @media(max-width:720px){.two{grid-template-columns:1fr;gap:8px}#icons{max-width:210px}
 h1{font-size:21px;min-height:3.66em}}
 @media print{input[type=range],.pick,button{display:none}.two{grid-template-columns:260px 1fr}}
@@ -84,7 +84,7 @@ def build_live_page(findings: Findings, words: Words) -> str:
         '<div><dt>positives found</dt><dd id="found"></dd></div>',
         f'<div><dt>costs {per}</dt><dd id="cost"></dd></div></dl></div></div>',
         '<h2>What a score costs</h2><p class="place" id="cheaper"></p>',
-        '<svg id="costs" viewBox="0 0 640 190" role="img" aria-label="costs by score"></svg>',
+        '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="costs by score"></svg>',
         '<p><button id="go">Go to the cheapest score of the test</button></p>',
         "<noscript><p>This page moves by scripts; the report tells of one score.</p></noscript>",
         f"<footer>{escape(describe_test(findings, words.date))}. Intervals are of the score as it "
@@ -106,6 +106,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
         "models": models,
         "etas": etas,
         "per": case.per,
+        "where": "".join(f"{place} " for place in [say_place(case, with_eta=False)] if place),
         "place": etas.index(case.eta) if case.eta in etas else 0,
         "model": 0,
         "row": nearest,

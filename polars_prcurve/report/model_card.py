@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polars_prcurve.decision.cases import Candidate
-from polars_prcurve.decision.decide import Findings, say_place
+from polars_prcurve.decision.decide import Findings, list_all_names, say_place
 from polars_prcurve.decision.value_words import join_within, name_model, say_points, say_two, say_within
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import format_level, say_cases
@@ -19,6 +19,7 @@ from polars_prcurve.report.document import (
     say_merit,
     shorten_threshold,
 )
+from polars_prcurve.visible_text import isolate_name, mark_names
 
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|"})
 
@@ -34,7 +35,11 @@ def write_model_card(findings: Findings, date: str | None) -> str:
         f"{describe_test(findings, date)}. {describe_intervals(findings)} Rows are taken as independent "
         "unless clusters were named. It holds where positives and negatives resemble those tested."
     )
-    return "\n".join([*lines, _escape(basis), ""])
+    return mark_names(
+        "\n".join([*lines, _escape(basis), ""]),
+        map(_escape, list_all_names(findings)),
+        isolate_name,
+    )
 
 
 def _write_table(findings: Findings) -> list[str]:

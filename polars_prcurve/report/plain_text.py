@@ -146,7 +146,7 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
     shown = findings.cases[:_MOST_ROWS]
     names = name_cases([case for case, _ in shown])
     columns = [Column("where", list(map(_clean, names)), is_text=True)]
-    if findings.model is None:
+    if findings.has_one_model:
         firsts = [case.candidates[0] for case, _ in shown]
         merit = findings.goal.merit
         of_merit = merit in ("precision", "recall")

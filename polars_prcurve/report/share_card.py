@@ -13,36 +13,43 @@ from polars_prcurve.report.document import (
     choose_shown,
     describe_question,
     describe_test,
-    number_models,
+    isolate_names,
 )
+from polars_prcurve.report.group_blocks import are_drawn, list_blocks, number_models
 from polars_prcurve.report.page_colors import FONT, paint
 from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
-from polars_prcurve.visible_text import shorten_name, wrap_words
+from polars_prcurve.visible_text import isolate_name, shorten_name, wrap_words
 
 _WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
-_LETTERS, _MOST_LETTERS = 22, 40
-"""Letters in a row of a name beside its icons, and of the whole name."""
+_LETTERS, _MOST_NAME_ROWS = 22, 5
+"""Letters in a row of a name beside its icons, and its rows at most."""
+_IN_A_ROW = 20
+"""Circles in a row, of which each is a case."""
 _LETTER = 0.56
 """Mean width of a letter of the sentence, as a share of its size."""
 _KEY = "solid right · hatched right or not · hollow false"
-_ISOLATE = "\u2068{}\u2069"
 
 
 def draw_card(findings: Findings, date: str | None) -> str:
     """Return the card as SVG, with colours of its own; equal findings make equal bytes."""
+    is_of_cases = bool(findings.cases) and are_drawn(findings)
+    key = f"a circle per {'group' if findings.groups else 'prevalence'}" if is_of_cases else ""
+    key = _KEY if findings.cases and not is_of_cases else key
     shapes = [
         f"<style>text{{font-family:{FONT};fill:var(--text)}}.quiet{{fill:var(--quiet)}}"
         ".strong{font-weight:700}</style>",
         define_hatches(),
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" style="fill:var(--ground)"/>',
         f'<rect width="{_WIDTH}" height="10" style="fill:var(--text)"/>',
-        draw_text((_MARGIN, 74), shorten_name(describe_question(findings), 96), 23),
-        *_write_sentence(findings.verdict.sentence),
-        *_draw_models(findings),
+        draw_text(
+            (_MARGIN, 74), isolate_names(findings, shorten_name(describe_question(findings), 96)), 23
+        ),
+        *_write_sentence(isolate_names(findings, findings.verdict.sentence)),
+        *(_draw_blocks(findings) if is_of_cases else _draw_models(findings) if findings.cases else ()),
         f'<rect x="{_MARGIN}" y="567" width="{_WIDTH - 2 * _MARGIN}" height="1.5" '
         'style="fill:var(--grid)"/>',
         draw_text((_MARGIN, 604), describe_test(findings, date), 19),
-        draw_text((_WIDTH - _MARGIN, 548), _KEY, 17, anchor="end"),
+        draw_text((_WIDTH - _MARGIN, 548), key, 17, anchor="end"),
     ]
     return paint(draw_document(shapes, _WIDTH, _HEIGHT, findings.verdict.sentence))
 
@@ -59,25 +66,40 @@ def _write_sentence(sentence: str) -> Iterator[str]:
 
 
 def _draw_models(findings: Findings) -> Iterator[str]:
-    if not findings.cases or findings.group_tests is not None:
-        return
+    """Yield icons, name and numbers of two models of the first case; where, if there are others."""
     case = findings.cases[0][0]
     colors, level = number_models(case), format_level(findings.confidence)
+    place = say_place(case) if len(findings.cases) > 1 else ""
+    title = f"{place[:1].upper()}{place[1:]}"
+    yield draw_text((_MARGIN, 240), isolate_names(findings, shorten_name(title, 96)), 21)
     shown = [each for each in choose_shown(case) if each.precision.value is not None]
     for number, candidate in enumerate(shown):
         left = _MARGIN + 560 * number
         icons = "".join(_place(candidate, colors[candidate.model]))
         yield f'<g transform="translate({left} 255)">{icons}</g>'
-        beside = left + 284
-        name = say_place(case) if len(findings.cases) > 1 else ""
-        name = name if candidate.model is None else name_model(candidate)
+        beside, y = left + 284, 272
         color = name_color(colors[candidate.model])
-        name = name if candidate.model is not None else name[:1].upper() + name[1:]
-        rows = wrap_words(shorten_name(name, _MOST_LETTERS), _LETTERS)[:2]
-        for line, row in enumerate(reversed(rows)):
-            place = beside, 276 - 24 * line
-            yield draw_text(place, _ISOLATE.format(row), 21, kind="strong", color=color)
-        yield from _write_value(candidate, beside, level)
+        name = "" if candidate.model is None else name_model(candidate)
+        for row in wrap_words(name, _LETTERS)[:_MOST_NAME_ROWS]:
+            yield draw_text((beside, y), isolate_name(row), 21, kind="strong", color=color)
+            y += 24
+        yield from _write_value(candidate, beside, y + 50, level)
+
+
+def _draw_blocks(findings: Findings) -> Iterator[str]:
+    """Yield a row for each block of cases, with an icon per case."""
+    blocks = list_blocks(findings)
+    rows = [-(-len(block.rows) // _IN_A_ROW) for block in blocks]
+    cell = min(28.0, 290 / (sum(rows) + 0.7 * len(rows)))
+    y = 250.0
+    for block, n_rows in zip(blocks, rows, strict=True):
+        titles = wrap_words(isolate_names(findings, block.title), 50)[:2]
+        for line, title in enumerate(titles):
+            yield draw_text((_MARGIN, y + 0.5 * cell + 7 + 21 * line), title, 19, kind="")
+        kind = "false" if block.color is None else "right"
+        icons = place_icons([kind] * len(block.rows), block.color or 0, cell, _IN_A_ROW)
+        yield f'<g transform="translate({_MARGIN + 520} {y:.1f})">{"".join(icons)}</g>'
+        y += cell * (n_rows + 0.7)
 
 
 def _place(candidate: Candidate, color: int) -> Iterator[str]:
@@ -86,12 +108,12 @@ def _place(candidate: Candidate, color: int) -> Iterator[str]:
     return place_icons(kinds, color % 8, 260 / columns, columns)
 
 
-def _write_value(candidate: Candidate, left: float, level: str) -> Iterator[str]:
+def _write_value(candidate: Candidate, left: float, y: float, level: str) -> Iterator[str]:
     precision = candidate.precision
     said = say_right([precision.value, *(precision.span or ())])
     is_rare = "in" in said[0]
-    yield draw_text((left, 346), said[0], 40 if is_rare else 66, kind="strong")
-    yield draw_text((left, 378), "alerts is right" if is_rare else "of 100 alerts right", 21)
+    yield draw_text((left, y), said[0], 40 if is_rare else 66, kind="strong")
+    yield draw_text((left, y + 32), "alerts is right" if is_rare else "of 100 alerts right", 21)
     if precision.span is not None:
         ends = f"{said[1]} to {said[2]} ({level})"
-        yield draw_text((left, 410), ends, 21 if len(ends) <= _LETTERS + 4 else 17, kind="")
+        yield draw_text((left, y + 64), ends, 21 if len(ends) <= _LETTERS + 4 else 17, kind="")

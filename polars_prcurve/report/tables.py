@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, name_cases, say_short
+from polars_prcurve.decision.decide import Findings, name_cases
 from polars_prcurve.decision.value_words import (
     name_model,
     say_points,
@@ -45,7 +45,8 @@ def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str =
 
 def write_value(value: str, ends: str) -> str:
     """Return a value with its interval behind it, as the content of a cell."""
-    return escape(value) + (f" <small>({escape(ends)})</small>" if ends else "")
+    said = escape(value) + (f" <small>({escape(ends)})</small>" if ends else "")
+    return f"<span>{said}</span>"  # or a narrow page would set them apart
 
 
 def write_models(findings: Findings, case: Case) -> str:
@@ -99,19 +100,17 @@ def _list_values(case: Case, candidate: Candidate) -> list[tuple[str, str]]:
     return [first, alerts, found][: 1 + len(_list_more_heads(case))]
 
 
-def write_cases(findings: Findings, *, is_short: bool = False) -> str:
-    """Return a row for each case: where it is, and its verdict, in few words or as a sentence."""
+def write_cases(findings: Findings) -> str:
+    """Return a row for each case: where it is, its status, and its verdict as a sentence."""
     shown = findings.cases[:_MOST_ROWS]
     names = name_cases([case for case, _ in findings.cases])
     rows = []
-    for name, (case, verdict) in zip(names, shown, strict=False):
+    for name, (_, verdict) in zip(names, shown, strict=False):
         sentence = f'<span class="words">{escape(verdict.sentence)}</span>'
-        said = [escape(say_short(case, verdict))] if is_short else [escape(verdict.status), sentence]
-        rows.append([isolate(name), *said])
+        rows.append([isolate(name), escape(verdict.status), sentence])
     more = len(findings.cases) - _MOST_ROWS
     note = f'<p class="note">{more} more are in the table below.</p>' if more > 0 else ""
-    heads = ["where", "verdict"] if is_short else ["where", "status", "verdict"]
-    return write_table(heads, rows, "cases") + note
+    return write_table(["where", "status", "verdict"], rows, "cases") + note
 
 
 def write_shares(findings: Findings, case: Case) -> str:
@@ -149,4 +148,4 @@ def write_raw(frame: pl.DataFrame) -> str:
 
 
 def _show_float(value: float) -> str:
-    return f"{value:.6g}" if math.isfinite(value) else str(value)
+    return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)

@@ -18,7 +18,13 @@ from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import (
+    TOTALS,
+    InputTable,
+    NeverScored,
+    RateTable,
+    ScoreTable,
+)
 from polars_prcurve.query_checks import Check, stop_if_broken
 
 _TOTALS = {c.POS_SQUARES: c.N_POS_SQUARES, c.NEG_SQUARES: c.N_NEG_SQUARES}
@@ -81,6 +87,8 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
 
     Weights need two passes: only the largest weight of a group tells the scale of its integers.
     """
+    if table.unscored is not None:
+        return _count_all(table, table.unscored)
     if table.labelled:
         n_pos = table.columns[c.LABEL].cast(pl.Int64).sum()
         return [n_pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(c.N_NEG)]
@@ -93,6 +101,21 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
         for square, (amount, _) in _SQUARES.items()
     ]
     return [pos.sum().alias(c.N_POS), neg.sum().alias(c.N_NEG), *(of_squares if squares else ())]
+
+
+def _count_all(table: ScoreTable, unscored: NeverScored) -> list[pl.Expr]:
+    """Return TOTALS per group, but for the examples that a frame of `below=` adds."""
+    if table.labelled:
+        label = table.columns[c.LABEL]
+        amounts = [label.cast(pl.Int64), (~label).cast(pl.Int64)]
+    else:
+        amounts = [table.columns[c.POS], table.columns[c.NEG]]
+    is_below = table.columns[c.SCORE].is_null() if unscored.in_rows else pl.lit(False)
+    totals = []
+    for of_class, added in zip(amounts, (unscored.n_pos, unscored.n_neg), strict=True):
+        below = pl.when(is_below).then(of_class).otherwise(0)
+        totals += [of_class.sum() + added, below.sum() + added]
+    return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
 
 
 def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
@@ -120,9 +143,12 @@ def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool 
     """Return the rows that count, with GROUP, and with POS and NEG as floats.
 
     With `whole`, POS and NEG are integers that add up exactly, in a unit of their own for weights.
-    -0.0 becomes 0.0, so that equal scores have equal bits.
+    -0.0 becomes 0.0, so that equal scores have equal bits. Rows that were never scored are among them.
     """
-    rows = prepare_rows(table, groups) if whole else join_group_numbers(table, table.rows, groups)
+    if whole:
+        rows = prepare_rows(table, groups, unscored=True)
+    else:
+        rows = join_group_numbers(table, table.all_rows, groups)
     if table.labelled:
         amounts = {c.POS: pl.col(c.LABEL).cast(pl.Int64), c.NEG: (~pl.col(c.LABEL)).cast(pl.Int64)}
     else:
@@ -151,20 +177,26 @@ def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
 
     The tallies of these groups must have been checked before. N_POS and N_NEG may be null in place of 0.
     """
-    if not isinstance(table, ScoreTable) or table.labelled:
+    if not isinstance(table, ScoreTable) or (table.labelled and table.unscored is None):
         return frame
     return frame.filter((pl.col(c.N_POS).fill_null(0) > 0) | (pl.col(c.N_NEG).fill_null(0) > 0))
 
 
 def prepare_rows(
-    table: ScoreTable, groups: pl.LazyFrame, *, without: str = "", squares: bool = False
+    table: ScoreTable,
+    groups: pl.LazyFrame,
+    *,
+    without: str = "",
+    squares: bool = False,
+    unscored: bool = False,
 ) -> pl.LazyFrame:
     """Return the rows that count, with GROUP, and with weights as integers that add up exactly.
 
     Drop the column `without`. Rows whose amounts are both 0 are left out: they would make a threshold.
-    With `squares`, add those of the weights, as integers too.
+    With `squares`, add those of the weights, as integers too. `unscored` keeps rows without one.
     """
-    rows = table.rows.select(pl.exclude(without)) if without else table.rows
+    rows = table.all_rows if unscored else table.rows
+    rows = rows.select(pl.exclude(without)) if without else rows
     exponents = {c.POS: c.POS_EXPONENT, c.NEG: c.NEG_EXPONENT} if table.float_sums else {}
     rows = join_group_numbers(table, rows, groups, *exponents.values())
     if table.labelled:

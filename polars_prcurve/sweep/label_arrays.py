@@ -65,7 +65,7 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     """
     import numpy as np
 
-    positive, scores = read_labels(label), read_array("score", score, "biuf", "numbers")
+    positive, scores = _read_classes(label), read_array("score", score, "biuf", "numbers")
     if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
         raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
     weights = None if weight is None else _read_weights(weight)
@@ -130,7 +130,12 @@ def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
     """
     if pos_label is not None:
         return _find_label(label, pos_label)
-    expected = 'Booleans, or numbers in {0, 1} or {-1, 1}, such as label == "spam"'
+    return _read_classes(label, ", or any labels with pos_label=")
+
+
+def _read_classes(label: ArrayLike, others: str = "") -> Booleans:
+    """Return which labels are 1 or True; an error tells of `others` that the caller takes."""
+    expected = f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{others}'
     labels = read_array("label", label, "biuf", expected)
     if labels.dtype.kind == "b":
         return labels

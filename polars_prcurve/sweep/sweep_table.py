@@ -20,7 +20,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.argument_kinds import read_choice, read_list, read_whole_number
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence.eta_table import (
     EtaTable,
@@ -97,14 +97,20 @@ def build_eta_sweep(
 
 
 def build_sweep(
-    table: InputTable, *, effective: bool = False, clusters: bool = False, ends_only: bool = False
+    table: InputTable,
+    *,
+    effective: bool = False,
+    clusters: bool = False,
+    ends_only: bool = False,
+    unscored: bool = True,
 ) -> SweepTables:
     """Return the sweep with its internal columns, and the group table, both unchecked.
 
     Callers that add up the rows check their result with `check_at_end`, because an error ahead of a
     group_by can lock the streaming engine. With `ends_only`, scores that no positive has may be missing,
     and CUM_NEG_ABOVE may be null: for metrics that read only the ends of segments. For `clusters`, see
-    `build_eta_sweep`.
+    `build_eta_sweep`. Examples that were never scored are a last row of their group, without a score; no
+    threshold flags them, so who looks for one leaves these rows out, by `unscored`.
     """
     design = choose_design(table, effective=effective, clustered=clusters)
     if isinstance(table, ScoreTable):
@@ -114,6 +120,8 @@ def build_sweep(
     else:
         rows, groups, _ = build_points(cast("RateTable", table), checked=False)
     groups = groups.cache()
+    if unscored and has_unscored(table):
+        rows = add_unscored_rows(rows, groups)
     frame = rows.join(groups, on=c.GROUP, maintain_order="left")
     frame = design.add_area_columns(_finish_rows(table, design, frame))
     return SweepTables(frame, groups, design.weighted)
@@ -129,6 +137,7 @@ def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) ->
         raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
     design = choose_design(table, effective=table.has_squares)
     rows, groups, weighted = build_running_sums(table, None, design=design)
+    rows = add_unscored_rows(rows, groups) if has_unscored(table) else rows
     own_sums = {c.CUM_POS: c.CUM_POS_ABOVE, c.CUM_NEG: c.CUM_NEG_ABOVE}
     if weighted:
         own_sums |= {
@@ -273,10 +282,12 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 
 _IS_KEPT = f"{c.RESERVED}kept"
 _BEFORE_GROUP = {c.N_POS: c.POS_BEFORE_GROUP, c.N_NEG: c.NEG_BEFORE_GROUP}
+_BELOW = {c.N_POS: c.POS_BELOW, c.N_NEG: c.NEG_BELOW}
 _SQUARES_BEFORE_GROUP = {
     c.N_POS_SQUARES: c.POS_SQUARES_BEFORE_GROUP,
     c.N_NEG_SQUARES: c.NEG_SQUARES_BEFORE_GROUP,
 }
+_CUM_SUMS = (c.CUM_POS, c.CUM_POS_ABOVE), (c.CUM_NEG, c.CUM_NEG_ABOVE)
 _CUM_SQUARES = {
     c.POS_SQUARES: (c.CUM_POS_SQUARES, c.CUM_POS_SQUARES_ABOVE),
     c.NEG_SQUARES: (c.CUM_NEG_SQUARES, c.CUM_NEG_SQUARES_ABOVE),
@@ -299,13 +310,15 @@ def build_running_sums(
     design = design or Design(table, effective=False)
     if table.kept is None or listed is not None or asked is not None or design.carried:
         return _sum_rows(table, listed, design, asked, checked=checked, ends_only=ends_only)
-    key = type(design), design.effective, ends_only
-    if key not in table.kept:
+    # Rows are the same whether sizes are asked for or not; groups are few, and have those of the design.
+    keys = ("rows", type(design), ends_only), ("groups", type(design), design.effective)
+    if not set(keys) <= set(table.kept):
         made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
-        rows, groups = (table.collect(frame, "", n_etas=1) for frame in (made.rows, made.groups))
-        table.kept[key] = SweepTables(rows.lazy(), groups.lazy(), made.design)
-    found: SweepTables = table.kept[key]
-    return found
+        for key, frame in zip(keys, (made.rows, made.groups), strict=True):
+            if key not in table.kept:
+                table.kept[key] = table.collect(frame, "", n_etas=1).lazy()
+    rows, groups = (table.kept[key] for key in keys)
+    return SweepTables(rows, groups, design.weighted)
 
 
 def _sum_rows(
@@ -364,7 +377,10 @@ def _sum_rows(
 
 def _group_columns(table: ScoreTable, before: Mapping[str, str]) -> list[pl.Expr]:
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
-    columns = [(pl.col(total).cum_sum() - pl.col(total)).alias(name) for total, name in before.items()]
+    # Running sums add up what has a score.
+    below = {} if table.unscored is None else _BELOW
+    scored = {n: pl.col(n) - pl.col(below[n]) if n in below else pl.col(n) for n in before}
+    columns = [(scored[n].cum_sum() - scored[n]).alias(name) for n, name in before.items()]
     # A null total makes every rate of an empty class null, without a test per row.
     columns += [pl.when(pl.col(total) > 0).then(total) for total in (c.N_POS, c.N_NEG)]
     unit: pl.Expr = pl.lit(1.0)
@@ -439,6 +455,23 @@ def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame, *, squares:
     return pl.concat([running, unreached], how="diagonal_relaxed").sort(
         c.GROUP, c.SCORE, descending=[False, True]
     )
+
+
+def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Add a last row to each group that has examples below all scores; its score is null."""
+    has_some = groups.filter((pl.col(c.POS_BELOW) > 0) | (pl.col(c.NEG_BELOW) > 0))
+    sums: dict[str, pl.Expr] = {}
+    for total, (cum, above) in zip(_BELOW, _CUM_SUMS, strict=True):
+        last = pl.col(_BEFORE_GROUP[total]) + pl.col(total).fill_null(0)
+        sums |= {cum: last, above: last - pl.col(_BELOW[total])}
+    below = has_some.select(c.GROUP, **sums)
+    both = pl.concat([running, below], how="diagonal_relaxed").sort(
+        c.GROUP, c.SCORE, descending=[False, True], nulls_last=True
+    )
+    if c.ENDS_GROUP not in running.collect_schema():
+        return both
+    ends = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(-1))
+    return both.with_columns(ends.alias(c.ENDS_GROUP))
 
 
 def _build_marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:

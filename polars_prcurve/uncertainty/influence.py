@@ -217,14 +217,17 @@ def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 
 def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add where the score of an example lies among the scores of positives of its GROUP.
 
-    PLACE is the number of higher ones, and the example IS_TIED if a positive has its own score.
+    PLACE is the number of higher ones, and the example IS_TIED if a positive has its own score. What was
+    never scored lies below all of them, as one more score.
     """
-    scores = pl.col(c.SCORE).filter(pl.col(c.POS) > 0).unique().sort(descending=True)
+    scores = pl.col(c.SCORE).filter(pl.col(c.POS) > 0).drop_nulls().unique().sort(descending=True)
     higher = scores.search_sorted(pl.col(c.SCORE), side="left", descending=True).cast(pl.Int64)
+    below = pl.col(c.SCORE).is_null()
+    higher = pl.when(below).then(scores.len().cast(pl.Int64)).otherwise(higher)
     rows = rows.with_columns(higher.over(c.GROUP).alias(c.PLACE))
     # Scores below all positives find the null at the end; so do all scores where there are no positives.
     next_score = scores.extend_constant(None, 1).gather(pl.col(c.PLACE))
-    is_tied = (next_score == pl.col(c.SCORE)).fill_null(False)
+    is_tied = below | (next_score == pl.col(c.SCORE)).fill_null(False)
     return rows.with_columns(is_tied.over(c.GROUP).alias(IS_TIED))
 
 

@@ -29,6 +29,7 @@ from polars_prcurve.inputs.score_table import (
     InputTable,
     RateTable,
     ScoreTable,
+    counts_negatives,
     has_unlike_examples,
     is_clustered,
     is_field,
@@ -136,11 +137,16 @@ def _add_chance(
     values: pl.LazyFrame, table: InputTable, curves: CurveSegments, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
-    if not is_field(table) and not has_unlike_examples(table):
+    counted = counts_negatives(table)
+    if not is_field(table) and not has_unlike_examples(table) and counted:
         found = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
         return values.join(found, on=c.GROUP, how="left")
     above = pl.lit(None, dtype=pl.Boolean)
-    if not is_field(table) and f"{_AREA}_low" in (columns := values.collect_schema().names()):
+    if (
+        not is_field(table)
+        and counted
+        and f"{_AREA}_low" in (columns := values.collect_schema().names())
+    ):
         # A few heavy rows, or clusters, may carry the error, and then it is hardly known.
         n = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE)
         freedom = pl.col(f"{_AREA}_freedom") if f"{_AREA}_freedom" in columns else n - 1
@@ -269,10 +275,10 @@ def build_analytic_values(
     if cells is not None:
         pairs = join_cluster_sizes(pairs, cells)
     of_eta = measure_eta_variance(clustered=cells is not None) if parts is None else pl.lit(0.0)
-    pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE))
-    needed = dict(named)
-    for name, metric in named.items():
-        needed |= build_helper_metrics(name, metric, rows=rows)
+    missed = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
+    pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE), missed.alias(c.MISSED_PRECISION))
+    helpers = (build_helper_metrics(name, metric, rows=rows) for name, metric in named.items())
+    needed = {**named, **{helper: of for found in helpers for helper, of in found.items()}}
     variances = []
     for influences in build_influences(curves, pairs, list_influenced(named)):
         if parts is not None:

@@ -8,11 +8,11 @@ than their share of it:
     a positive above all negatives          at small prevalences it is worth more than all others
 
 So the lower end of an interval is that of a curve with one false positive more at every threshold, and
-with one more positive that is never found, whose precision is eta. The upper end is that of a curve with
-one more positive at the top. Either is the plain end of the interval where that is farther away. As in
-the interval of a rate by Clopper and Pearson, both ends are of other counts than the estimate, so the
-interval is rather too wide. How much unseen examples matter is told by `unseen`: the farthest move of
-the value over half of the plain interval.
+with one more positive below all others. Its precision is eta, or 0 where examples were never scored. The
+upper end is that of a curve with one more positive at the top. Either is the plain end of the interval
+where that is farther away. As in the interval of a rate by Clopper and Pearson, both ends are of other
+counts than the estimate, so the interval is rather too wide. How much unseen examples matter is told by
+`unseen`: the farthest move of the value over half of the plain interval.
 
 A positive more is a share of all positives: UNSEEN_SHARE above them, and MISSED_SHARE below them. Where
 rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do there.
@@ -42,13 +42,14 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
 
     They read the metric `name`, both helpers, and `<name>_error` and `<name>_cautious_error`.
     """
-    missed, top, eta = pl.col(c.MISSED_SHARE), pl.col(c.UNSEEN_SHARE), pl.col("eta")
-    # A mean over one positive more: below all others it has the precision eta, and on top 1.
-    least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * eta
+    missed, top = pl.col(c.MISSED_SHARE), pl.col(c.UNSEEN_SHARE)
+    lowest = pl.col(c.MISSED_PRECISION)
+    # A mean over one positive more: below all others it has the least precision, and on top 1.
+    least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
     most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
     error, of_least = pl.col(f"{name}_error"), pl.col(f"{name}_{CAUTIOUS}_error")
     # The influence of that positive: its share, times how far its precision is from the mean.
-    jumps = missed * (least - eta), top * (1 - most)
+    jumps = missed * (least - lowest), top * (1 - most)
     return {
         f"{name}_{_LEAST}": least,
         f"{name}_{_MOST}": most,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -34,10 +35,10 @@ class Call(NamedTuple):
 
 
 class Guess:
-    """An estimator that has scores for anything with rows."""
+    """An estimator that has three scores for anything: what is wrong with features is for it to say."""
 
     def decision_function(self, rows: Any) -> Any:
-        return np.linspace(0, 1, len(rows))
+        return np.linspace(0, 1, 3)
 
 
 LABELLED = {"label": "label"}
@@ -64,7 +65,15 @@ PLOTS: dict[str, dict[str, Any]] = {
     "p3_curve": {"eta": [0.1, 0.5], "recall": 0.5},
 }
 RATES = {"recall": 0.5, "fpr": 0.1}
+VALIDATED = {
+    "cv_results": {"estimator": [Guess()], "indices": {"test": [np.arange(3)]}},
+    "X": np.array([[1], [2], [3]]),
+    "y": [0, 1, 0],
+}
 FUNCTIONS: dict[str, dict[str, Any]] = {
+    "PrevalenceDisplay.from_cv_results": VALIDATED,
+    "PrevalenceDisplay.from_estimator": {"estimator": Guess(), "X": VALIDATED["X"], "y": [0, 1, 0]},
+    "PrevalenceDisplay.from_predictions": {"y_true": [0, 1, 0], "y_score": [0.1, 0.5, 0.9]},
     "class_mix": {"shares": {"cat": 1, "dog": 3}},
     "crossing": {"a": (0.5, 0.1), "b": (0.8, 0.3), "metric": "f1"},
     "eta_for_f_beta": {**RATES, "value": 0.3},
@@ -73,11 +82,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "eta_from_sample": {"k": 3, "n": 10},
     "eta_grid": {},
     "field": {"frame": ONE_PART, "parts": "day"},
-    "from_cv_results": {
-        "cv_results": {"estimator": [Guess()], "indices": {"test": [np.arange(3)]}},
-        "X": np.array([[1], [2], [3]]),
-        "y": [0, 1, 0],
-    },
+    "from_cv_results": VALIDATED,
     "from_folds": {"folds": [([0, 2], [0.9, 0.4])], "y": [1, 0, 1]},
     "intervals": {},
     "max_width": {**RATES, "recall_half_width": 0.1, "fpr_half_width": 0.01},
@@ -220,7 +225,7 @@ def list_calls() -> dict[str, Call]:
         for name, plain in EXPRESSIONS.items()
     }
     calls |= {
-        f"function.{name}": Call(None, lambda _, name=name: getattr(polars_prcurve, name), plain)
+        f"function.{name}": Call(None, lambda _, name=name: attrgetter(name)(polars_prcurve), plain)
         for name, plain in FUNCTIONS.items()
     }
     calls |= {

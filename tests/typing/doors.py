@@ -9,6 +9,7 @@ from polars_prcurve import (
     DataFramePrc,
     ExprPrc,
     LazyFramePrc,
+    PrevalenceDisplay,
     class_mix,
     crossing,
     eta_for_precision,
@@ -38,6 +39,11 @@ class Relation:
 assert_type(prc(Relation()), DataFramePrc)
 
 assert_type(prc(df).curve(eta=0.01, by="model"), pl.DataFrame)
+display = PrevalenceDisplay.from_predictions([1, 0], [0.9, 0.1], eta=0.01)
+assert_type(display, PrevalenceDisplay)
+assert_type(display.average_precision, float | list[float])
+assert_type(display.test, DataFramePrc)
+assert_type(display.plot(), Chart)
 assert_type(prc(df.lazy()).curve(eta=[0.5, None], by=["model", "fold"]), pl.LazyFrame)
 assert_type(df.pipe(prc).sweep(thresholds=10), pl.DataFrame)
 assert_type(df.lazy().pipe(prc).counts(), pl.LazyFrame)

@@ -36,7 +36,7 @@ from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import NO_BREAK, glue_numbers
-from polars_prcurve.visible_text import ISOLATES, wrap_words
+from polars_prcurve.visible_text import wrap_words
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
 AnyChart = TypeVar("AnyChart", bound=Chart)
@@ -175,7 +175,7 @@ def build_panel(
     layers = [base, *under, *painter.build_lines(records)]
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
-    layers += [*painter.build_marks({row["part"] for row in data}), *above]
+    layers += [*painter.build_marks({row["part"] for row in records}), *above]
     layers += build_word_layers(words, spec, size.width, records)
     if names:
         layers += build_name_layers(names, spec, channels, size, records)
@@ -226,7 +226,13 @@ def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, 
     if channels.color is None or channels.color.colored_labels is None:
         return list(data)
     shown = set(channels.color.shown_labels)
-    return [row if row.get("color", "") in shown else row | {"grey": 1} for row in data]
+    # Points of grey lines are small: many of them would hide the lines.
+    return [
+        row
+        if row.get("color", "") in shown
+        else row | {"grey": 1} | ({"part": "grey mark"} if row["part"] == "mark" else {})
+        for row in data
+    ]
 
 
 def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
@@ -378,7 +384,9 @@ class Painter:
         ring = chart.mark_point(**rim, size=80, color="white", stroke=style.INK, strokeWidth=2)
         mark = chart.mark_point(**rim, size=75, stroke="white", strokeWidth=1.5, **self.look)
         cap = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
+        small = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
         layers = {
+            "grey mark": small.encode(x, y, alt.Description("said:N"), tooltip=said),
             "span": chart.mark_rule(strokeWidth=1, **self.look).encode(x, y, alt.X2("to"), *self.color),
             # Without ends a rule would look like a piece of a curve.
             "cap": cap.encode(x, y, *self.color),
@@ -482,12 +490,7 @@ def wrap_text(text: str, width: float, size: float) -> list[str]:
     """Return the text in lines that fit a width in pixels; numbers stay whole."""
     letters = max(24, int(width / (0.5 * size)))
     whole = _IN_BRACKETS.sub(lambda name: name[0].replace(" ", NO_BREAK), escape_text(text))
-    lines = wrap_words(glue_numbers(whole), letters)
-    start, end = ISOLATES[0], ISOLATES[1]
-    for number, line in enumerate(lines[:-1]):
-        if line.count(start) > line.count(end):  # a name goes on in the next line
-            lines[number], lines[number + 1] = line + end, start + lines[number + 1]
-    return lines
+    return wrap_words(glue_numbers(whole), letters)
 
 
 def build_title(text: ChartText, width: float) -> dict[str, Any]:

@@ -267,10 +267,10 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
 def needs_log_axis(etas: pl.Series) -> bool:
     """Return whether positives are so rare that precision has a log axis, unless users say otherwise.
 
-    Lines at 1 in 1 000 beside those at 1 in 2 show how far precision falls; those at less are lost.
+    Lines at 1 in 1 000 or less would lie at the foot of an axis that also shows those at 1 in 2.
     """
     known = etas.drop_nulls().to_list()
-    return bool(known) and min(known) > 0 and (max(known) < _LOG_BELOW or min(known) < _RARE)
+    return bool(known) and min(known) > 0 and (max(known) < _LOG_BELOW or min(known) <= _RARE)
 
 
 def build_precision_axis(

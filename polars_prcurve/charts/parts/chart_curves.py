@@ -249,7 +249,9 @@ def read_lines(
 def build_lines(frame: pl.DataFrame, names: dict[str, str], values: Sequence[str]) -> ChartCurves:
     """Return the lines of a frame, numbered and sorted; raise if one has two rows at a prevalence."""
     number = pl.col(pl.Float64).exclude(list(names))
-    frame = frame.with_columns(pl.when(number.is_finite()).then(number)).filter(pl.col("eta") > 0)
+    frame = frame.with_columns(pl.when(number.is_finite()).then(number)).filter(
+        (pl.col("eta") > 0) | pl.col("eta").is_null().all()  # negatives that are not counted
+    )
     frame = number_curves(frame.sort(*names, "eta"), list(names))
     frame = frame.unique(["curve", "eta", *values], keep="first", maintain_order=True)
     if frame.select(pl.struct("curve", "eta").is_duplicated().any()).item():

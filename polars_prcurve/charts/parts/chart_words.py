@@ -66,6 +66,8 @@ class Word:
     color: str = ""
     """Empty for the colour that the theme gives to text."""
     limit: float = 0
+    has_rim: bool = False
+    """Whether a white rim sets the word off from lines that it lies on."""
     label: str = ""
     """The line that a name is of, if it is written in several rows."""
     leads_from: float | None = None
@@ -78,7 +80,7 @@ class Word:
         """All that one layer of text has in common."""
         at = (self.x is None and self.px, self.y is None and self.py)
         place = (self.x is None, self.y is None, *at, self.dx, self.dy, self.align, self.baseline)
-        return (*place, self.size, self.weight, self.color, self.limit)
+        return (*place, self.size, self.weight, self.color, self.limit, self.has_rim)
 
 
 def choose_way(ways: Iterable[Word]) -> Word:
@@ -121,8 +123,12 @@ def build_word_layers(
             record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
             record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
             records.append(record | ({} if word.facet is None else {"facet": word.facet}))
-        layer = _build_text(alike[0], spec.x, spec.y, pixels)
-        layers.append(layer.transform_filter(f"datum.part === '{part}'"))
+        kinds = [_build_text(alike[0], spec.x, spec.y, pixels)]
+        if alike[0].has_rim:
+            rim = _build_text(replace(alike[0], color="white"), spec.x, spec.y, pixels)
+            rim.mark.stroke, rim.mark.strokeWidth, rim.mark.strokeJoin = "white", 4, "round"
+            kinds.insert(0, rim)
+        layers += [layer.transform_filter(f"datum.part === '{part}'") for layer in kinds]
     return layers
 
 
@@ -283,6 +289,7 @@ def place_labels(
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
     colors = channels.color.colors if channels.color and not spec.is_neutral else {}
     marks = _merge_labels(_Panel(spec, data, size), channels)
+    has_grey = channels.color is not None and channels.color.colored_labels is not None
     spaces: dict[str | None, LabelSpace] = {}
     placed = []
     for row in sorted(marks, key=lambda row: -row[spec.y.field]):
@@ -313,6 +320,7 @@ def place_labels(
                 facet=panel.label,
                 align=corner.align,
                 weight="bold",
+                has_rim=has_grey,
                 color=style.INK if is_dark else colors.get(row.get("color", ""), style.COLORS[0]),
             )
         )

@@ -14,7 +14,7 @@ from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
-from polars_prcurve.number_words import format_count
+from polars_prcurve.number_words import format_count, say_signed
 
 MOST_ROWS = 12
 _WIDTH, _ROW = 300, 25
@@ -31,12 +31,11 @@ class IntervalRow(NamedTuple):
 
     def say(self) -> str:
         """Return the value and its interval in points: `81 (62 to 95)`."""
-        decimals = 0 if abs(self.value) >= 0.0995 else 1
-        value, *ends = (
-            "" if x is None else f"{100 * x:.{decimals}f}".replace("-", "\u2212")
-            for x in (self.value, self.low, self.high)
-        )
-        return value if "" in ends else f"{value} ({ends[0]} to {ends[1]})"
+        known = [x for x in (self.value, self.low, self.high) if x is not None]
+        # No end reads as 0 that is not 0, or nobody could tell on which side of it the interval ends.
+        is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in known)
+        said = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in known]
+        return said[0] if len(said) < 3 else f"{said[0]} ({said[1]} to {said[2]})"
 
 
 def build_points_axis(values: Iterable[float | None]) -> ChartAxis:

@@ -36,7 +36,7 @@ SayShares: TypeAlias = Callable[[Sequence[float]], list[str]]
 _MOST_COMPARED = 12
 """Labels, at most, whose digits tell each from all others."""
 _MOST_HALVES = 3
-"""Lines, at most, whose threshold at half recall is marked unless the user gives points."""
+"""Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points."""
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,16 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
     )
 
 
-def mark_half(curves: ChartCurves) -> MarkedPoints:
-    """Return the highest threshold that finds half of the positives, of few curves known well."""
-    known = read_at_half(curves, "recall")
-    half = find_half(curves) if len(known) <= _MOST_HALVES else curves.rows.clear()
+def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
+    """Return the highest threshold that finds half of the positives, of few curves known well.
+
+    Panels may be prevalences, but no groups: those would be many.
+    """
+    known, facet = read_at_half(curves, "recall"), channels.facet
+    n_panels = len(facet.labels) if facet else 1
+    is_shown = facet is None or facet.fields == ["eta"]
+    is_shown = is_shown and len(known) <= _MOST_HALVES * n_panels
+    half = find_half(curves) if is_shown else curves.rows.clear()
     rows = half.filter(pl.col("curve").is_in([*known])).to_dicts()
     beside = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
     return MarkedPoints([{"precision": None} | row | beside for row in rows], 0, 0, None)

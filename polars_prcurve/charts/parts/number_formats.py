@@ -47,8 +47,13 @@ def describe_level(band: object, confidence: float | None) -> str:
 # As charts say numbers ---------------------------------------------------------------------------
 
 
-def say_etas(etas: list[float]) -> str:
-    """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`."""
+def say_etas(etas: Sequence[float | None]) -> str:
+    """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`.
+
+    A prevalence is None where negatives are not counted.
+    """
+    if etas[0] is None:
+        return "among what was returned"
     if len(etas) == 1:
         return f"where {say_eta(etas[0])} is positive"
     n = _NUMBERS.split()[len(etas) - 2] if len(etas) <= 12 else str(len(etas))

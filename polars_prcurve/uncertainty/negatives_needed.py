@@ -1,0 +1,72 @@
+"""Which metrics need the number of negatives, and which follow from the rows that have a score.
+
+It is found by trial: of a table with more negatives below all scores, precision and average precision
+stay, and specificity and ROC AUC change. So it is known of a user's own metric, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+
+import polars as pl
+
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable, counts_negatives
+from polars_prcurve.inputs.table_arguments import read_input
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.prevalence.eta_table import read_eta
+from polars_prcurve.uncertainty.summary_table import build_summary_table
+
+_SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})
+_CELLS = pl.DataFrame({"tp": [7.0] * 2, "fn": [3.0] * 2, "fp": [2.0] * 2, "tn": [11.0, 97.0]})
+
+
+_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
+"""Columns of results that follow from the number of negatives."""
+
+
+def check_negatives(table: InputTable, metrics: Iterable[CurveMetric | PointMetric]) -> None:
+    """Raise for a metric that needs the number of negatives, where a table does not tell it."""
+    wrong = [] if counts_negatives(table) else list(filter(needs_negatives, metrics))
+    if wrong:
+        raise PrcError(
+            f"negatives are not counted, and {wrong[0].name} needs their number; pass both numbers as "
+            "below=, or metrics of what was found, such as precision, recall, f1 and average_precision"
+        )
+
+
+def hide_uncounted(table: InputTable, query: pl.LazyFrame, makes: Iterable[str]) -> pl.LazyFrame:
+    """Return a result with null in place of what follows from a number of negatives not known.
+
+    `makes` are the names of its columns, without those that are a user's.
+    """
+    names = [] if counts_negatives(table) else [name for name in makes if name in _OF_NEGATIVES]
+    return query.with_columns(pl.when(False).then(pl.col(name)).alias(name) for name in names)
+
+
+@lru_cache(maxsize=1000)
+def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
+    """Return whether the value of a metric changes with the number of negatives below all scores."""
+    few, many = _try_point(metric) if isinstance(metric, PointMetric) else _try_curve(metric)
+    return few is None or many is None or not math.isclose(few, many, rel_tol=1e-9)
+
+
+def _try_point(metric: PointMetric) -> list[float | None]:
+    """Return the values of a point metric at equal alerts, among few and among many negatives."""
+    tp, fn, fp, tn = map(pl.col, _CELLS.columns)
+    recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)
+    value = metric.from_counts([tp, fn, fp, tn], (pl.lit(1.0), pl.lit(1.0)), (recall, fpr), eta)
+    return _CELLS.select(value=value)["value"].to_list()
+
+
+def _try_curve(metric: CurveMetric) -> list[float | None]:
+    """Return the values of a curve metric with and without more negatives below all scores."""
+    values = []
+    for n_neg in (0, 50):
+        table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
+        found = build_summary_table(table, read_eta(None, table, ()), [metric])
+        values.append(table.collect(found, metric.name)["value"].item())
+    return values
