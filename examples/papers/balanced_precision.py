@@ -37,7 +37,13 @@ def main(figure: Figure) -> charts.Chart:
     by_weight = weighted.prc.operating_points(metrics="precision", weight="weight", **hard)
     for test in CELLS:
         value = by_weight.filter(test=test)["precision"].item()
-        figure.check(f"{test}: precision of weighted rows", "0.94", value, about(0.941860465116, 1e-12), listed=False)
+        figure.check(
+            f"{test}: precision of weighted rows",
+            "0.94",
+            value,
+            about(0.941860465116, 1e-12),
+            listed=False,
+        )
         rows = weighted.filter(test=test)
         theirs = precision_score(rows["label"], rows["predicted"], sample_weight=rows["weight"])
         figure.check(f"{test}: less scikit-learn's", "the same", value - theirs, about(0, 1e-12))

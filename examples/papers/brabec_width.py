@@ -34,15 +34,23 @@ def main(figure: Figure) -> alt.LayerChart:
     figure.check(
         "CVs of 0.1: precision above its estimate", "at most 0.1", narrow.up, about(0.050125629, 1e-9)
     )
-    figure.check("CVs of 0.1: and below", "at most 0.1", narrow.down, about(0.050125629, 1e-9), listed=False)
-    figure.check("CVs of 0.1 and 0.5: above", "at most 0.5", wide.up, about(0.194600504, 1e-9), listed=False)
-    figure.check("CVs of 0.1 and 0.5: below", "at most 0.5", wide.down, about(0.127016654, 1e-9), listed=False)
+    figure.check(
+        "CVs of 0.1: and below", "at most 0.1", narrow.down, about(0.050125629, 1e-9), listed=False
+    )
+    figure.check(
+        "CVs of 0.1 and 0.5: above", "at most 0.5", wide.up, about(0.194600504, 1e-9), listed=False
+    )
+    figure.check(
+        "CVs of 0.1 and 0.5: below", "at most 0.5", wide.down, about(0.127016654, 1e-9), listed=False
+    )
     low, high = precision_interval(RECALL, FPR, 1e-9, 0.06, 0.0001)
     estimate = metrics.precision(RECALL, FPR, 1e-9)
     figure.check(
         "CVs of 0.1: relative error up, at 1e-9", "±10 %", high / estimate - 1, about(2 / 9, 1e-6)
     )
-    figure.check("CVs of 0.1: relative error down", "±10 %", 1 - low / estimate, about(2 / 11, 1e-6), listed=False)
+    figure.check(
+        "CVs of 0.1: relative error down", "±10 %", 1 - low / estimate, about(2 / 11, 1e-6), listed=False
+    )
 
     rng = np.random.default_rng(5)
     recall_cv, fpr_cv = rng.uniform(0.01, 0.99, (2, 20_000))
