@@ -71,6 +71,8 @@ def add_eta_correlations(
 ) -> pl.LazyFrame:
     """Add ETA_CORRELATIONS to rows with moments; 0 where a rate has no error."""
     n_pos, n_neg = (_add_cells(names, table) for names in (("tp", "fn"), ("fp", "tn")))
+    # The logit of eta is ln P - ln N. A rate of n examples grows by (1 - r) / n with the cell above the
+    # threshold, and falls by r / n with the one below.
     of_eta = {"tp": 1 / n_pos, "fn": 1 / n_pos, "fp": -1 / n_neg, "tn": -1 / n_neg}
     eta_variance = sum_moments(of_eta, of_eta, moments)
     columns = {}
@@ -100,6 +102,8 @@ def find_share(
         return share, n
     slopes = dict.fromkeys(hits, 1 - share) | dict.fromkeys(misses, -share)
     ones = dict.fromkeys((*hits, *misses), pl.lit(1.0))
+    # The variance of a share s is s (1 - s) / m for m trials. At 0 and 1 that tells no m: then it is
+    # n^2 / (sum of squared weights).
     inside = (share > 0) & (share < 1)
     size = pl.when(inside).then(share * (1 - share) * n * n / sum_moments(slopes, slopes, moments))
     if units := [name for name in map(name_unit, ones) if name in moments]:

@@ -142,6 +142,7 @@ def f_gain(beta: float) -> PointMetric:
     b = beta**2
     of_precision, of_recall = 1 / (1 + b), b / (1 + b)
 
+    # F-beta gain is 1 - (f / r + b o (1 - r) / r) / (1 + b).
     def ties(x: Point, y: Point) -> list[float]:
         if x[0] == 0 or y[0] == 0:
             return []
