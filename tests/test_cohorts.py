@@ -25,7 +25,9 @@ SHARES: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[float], floa
     "predicted_positive_rate": (("tp", "fp"), ("fn", "tn"), lambda share: share),
 }
 """Hits and misses of the share that a metric follows from, and the metric as a function of it."""
-OTHERS = ("mcc", "cohen_kappa", "lift", "markedness", "fowlkes_mallows", "net_benefit(0.2)", "f_beta(2)")
+OTHERS = ("mcc", "cohen_kappa", "lift", "markedness", "fowlkes_mallows", "f_beta(2)")
+"""Metrics that are no function of shares; the error of the prevalence is one more distance."""
+ALL = [*SHARES, *OTHERS, "net_benefit(0.2)"]
 
 
 def draw(n: int, seed: int, eta: float = 0.2) -> pl.DataFrame:
@@ -53,6 +55,27 @@ def test_a_share_has_the_interval_of_its_trials(rate: Any, seed: int) -> None:
                 continue
             ends = [value(end) for end in rate_interval(k, n, 0.9, rate)]
             assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx(ends, rel=1e-12)
+
+
+@pytest.mark.parametrize("rate", ["wilson", "jeffreys", "clopper_pearson"])
+@pytest.mark.parametrize("risk", [0.05, 0.5, 0.8])
+def test_net_benefit_is_a_difference_of_two_shares(rate: Any, risk: float) -> None:
+    """The ends of the intervals of tp / n and fp / n add up; both are cells of one multinomial."""
+    df, weight = draw(150, 3), risk / (1 - risk)
+    name = f"net_benefit({risk:g})"
+    found = df.prc.curve(metrics=[metrics.net_benefit(risk)], confidence=intervals(0.9, rate=rate))
+    for row in found.to_dicts():
+        a, b = row["tp"] / 150, row["fp"] / 150
+        (low_a, high_a), (low_b, high_b) = (rate_interval(row[k], 150, 0.9, rate) for k in ("tp", "fp"))
+        shared = -math.sqrt(a * b / ((1 - a) * (1 - b)))
+
+        def add_up(x: float, y: float, shared: float = shared) -> float:
+            return math.sqrt(x * x + (weight * y) ** 2 - 2 * shared * x * weight * y)
+
+        value = a - weight * b
+        assert row[name] == pytest.approx(value, abs=1e-15)
+        ends = value - add_up(a - low_a, high_b - b), value + add_up(high_a - a, b - low_b)
+        assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx(ends, rel=1e-9, abs=1e-15)
 
 
 def test_every_metric_that_says_so_follows_from_one_share() -> None:
@@ -95,8 +118,7 @@ def test_other_metrics_add_the_distance_of_the_prevalence() -> None:
     checked = 0
     for row, fixed in zip(counted.to_dicts(), said.to_dicts(), strict=True):
         for name in OTHERS:
-            metric = metrics.net_benefit(0.2) if name.startswith("net") else None
-            metric = metric or (metrics.f_beta(2) if name.startswith("f_beta") else POINT_METRICS[name])
+            metric = metrics.f_beta(2) if name.startswith("f_beta") else POINT_METRICS[name]
             bounds = (-math.inf, math.inf) if metric.is_linear else metric.range
             value, low, high = (fixed[f"{name}{end}"] for end in ("", "_low", "_high"))
             inside = value is not None and all(bounds[0] < v < bounds[1] for v in (value, low, high))
@@ -123,7 +145,7 @@ def test_what_holds_no_prevalence_stays() -> None:
 
 def test_each_prevalence_has_its_own_rule() -> None:
     df = draw(300, 6)
-    asked: dict[str, Any] = {"metrics": [*SHARES, *OTHERS], "confidence": 0.95}
+    asked: dict[str, Any] = {"metrics": ALL, "confidence": 0.95}
     both = df.prc.curve([None, 0.01], **asked)
     parts = [df.prc.curve(0.01, **asked), df.prc.curve(**asked)]
     assert_frame_equal(both, pl.concat(parts), check_exact=True)
@@ -137,7 +159,7 @@ def test_each_prevalence_has_its_own_rule() -> None:
 
 def test_counts_cells_and_rates_with_sizes_are_rows() -> None:
     df = draw(400, 8)
-    asked: dict[str, Any] = {"metrics": [*SHARES, *OTHERS], "confidence": 0.95}
+    asked: dict[str, Any] = {"metrics": ALL, "confidence": 0.95}
     rows = df.prc.curve(**asked)
     counted = df.prc.counts().prc.curve(counts=("n_pos", "n_neg"), **asked)
     assert_frame_equal(counted, rows, check_exact=True)
@@ -274,7 +296,7 @@ def test_a_rectangle_needs_a_prevalence_that_is_known(how: dict[str, Any]) -> No
 @pytest.mark.parametrize("label", [True, False])
 def test_one_class_alone_has_no_interval(label: bool) -> None:
     df = pl.DataFrame({"score": [1.0, 2.0, 3.0], "label": [label] * 3})
-    found = df.prc.curve(metrics=[*SHARES, *OTHERS], confidence=0.95)
-    ends = [f"{name}_{end}" for name in (*SHARES, *OTHERS) for end in ("low", "high")]
+    found = df.prc.curve(metrics=ALL, confidence=0.95)
+    ends = [f"{name}_{end}" for name in ALL for end in ("low", "high")]
     assert found.select(ends).null_count().sum_horizontal().item() == len(ends) * found.height
     assert prc(df).curve(metrics="precision")["precision"].to_list() == [float(label)] * 3

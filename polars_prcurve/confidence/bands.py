@@ -55,9 +55,11 @@ from polars_prcurve.confidence.cohorts import (
     UNITS,
     add_counted_eta_limits,
     add_eta_correlations,
+    correlate_shares,
+    evaluate_difference,
     evaluate_share,
-    find_share,
-    name_share,
+    list_shares,
+    measure_share,
 )
 from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
 from polars_prcurve.confidence.rates import (
@@ -311,11 +313,12 @@ def _add_shares(
     columns: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
-        if metric.share_of is not None:
-            share, size = name_share(metric), f"{name_share(metric)}_size"
-            values = find_share(metric, table, moments)
-            columns |= dict(zip((share, size), values, strict=True))
-            shares[share] = (share, size)
+        named = list_shares(metric)
+        for name, share in named.items():
+            shares[name] = (name, f"{name}_size")
+            columns |= dict(zip(shares[name], measure_share(share, table, moments), strict=True))
+        if len(named) == 2:
+            columns[_name_correlation(metric)] = correlate_shares([*named.values()], table, moments)
     return frame.with_columns(**columns), shares
 
 
@@ -381,14 +384,13 @@ def add_band(
     if bands.moving:
         frame, found = _add_moves(frame, metric, bands, correlation)
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
-    tells_share = bands.counts_eta and metric.share_of is not None and bands.moves != "all"
-    if bands.band == "mover" and bands.moves != "all" and not (tells_share and bands.own_eta == "all"):
+    tells_shares = bands.counts_eta and bool(list_shares(metric)) and bands.moves != "all"
+    if bands.band == "mover" and bands.moves != "all" and not (tells_shares and bands.own_eta == "all"):
         frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
         ends = _choose_ends(metric, scaled, ends)
-    if tells_share:
-        shares = (evaluate_share(metric, pl.col(name)) for name in name_limits(name_share(metric)))
+    if tells_shares:
         has_both = pl.col(c.ETA_VARIANCE).is_finite()
-        counted = [pl.when(has_both).then(end).otherwise(None) for end in shares]
+        counted = [pl.when(has_both).then(end).otherwise(None) for end in _find_ends_of_shares(metric)]
         both = zip(counted, ends, strict=True)
         chosen = [pl.when(c.IS_OWN_ETA).then(there).otherwise(here) for there, here in both]
         ends = counted if bands.own_eta == "all" else chosen
@@ -405,6 +407,32 @@ def add_band(
         pl.when(value.is_not_null() & known[side].is_not_null()).then(end).alias(f"{metric.name}_{side}")
         for side, end in sides.items()
     )
+
+
+def _name_correlation(metric: PointMetric) -> str:
+    return f"{c.RESERVED}correlation_of_{metric.name}"
+
+
+def _find_ends_of_shares(metric: PointMetric) -> list[pl.Expr]:
+    """Return both ends of a metric, from those of the share, or of both shares, that it follows from."""
+    first, *others = list_shares(metric)
+    if not others:
+        return [evaluate_share(metric, pl.col(name)) for name in name_limits(first)]
+    (second,) = others
+    at = {name: [pl.col(name), *map(pl.col, name_limits(name))] for name in (first, second)}
+    value = evaluate_difference(metric, [at[first][0], at[second][0]])
+    # It rises with the first share, and falls with the second one.
+    low, high = (
+        combine_distances(
+            [
+                (value - evaluate_difference(metric, [at[first][end], at[second][0]])).abs(),
+                (value - evaluate_difference(metric, [at[first][0], at[second][3 - end]])).abs(),
+            ],
+            pl.col(_name_correlation(metric)).fill_null(0.0),
+        )
+        for end in (1, 2)
+    )
+    return [value - low, value + high]
 
 
 def _choose_ends(

@@ -1,11 +1,14 @@
 """How sure a metric is at a prevalence that was counted in the table: the table is a cohort.
 
 The rows of a cohort were drawn together, so the sizes of both classes are as random as their rates. Two
-rules follow:
+rules follow, and one for what is left:
 
     shares        Precision is the share of tp among tp + fp. Its trials are independent, whatever the
                   prevalence is, so its interval is that of a rate. So it is for every metric that
                   follows from one such share; it says so by `PointMetric.share_of`.
+    differences   Net benefit is a weighted difference of the shares of tp and of fp among all examples.
+                  Its distances are those to the ends of their intervals. An example is in one cell at
+                  most: shares a and b have the correlation -root of a b / ((1 - a)(1 - b)).
     other metrics An error of the prevalence is one more distance. Given the class sizes, either rate has
                   the same mean, so its error is not correlated with that of the prevalence.
 
@@ -24,7 +27,7 @@ Sources: Wilson 1927; Zou and Donner 2008; Kish 1965.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 import polars as pl
@@ -33,7 +36,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence.rates import compute_limits
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metric import PointMetric, Share
 
 ETA_CORRELATIONS = {rate: f"{c.RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
 """The correlation of the error of either rate with that of the logit of a counted prevalence."""
@@ -85,38 +88,66 @@ def add_eta_correlations(
     return frame.with_columns(**columns)
 
 
-def name_share(metric: PointMetric) -> str:
-    """Return the name of the column of the share that a metric follows from."""
-    return f"{c.RESERVED}share_of_{metric.name}"
+def list_shares(metric: PointMetric) -> dict[str, Share]:
+    """Return the shares that a metric follows from at a counted prevalence, by column; mostly none."""
+    name = f"{c.RESERVED}share_of_{metric.name}"
+    if metric.share_of is not None:
+        return {name: metric.share_of}
+    cells = metric.difference_of or ()
+    return {f"{name}_{cell}": ((cell,), tuple(of for of in c.CELLS if of != cell)) for cell in cells}
 
 
-def find_share(
-    metric: PointMetric, table: InputTable, moments: Collection[str]
-) -> tuple[pl.Expr, pl.Expr]:
-    """Return the share that a metric follows from, and as how many examples its trials count."""
-    assert metric.share_of is not None
-    hits, misses = metric.share_of
-    k, n = (_add_cells(names, table) for names in (hits, (*hits, *misses)))
-    share = k / repeat_in_rows(n, n)
+def measure_share(share: Share, table: InputTable, moments: Collection[str]) -> tuple[pl.Expr, pl.Expr]:
+    """Return the share of hits among hits and misses, and as how many examples its trials count."""
+    hits, misses = share
+    value, n, slopes = _find_slopes(share, table)
     if not moments:
-        return share, n
-    slopes = dict.fromkeys(hits, 1 - share) | dict.fromkeys(misses, -share)
+        return value, n
     ones = dict.fromkeys((*hits, *misses), pl.lit(1.0))
-    # The variance of a share s is s (1 - s) / m for m trials. At 0 and 1 that tells no m: then it is
-    # n^2 / (sum of squared weights).
-    inside = (share > 0) & (share < 1)
-    size = pl.when(inside).then(share * (1 - share) * n * n / sum_moments(slopes, slopes, moments))
+    inside = (value > 0) & (value < 1)
+    # The variance of a share s is s (1 - s) / m for m trials, and the slopes are n times those of s. At
+    # 0 and 1 that tells no m: then it is n^2 / (sum of squared weights).
+    size = pl.when(inside).then(value * (1 - value) * n * n / sum_moments(slopes, slopes, moments))
     if units := [name for name in map(name_unit, ones) if name in moments]:
-        return share, size.otherwise(n / pl.max_horizontal(units))
-    return share, size.otherwise(n * n / sum_moments(ones, ones, moments))
+        return value, size.otherwise(n / pl.max_horizontal(units))
+    return value, size.otherwise(n * n / sum_moments(ones, ones, moments))
+
+
+def correlate_shares(shares: Sequence[Share], table: InputTable, moments: Collection[str]) -> pl.Expr:
+    """Return the correlation of the errors of two shares; null where one has none."""
+    (a, _, of_a), (b, _, of_b) = (_find_slopes(share, table) for share in shares)
+    if not moments:
+        return -(a * b / ((1 - a) * (1 - b))).sqrt().fill_nan(None)
+    sums = (sum_moments(u, v, moments) for u, v in ((of_a, of_b), (of_a, of_a), (of_b, of_b)))
+    shared, own_a, own_b = sums
+    return pl.when(own_a * own_b > 0).then((shared / (own_a * own_b).sqrt()).clip(-1.0, 1.0))
+
+
+def _find_slopes(share: Share, table: InputTable) -> tuple[pl.Expr, pl.Expr, dict[str, pl.Expr]]:
+    """Return a share, the sum of its cells, and its slopes by them, times that sum."""
+    hits, misses = share
+    k, n = (_add_cells(names, table) for names in (hits, (*hits, *misses)))
+    value = k / repeat_in_rows(n, n)
+    return value, n, dict.fromkeys(hits, 1 - value) | dict.fromkeys(misses, -value)
 
 
 def evaluate_share(metric: PointMetric, share: pl.Expr) -> pl.Expr:
     """Return a metric where the share that it follows from has this value."""
     assert metric.share_of is not None
     (hit, *_), (miss, *_) = metric.share_of
-    cells = {"tp": pl.lit(0.0), "fn": pl.lit(0.0), "fp": pl.lit(0.0), "tn": pl.lit(0.0)}
-    value: pl.Expr = metric.formula(*(cells | {hit: share, miss: 1 - share}).values())
+    return _evaluate_cells(metric, {hit: share, miss: 1 - share})
+
+
+def evaluate_difference(metric: PointMetric, shares: Sequence[pl.Expr]) -> pl.Expr:
+    """Return a metric where both shares of all examples, whose difference it is, have these values."""
+    assert metric.difference_of is not None
+    cells = dict(zip(metric.difference_of, shares, strict=True))
+    (other, *_) = (cell for cell in ("tn", "fn") if cell not in cells)
+    return _evaluate_cells(metric, cells | {other: 1 - sum(shares, pl.lit(0.0))})
+
+
+def _evaluate_cells(metric: PointMetric, cells: Mapping[str, pl.Expr]) -> pl.Expr:
+    value: pl.Expr = metric.formula(*(cells.get(cell, pl.lit(0.0)) for cell in ("tp", "fn", "fp", "tn")))
     return value
 
 

@@ -98,6 +98,10 @@ class PointMetric(Metric):
     hits among both: the formula then has this value with one cell of either kind. Among examples that
     were drawn together such a share is that of independent trials."""
 
+    difference_of: tuple[str, str] | None = field(default=None, kw_only=True)
+    """The cells whose shares of all examples the value rises with, and falls with, as a weighted
+    difference of both. Among examples that were drawn together, shares have no error of a prevalence."""
+
     is_linear: bool = field(default=False, kw_only=True)
     """Whether the value is a weighted sum of recall and fpr, so that a band adds up distances of the
     value itself, whatever its range is."""

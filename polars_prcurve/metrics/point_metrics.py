@@ -131,6 +131,7 @@ def build_net_benefit(name: str, weight: Cell) -> PointMetric:
         range=(-INF, 1.0),
         source="Vickers and Elkin 2006",
         ties=lambda a, b: [odds * weight for odds in _tie_accuracy(a, b)],
+        difference_of=("tp", "fp"),
         is_linear=True,
     )
 

@@ -246,6 +246,14 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         WEIGHED,
         lambda p: p.curve([0.1, None], by="g", confidence=0.9, **SUMS),
     ),
+    "points, net benefit of a cohort, with bands": (
+        DF,
+        lambda p: p.operating_points(by="g", recall=0.5, metrics=BENEFIT, confidence=0.9),
+    ),
+    "points, weighted, net benefit of a cohort, with bands": (
+        DF,
+        lambda p: p.operating_points(by="g", weight="w", recall=0.5, metrics=BENEFIT, confidence=0.9),
+    ),
     "curve, with bands of clusters": (
         DF,
         lambda p: p.curve([0.1, None], by="g", confidence=0.9, cluster="h"),
