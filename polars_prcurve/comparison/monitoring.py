@@ -60,6 +60,7 @@ class Watch:
     @property
     def least_evidence(self) -> float:
         """The evidence that makes an alarm."""
+        # Ville 1939: a bet that is fair without a fall ever reaches 1 / alpha with at most alpha.
         return 1 / (self.alpha if self.reference is not None else self.alpha * (1 - _OF_REFERENCE))
 
     @property
@@ -97,6 +98,7 @@ class Watch:
         tp, fp, fn, tn = (np.cumsum(each) for each in cells)
         if self.eta is None:
             return find_running_interval(*self.count(PeriodCells(tp, fp, fn, tn)), self.alpha)
+        # Bonferroni: both hold with 1 - alpha. Precision rises with recall, and falls with fpr.
         recall = find_running_interval(tp, tp + fn, self.alpha / 2)
         fpr = find_running_interval(fp, fp + tn, self.alpha / 2)
         with np.errstate(invalid="ignore"):
@@ -109,6 +111,7 @@ class Watch:
             return self.reference
         alpha = self.alpha * _OF_REFERENCE
         if self.eta is not None:
+            # Precision is 1 / (1 + (fpr / recall) (1 - eta) / eta).
             return 1 / (1 + bound_ratio(of, alpha) / self.ratio_of_odds)
         k, n = map(int, self.count(of))
         if self.metric == "fpr":

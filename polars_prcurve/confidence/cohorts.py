@@ -117,6 +117,7 @@ def correlate_shares(shares: Sequence[Share], table: InputTable, moments: Collec
     """Return the correlation of the errors of two shares; null where one has none."""
     (a, _, of_a), (b, _, of_b) = (_find_slopes(share, table) for share in shares)
     if not moments:
+        # Multinomial shares a and b have the covariance -a b / n.
         return -(a * b / ((1 - a) * (1 - b))).sqrt().fill_nan(None)
     sums = (sum_moments(u, v, moments) for u, v in ((of_a, of_b), (of_a, of_a), (of_b, of_b)))
     shared, own_a, own_b = sums
@@ -156,6 +157,7 @@ def add_counted_eta_limits(
 ) -> pl.LazyFrame:
     """Add ETA_LIMITS: the interval of a prevalence that was counted, and elsewhere other columns."""
     eta, variance = pl.col("eta"), pl.col(c.ETA_VARIANCE)
+    # The logit of a share of n examples has the variance 1 / (n eta (1 - eta)).
     n = 1 / (variance * (eta * (1 - eta)))
     ends = compute_limits(eta * n, n, confidence, "wilson")
     return frame.with_columns(
