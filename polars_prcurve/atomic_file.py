@@ -73,7 +73,9 @@ def write_atomically(target: Path) -> Iterator[Path]:
     draft = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         try:
-            _create_empty(draft, mode)
+            # A new file is as the umask says, and one to be replaced private until then.
+            permissions = 0o666 if mode is None else 0o600
+            os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions))
             yield draft
             if mode is not None:
                 draft.chmod(mode)
@@ -82,12 +84,6 @@ def write_atomically(target: Path) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
     finally:  # Polars and Python may both raise for one interrupt, the second time in the line above
         draft.unlink(missing_ok=True)
-
-
-def _create_empty(draft: Path, mode: int | None) -> None:
-    """Create the draft: for a new file as the umask says, for one to be replaced, private until then."""
-    permissions = 0o666 if mode is None else 0o600
-    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions))
 
 
 def _append_bytes(draft: Path, target: Path) -> None:

@@ -86,18 +86,17 @@ def join_groups(
     # Floats are joined by their bits: in memory, the NaN of a table of one row finds no partner.
     floats = [name for name, dtype in keys.items() if dtype.is_float()]
     on = [f"{c.RESERVED}bits_{name}" if name in floats else name for name in keys]
-    bits = [_key_bits(pl.col(name)).alias(f"{c.RESERVED}bits_{name}") for name in floats]
+    keyed = {f"{c.RESERVED}bits_{name}": pl.col(name) for name in floats}
+    # Of NaN there are many, which have the bits of none.
+    bits = [
+        pl.when(of.is_nan()).then(-1).otherwise(float_bits(of)).alias(name) for name, of in keyed.items()
+    ]
     right = right.with_columns(bits).drop(floats)
     joined = left.with_columns(bits).join(right, on=on, how=how, nulls_equal=True, maintain_order=order)
-    return joined.drop(f"{c.RESERVED}bits_{name}" for name in floats)
+    return joined.drop(keyed)
 
 
 def aggregate_by(rows: pl.LazyFrame, by: Iterable[str], aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
     """Return one row per group with the aggregates; without group columns, one row for the table."""
     keys = [*by]
     return rows.group_by(keys).agg(aggregates) if keys else rows.select(aggregates)
-
-
-def _key_bits(key: pl.Expr) -> pl.Expr:
-    """Return the bits of a float key, which are -1 for every NaN."""
-    return pl.when(key.is_nan()).then(-1).otherwise(float_bits(key))

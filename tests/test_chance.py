@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
-from polars.testing import assert_frame_equal
 from scipy import stats
 
 from polars_prcurve import intervals
@@ -176,20 +175,6 @@ def test_it_is_one_answer_for_a_group() -> None:
     for found in (counted, df.prc.summary(by="g", confidence=resampled)):
         told = found.group_by("g").agg(pl.col("above_chance").unique())
         assert dict(told.rows()) == {0.0: [False], 1.0: [True]}
-
-
-def test_engines_agree() -> None:
-    df = pl.concat([draw(200, 0.2, 0.3, 0.3, seed).with_columns(g=seed) for seed in range(20)])
-    for ask in (
-        lambda p: p.summary(by="g", confidence=0.95),
-        lambda p: p.operating_points(by="g", recall=0.5, confidence=0.95),
-    ):
-        expected = ask(df.prc).select("g", "above_chance")
-        assert expected["above_chance"].n_unique() == 2
-        for engine in ("streaming", "in-memory"):
-            query = ask(df.sample(fraction=1, shuffle=True, seed=1).lazy().prc)
-            found = query.collect(engine=engine).select("g", "above_chance")
-            assert_frame_equal(found, expected)
 
 
 def test_rows_that_do_not_count_alike_have_the_test_of_the_area() -> None:

@@ -30,10 +30,10 @@ from polars_prcurve.cli.main import main
 from polars_prcurve.cli.messages import name_options, translate_message
 from polars_prcurve.cli.option_values import METRICS as METRIC_WORDS
 from polars_prcurve.cli.option_values import (
+    parse_eta,
+    parse_number,
     parse_threshold_column,
     read_confidence,
-    read_eta,
-    read_share,
 )
 from polars_prcurve.cli.read_command import FilePrc
 from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
@@ -1604,8 +1604,8 @@ def test_a_level_takes_words_of_intervals() -> None:
 def test_a_percentage_is_the_nearest_number() -> None:
     """0.07 and 7% are one float, where a division of floats would make two."""
     for word, value in {"7%": 0.07, "0.1 %": 0.001, "29%": 0.29, "100%": 1.0, "1e-3%": 1e-5}.items():
-        assert read_share(word) == value
-        assert read_eta(word) == value
+        assert parse_number(word) == value
+        assert parse_eta(word) == value
 
 
 def test_a_share_may_be_a_fraction(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -157,36 +157,6 @@ def test_each_prevalence_has_its_own_rule() -> None:
     assert_frame_equal(both, pl.concat(parts), rel_tol=1e-12)
 
 
-QUERIES: dict[str, Callable[[Any], Any]] = {
-    "curve": lambda p: p.curve(metrics=ALL, confidence=0.95),
-    "points": lambda p: p.operating_points(
-        recall=0.7, precision=0.5, threshold=1.0, alerts=20, per=100, confidence=0.95
-    ),
-    "of weights": lambda p: p.operating_points(
-        recall=0.7, threshold=1.0, metrics=ALL, weight="w", confidence=0.95
-    ),
-    "of clusters": lambda p: p.operating_points(
-        recall=0.7, threshold=1.0, metrics=ALL, cluster="patient", confidence=0.95
-    ),
-    "differences": lambda p: p.compare(
-        score=["score", "other"], recall=0.7, metrics=["precision", "mcc", "net_benefit(0.2)"]
-    ),
-}
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_engines_agree(name: str) -> None:
-    df = draw(400, 7)
-    ask = QUERIES[name]
-    expected = ask(df.prc)
-    shuffled = df.sample(fraction=1, shuffle=True, seed=1)
-    assert_frame_equal(ask(shuffled.prc), expected, rel_tol=1e-12)
-    for engine in ("in-memory", "streaming"):
-        assert_frame_equal(ask(df.lazy().prc).collect(engine=engine), expected, rel_tol=1e-12)
-    ends = expected.select(pl.selectors.ends_with("low"))
-    assert ends.null_count().max_horizontal().item() <= 1
-
-
 def test_counts_cells_and_rates_with_sizes_are_rows() -> None:
     df = draw(400, 8)
     asked: dict[str, Any] = {"metrics": ALL, "confidence": 0.95}

@@ -129,7 +129,7 @@ def test_it_is_the_metric_at_the_threshold(rows: Any, eta: Any, score: str) -> N
             assert_same(one.select(expected.columns), expected)
 
 
-def test_a_lazy_query_and_the_order_of_rows() -> None:
+def test_the_order_of_rows_and_risks_out_of_range() -> None:
     rng = np.random.default_rng(3)
     label = rng.random(500) < 0.3
     df = pl.DataFrame({"score": rng.random(500), "label": label, "g": rng.integers(0, 3, 500)})
@@ -138,11 +138,6 @@ def test_a_lazy_query_and_the_order_of_rows() -> None:
     assert found.height == 3 * 2 * 99
     assert found["threshold_probability"].unique().sort().to_list() == [i / 100 for i in range(1, 100)]
     assert_same(found.sort("g", "eta", "threshold_probability"), found)
-    query = prc(df.lazy()).decision_curve([0.4, 0.1], **asked)
-    for engine in ("streaming", "in-memory"):
-        assert_same(query.collect(engine=engine), found)
-    shuffled = df.sample(fraction=1, shuffle=True, seed=1)
-    assert_same(shuffled.prc.decision_curve([0.4, 0.1], **asked), found)
     with pytest.raises(pl.exceptions.InvalidOperationError, match=r"outside \[0, 1\] or NaN in 1"):
         prc(
             df.lazy().with_columns(score=pl.when(pl.int_range(500) != 7).then("score").otherwise(2.0))

@@ -280,7 +280,7 @@ def test_an_interval_is_near_that_of_the_bootstrap() -> None:
 @pytest.mark.parametrize(
     "options", slow_unless(lambda o: "weight" in o, [{}, {"weight": "w"}, {"cluster": "c"}])
 )
-def test_every_engine_gives_the_same_of_models_apart(options: dict[str, str]) -> None:
+def test_intervals_of_models_apart_hold_their_difference(options: dict[str, str]) -> None:
     df = two_models(300).with_columns(w=pl.col("row") % 3 + 1, c=pl.col("row") // 2)
     long = df.unpivot(["a", "b"], index=["row", "label", "w", "c"], variable_name="model")
     asked: Any = {"model": "model", "paired": False, "score": "value", "recall": 0.7, **options}
@@ -288,9 +288,6 @@ def test_every_engine_gives_the_same_of_models_apart(options: dict[str, str]) ->
     found = long.prc.compare(**asked)
     assert found["low"].null_count() == 0
     assert (found["low"] <= found["difference"]).all()
-    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**asked)
-    for engine in ("streaming", "in-memory"):
-        assert_same(shuffled.collect(engine=engine), found)
 
 
 ALL_TARGETS: dict[str, Any] = {
@@ -367,16 +364,13 @@ def test_an_estimate_that_is_exact_changes_nothing() -> None:
 @pytest.mark.parametrize(
     "options", [{}, {"weight": "w"}, {"cluster": "c"}, {"by": "g"}, {"eta": "estimate"}]
 )
-def test_every_engine_gives_the_same_intervals(options: dict[str, str]) -> None:
+def test_intervals_are_reliable_or_say_why(options: dict[str, str]) -> None:
     row = pl.col("row")
     df = two_models(300).with_columns(w=row % 3 + 1, c=row // 2, g=row % 2)
     asked: Any = {"score": "a", "confidence": 0.9, "eta": [0.3, 0.01], **ALL_TARGETS, **options}
     if options.get("eta"):
         asked["eta"] = ESTIMATE
     found = df.prc.operating_points(**asked)
-    shuffled = df.sample(fraction=1, shuffle=True, seed=2).lazy().prc.operating_points(**asked)
-    for engine in ("streaming", "in-memory"):
-        assert_same(shuffled.collect(engine=engine), found)
     known = found.drop_nulls("reliable")
     assert known["reliable"].eq(known["why"].is_null()).all()
 

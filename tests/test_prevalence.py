@@ -23,7 +23,7 @@ from polars_prcurve import (
     ratio_from_eta,
     scorer,
 )
-from polars_prcurve.cli.option_values import read_eta, split_etas
+from polars_prcurve.cli.option_values import parse_eta, split_etas
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.prevalence.eta_table import check_eta
 from tests.support.profiles import examples
@@ -170,7 +170,7 @@ def test_texts_of_prevalences_are_read_at_every_door(text: str, eta: float) -> N
     assert prc(frame).summary(text)["eta"].to_list()[0] == eta
     assert prc(frame).summary([text, 0.75], metrics="roc_auc")["eta"].to_list() == [eta, 0.75]
     assert scorer("pr_auc", eta=text) == scorer("pr_auc", eta=eta)
-    assert read_eta(text) == eta
+    assert parse_eta(text) == eta
 
 
 def test_what_charts_and_reports_say_of_a_prevalence_can_be_asked_for() -> None:
@@ -221,7 +221,7 @@ def test_a_share_is_no_ratio() -> None:
     ],
 )
 def test_commas_part_prevalences_and_thousands(words: list[str], etas: list[float | None]) -> None:
-    assert [read_eta(word) for word in split_etas(words)] == etas
+    assert [parse_eta(word) for word in split_etas(words)] == etas
 
 
 @pytest.mark.parametrize(

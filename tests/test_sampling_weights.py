@@ -157,15 +157,6 @@ def test_the_unit_of_weights_does_not_matter(factor: float) -> None:
         assert_frame_equal(one, other, check_exact=False, rel_tol=1e-10)
 
 
-@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
-def test_neither_order_nor_engine_matters(engine: Any) -> None:
-    df = random_rows().with_columns(pl.col("w") * 0.1)
-    shuffled = df.sample(fraction=1, shuffle=True, seed=1)
-    found = ask(shuffled.lazy(), by="g", weight="w")
-    for one, lazy in zip(ask(df, by="g", weight="w"), found, strict=True):
-        assert_same(one, lazy.collect(engine=engine))
-
-
 # Counts of weighted rows ----------------------------------------------------------------------
 
 

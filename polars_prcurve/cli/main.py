@@ -18,7 +18,6 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import polars as pl
 
@@ -45,7 +44,7 @@ def _run_command(argv: Sequence[str] | None) -> int:
     try:
         build_parser().parse_args(argv, args)
         with name_bad_files(list_inputs(args)), warnings.catch_warnings():
-            warnings.showwarning = _print_warning
+            warnings.showwarning = lambda message, *_, **__: print_note(f"warning: {message}")
             args.run(args)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -58,10 +57,6 @@ def _run_command(argv: Sequence[str] | None) -> int:
         print(f"{PROGRAM}: error: {PrcError(message)}", file=sys.stderr)  # short and visible
         return 2
     return 0
-
-
-def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print_note(f"warning: {message}")
 
 
 # Signals that ask a command to stop, turned into one KeyboardInterrupt --------------------------

@@ -63,16 +63,16 @@ class Kind(NamedTuple):
 # Numbers -----------------------------------------------------------------------------------------
 
 
-def read_share(word: str) -> float:
+def parse_number(word: str) -> float:
     """Return the number that a word says; 60% is 0.6."""
     return float(read_fraction(word[:-1]) / 100) if word.endswith("%") else float(read_fraction(word))
 
 
-def read_eta(word: str) -> float | None:
+def parse_eta(word: str) -> float | None:
     """Return the prevalence that a word says, or None for each group's own."""
     if word == "own":
         return None
-    return read_share(word) if word.endswith("%") else read_share_text(word)
+    return parse_number(word) if word.endswith("%") else read_share_text(word)
 
 
 def split_etas(words: Sequence[str]) -> list[str]:
@@ -97,7 +97,7 @@ def read_confidence(word: str) -> float | Intervals:
     known = {name: p.default for name, p in inspect.signature(intervals).parameters.items()}
     given: dict[str, Any] = {}
     if parts[0].partition("=")[0] not in known:
-        given["level"] = level = read_share(parts.pop(0))
+        given["level"] = level = parse_number(parts.pop(0))
         if not parts:
             return level
     for part in parts:
@@ -147,7 +147,7 @@ def read_table_file(
         name, has_value, columns = word.partition("=")
         if has_value and name in names:
             return name, COLUMNS.read(f"{option} {name}=", columns)
-        return read_share(word) if or_rate and not find_format(word) else TableFile(word)
+        return parse_number(word) if or_rate and not find_format(word) else TableFile(word)
 
     return read
 
@@ -167,20 +167,20 @@ BELOW = Kind(
 )
 TEXT = Kind("TEXT")
 WHOLE = Kind("N", "a whole number", int)
-NUMBER = Kind("N", "a number", read_share)
-SHARE = Kind("SHARE", "a share, such as 0.9 or 90%", read_share)
-SHARES = Kind("SHARE", "shares, such as 0.9 or 90%", read_share, True, split_words)
-FACTORS = Kind("FACTOR", "factors, such as 5", read_share, True, split_words)
+NUMBER = Kind("N", "a number", parse_number)
+SHARE = Kind("SHARE", "a share, such as 0.9 or 90%", parse_number)
+SHARES = Kind("SHARE", "shares, such as 0.9 or 90%", parse_number, True, split_words)
+FACTORS = Kind("FACTOR", "factors, such as 5", parse_number, True, split_words)
 ETAS = Kind(
     "SHARE",
     "shares such as 0.001, 0.1%, 1/1000 or, in quotes, '1 in 1000', ratios such as 1:999, own, or one "
     "file",
-    read_eta,
+    parse_eta,
     True,
     split_etas,
     numbers=("eta", "k", "n"),
 )
-ETA_RANGE = Kind(("LOW", "HIGH"), "two prevalences, such as 0.001 or 1/1000", read_eta)
+ETA_RANGE = Kind(("LOW", "HIGH"), "two prevalences, such as 0.001 or 1/1000", parse_eta)
 BUDGETS = Kind("ALERTS/EVENTS", "ALERTS/EVENTS, such as 500/2000000", read_budget, True, split_words)
 CONFIDENCE = Kind(
     "LEVEL",

@@ -221,6 +221,7 @@ def _find_limits(own: pl.Expr, other: pl.Expr, *ends: pl.Expr) -> tuple[pl.Expr,
     """Return both ends of a difference, from two values and the values at the ends of their rates."""
     lows = pl.min_horizontal(ends[:2]), pl.min_horizontal(ends[2:])
     highs = pl.max_horizontal(ends[:2]), pl.max_horizontal(ends[2:])
+    # Zou and Donner 2008: a - b - sqrt((a - a_low)^2 + (b_high - b)^2), and likewise above.
     below = ((own - lows[0]) ** 2 + (highs[1] - other) ** 2).sqrt()
     above = ((highs[0] - own) ** 2 + (other - lows[1]) ** 2).sqrt()
     return own - other - below, own - other + above

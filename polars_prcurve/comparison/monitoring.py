@@ -60,6 +60,7 @@ class Watch:
     @property
     def least_evidence(self) -> float:
         """The evidence that makes an alarm."""
+        # Ville 1939: a bet that is fair without a fall ever reaches 1 / alpha with at most alpha.
         return 1 / (self.alpha if self.reference is not None else self.alpha * (1 - _OF_REFERENCE))
 
     @property
@@ -97,6 +98,7 @@ class Watch:
         tp, fp, fn, tn = (np.cumsum(each) for each in cells)
         if self.eta is None:
             return find_running_interval(*self.count(PeriodCells(tp, fp, fn, tn)), self.alpha)
+        # Bonferroni: both hold with 1 - alpha. Precision rises with recall, and falls with fpr.
         recall = find_running_interval(tp, tp + fn, self.alpha / 2)
         fpr = find_running_interval(fp, fp + tn, self.alpha / 2)
         with np.errstate(invalid="ignore"):
@@ -109,6 +111,7 @@ class Watch:
             return self.reference
         alpha = self.alpha * _OF_REFERENCE
         if self.eta is not None:
+            # Precision is 1 / (1 + (fpr / recall) (1 - eta) / eta).
             return 1 / (1 + bound_ratio(of, alpha) / self.ratio_of_odds)
         k, n = map(int, self.count(of))
         if self.metric == "fpr":
@@ -154,7 +157,9 @@ def build_monitor_table(
     """
     keys = cells.columns[: cells.columns.index("threshold")]
     groups = [name for name in keys if name != time]
-    _refuse_missing_times(cells, time)
+    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(c.CELLS).sum()).item()
+    if missing:
+        raise PrcError(f"time= holds null in {missing} row(s), which are of no period; leave them out")
     cells = cells.sort(*groups, time).select(*groups, time, "threshold", *c.CELLS)
     if reference is not None:
         cells = _join_reference(cells, groups, reference)
@@ -168,13 +173,6 @@ def build_monitor_table(
         *eta,
         *(name for name in MONITOR_COLUMNS if name not in ("metric", "eta")),
     )
-
-
-def _refuse_missing_times(cells: pl.DataFrame, time: str) -> None:
-    """Raise if a row has no time."""
-    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(c.CELLS).sum()).item()
-    if missing:
-        raise PrcError(f"time= holds null in {missing} row(s), which are of no period; leave them out")
 
 
 def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.DataFrame) -> pl.DataFrame:

@@ -260,6 +260,7 @@ def add_correlation(
             flagged = both + pl.col(side + name) + 0.5
             rates[side + _RATES[name][0]] = flagged / repeat_in_rows(n, flagged)
         a, b = (pl.col(side + _RATES[name][0]) for side in SIDES)
+        # Of two indicators: (P(both) - a b) / sqrt(a (1 - a) b (1 - b)).
         shared = both / repeat_in_rows(n, both) - a * b
         agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
     pairs = pairs.with_columns(**rates).with_columns(**agreements)
@@ -269,6 +270,7 @@ def add_correlation(
         pairs = _add_eta_moves(pairs, others) if counted else pairs
     agreement = {_MOVES[name]: pl.col(column) for name, column in _AGREEMENT.items()}
     agreement |= {MOVES["eta"]: pl.lit(1.0)} if counted else {}
+    # With moves m and agreements g: sum of g m_A m_B, over the roots of the sums of m_A^2 and m_B^2.
     errors = [sum((pl.col(side + move) ** 2 for move in agreement), pl.lit(0.0)) for side in SIDES]
     shares = (of * pl.col(A + move) * pl.col(B + move) for move, of in agreement.items())
     correlation = sum(shares, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
@@ -301,6 +303,7 @@ def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None]) -> pl
 def _add_eta_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None]) -> pl.LazyFrame:
     """Add how far the error of a counted prevalence moves the values at thresholds that were given."""
     eta, error = pl.col("eta"), pl.col(A + c.ETA_ERROR)
+    # The logit of eta, less and plus half its error.
     low, high = (1 / (1 + (sign * error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
     moves = {}
     for side in SIDES:

@@ -278,8 +278,10 @@ def add_bands(
     frame = add_limits_of_etas(frame, bands)
     if bands.uncertain_eta:
         frame = add_reference_correlations(frame)
-    if bands.band != "mover" and not bands.counts_eta:
-        frame = _require_exact_eta(frame, metrics, bands)
+    needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
+    if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
+        check = Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))
+        frame = stop_if_broken(frame, [check])
     for number, metric in enumerate(metrics):
         frame = add_band(frame, metric, bands)
         if bands.corrected:
@@ -318,15 +320,6 @@ def _add_shares(
         if len(named) == 2:
             columns[_name_correlation(metric)] = correlate_shares([*named.values()], table, moments)
     return frame.with_columns(**columns), shares
-
-
-def _require_exact_eta(
-    frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions
-) -> pl.LazyFrame:
-    """Return the rows, with a check that no prevalence was counted that a metric depends on."""
-    if c.IS_OWN_ETA not in frame.collect_schema() or not any(of.depends_on_eta for of in metrics):
-        return frame
-    return stop_if_broken(frame, [Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))])
 
 
 def add_rate_limits(

@@ -41,9 +41,11 @@ def is_tail_at_most(alpha: Alpha, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.E
     `odds` are those of a success, share / (1 - share): 0 never passes, and infinite odds always do. With
     less than one failure nothing passes, as with none.
     """
+    # P(K <= k) is (1 + k n o) / (1 + o)^n for k = 0 and 1, with odds o.
     at_most_one = n * odds.log1p() - (k * n * odds).log1p() >= -log_alpha(alpha)
     log_rest = (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)
-    all_but_one = n * (1 / odds).log1p() <= -log_rest  # at most n - 1: not all n are successes
+    # P(K <= n - 1) is 1 - (1 + 1 / o)^-n, since not all n are successes.
+    all_but_one = n * (1 / odds).log1p() <= -log_rest
     some = tail_quantile(k, n, odds) <= _find_quantile(alpha)
     is_exact = (k == 0) | (k == 1)
     passes = pl.when(is_exact).then(at_most_one).when(k == n - 1).then(all_but_one).otherwise(some)
@@ -66,6 +68,8 @@ def count_passing(n: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
 
 def tail_quantile(k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return z such that the normal distribution has below z what the binomial one has up to `k`."""
+    # d sqrt((1 + q g(x) + p g(y)) / ((n + 1/6) p q)), with the share p and the rest q,
+    # x = (k + 1/2) / n p, y = (n - k - 1/2) / n q, and the distance d of k from n p, corrected.
     share, rest = 1 / (1 + 1 / odds), 1 / (1 + odds)
     correction = rest / (k + 1) - share / (n - k) + (rest - 0.5) / (n + 1)
     distance = k + 2 / 3 - (n + 1 / 3) * share + 0.02 * correction

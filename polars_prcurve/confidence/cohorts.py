@@ -74,6 +74,8 @@ def add_eta_correlations(
 ) -> pl.LazyFrame:
     """Add ETA_CORRELATIONS to rows with moments; 0 where a rate has no error."""
     n_pos, n_neg = (_add_cells(names, table) for names in (("tp", "fn"), ("fp", "tn")))
+    # The logit of eta is ln P - ln N. A rate of n examples grows by (1 - r) / n with the cell above the
+    # threshold, and falls by r / n with the one below.
     of_eta = {"tp": 1 / n_pos, "fn": 1 / n_pos, "fp": -1 / n_neg, "tn": -1 / n_neg}
     eta_variance = sum_moments(of_eta, of_eta, moments)
     columns = {}
@@ -103,7 +105,8 @@ def measure_share(share: Share, table: InputTable, moments: Collection[str]) -> 
         return value, n
     ones = dict.fromkeys((*hits, *misses), pl.lit(1.0))
     inside = (value > 0) & (value < 1)
-    # The slopes are those of the share times n.
+    # The variance of a share s is s (1 - s) / m for m trials, and the slopes are n times those of s. At
+    # 0 and 1 that tells no m: then it is n^2 / (sum of squared weights).
     size = pl.when(inside).then(value * (1 - value) * n * n / sum_moments(slopes, slopes, moments))
     if units := [name for name in map(name_unit, ones) if name in moments]:
         return value, size.otherwise(n / pl.max_horizontal(units))
@@ -114,6 +117,7 @@ def correlate_shares(shares: Sequence[Share], table: InputTable, moments: Collec
     """Return the correlation of the errors of two shares; null where one has none."""
     (a, _, of_a), (b, _, of_b) = (_find_slopes(share, table) for share in shares)
     if not moments:
+        # Multinomial shares a and b have the covariance -a b / n.
         return -(a * b / ((1 - a) * (1 - b))).sqrt().fill_nan(None)
     sums = (sum_moments(u, v, moments) for u, v in ((of_a, of_b), (of_a, of_a), (of_b, of_b)))
     shared, own_a, own_b = sums
@@ -153,6 +157,7 @@ def add_counted_eta_limits(
 ) -> pl.LazyFrame:
     """Add ETA_LIMITS: the interval of a prevalence that was counted, and elsewhere other columns."""
     eta, variance = pl.col("eta"), pl.col(c.ETA_VARIANCE)
+    # The logit of a share of n examples has the variance 1 / (n eta (1 - eta)).
     n = 1 / (variance * (eta * (1 - eta)))
     ends = compute_limits(eta * n, n, confidence, "wilson")
     return frame.with_columns(

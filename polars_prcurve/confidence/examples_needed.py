@@ -233,6 +233,7 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     widest = pl.lit(math.log(options.delta))
     if options.relative:
         false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
+        # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
         widest = widest - (1 + false_alerts).log()
     frame = frame.with_columns(
         *(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items()), widest.alias(_WIDEST)
@@ -262,6 +263,7 @@ def _add_limits(frame: F, options: SizeOptions) -> F:
     for rate in _RATES:
         share, size = pl.col(rate), pl.col(_name(rate, "size"))
         hits = share * size
+        # How far hits may be from their mean: z standard deviations, and half an example of continuity.
         step = (hits * (1 - share)).sqrt() * z + 0.5
         places = (hits, (hits - step).clip(0.0), pl.min_horizontal(hits + step, size))
         moved |= {_name(rate, move): value for move, value in zip(_MOVES, places, strict=True)}

@@ -172,6 +172,8 @@ def _widest_gap(low: float, high: float) -> float:
     """Return the widest gap, over all prevalences, between the precisions of two ratios recall / fpr."""
     if math.isinf(high):
         return 0.0 if math.isinf(low) else 1.0
+    # Precision is L o / (1 + L o), with odds o of eta and L = recall / fpr. Two are farthest apart where
+    # o^2 = 1 / (L_low L_high): there they are sqrt(L) / (sqrt(L_low) + sqrt(L_high)).
     low, high = math.sqrt(low), math.sqrt(high)
     return (high - low) / (high + low) if high > 0 else 0.0
 

@@ -147,6 +147,8 @@ def find_nearest_recall(
     """
     import numpy as np
 
+    # For the recall x, where n_pos (r ln x + (1 - r) ln(1 - x)) + n_neg (f ln c x + (1 - f) ln(1 - c x))
+    # has the slope 0, with the rates r and f of a bet and c = ratio.
     square = ratio * (n_pos + n_neg)
     linear = n_pos * (1 + ratio * recall) + n_neg * (ratio + fpr)
     constant = n_pos * recall + n_neg * fpr
@@ -167,6 +169,7 @@ def weigh_evidence(bets: Floats) -> SeriesEvidence:
     starts = -np.log(number * (number + 1.0))[:, None] - (logs - bets)
     of_falls = np.logaddexp.accumulate(starts, axis=0) + logs
     mixed = np.logaddexp.reduce(of_falls, axis=1) - math.log(bets.shape[1])
+    # The shares 1 / v(v + 1) of all starts after t add up to 1 / (t + 1).
     mixed = np.logaddexp(mixed, -np.log(number + 1.0))
     return SeriesEvidence(np.exp(np.minimum(mixed, _LARGEST)), logs)
 

@@ -149,6 +149,7 @@ def _add_rate_limits_of_field(rows: pl.LazyFrame, bands: BandOptions, table: Sco
     for rate, size in _FIELD_SIZES.items():
         value, even = pl.col(rate), pl.col(_EVEN_SPREAD + rate)
         of_one = value * (1 - value)
+        # The variance of a rate r is r (1 - r) / m for m examples; no more than if all parts had it.
         effect = pl.max_horizontal(pl.col(_SPREAD + rate) / of_one, even)
         sizes[size] = 1 / pl.when(of_one > 0).then(effect).otherwise(even)
     rows = rows.with_columns(**sizes)
@@ -177,6 +178,7 @@ def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
     columns = []
     for end, (recall, fpr, eta) in zip(c.ETA_LIMITS, RATES_AT_ETAS, strict=True):
         step = pl.col(c.PART_SHARE) * (pl.col(end) - pl.col(c.PART_ETA))
+        # With s more positives, all in part i: eta' = eta + s, eta' recall' = eta recall + s recall_i.
         moved = pl.col("eta") + step
         flagged_pos = pl.col("eta") * pl.col("recall") + step * pl.col(_RATES["recall"])
         flagged_neg = (1 - pl.col("eta")) * pl.col("fpr") - step * pl.col(_RATES["fpr"])

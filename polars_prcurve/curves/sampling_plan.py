@@ -74,7 +74,12 @@ def build_sampling_plan(
         ).sort("score", descending=True),
         "sampling_plan",
     )
-    _check_sides(scores)
+    if scores[_IS_ABOVE].n_unique() < 2:
+        where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
+        raise PrcError(
+            f"{where} the threshold, so there is nothing to sample on one side "
+            f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
+        )
     cut = _cut_strata(scores, strata)
     n, n_labelled, n_pos = (cut[name].to_numpy() for name in ("n", "n_labelled", "n_pos"))
     shares = (n_pos + 0.5) / (n_labelled + 1)
@@ -88,16 +93,6 @@ def build_sampling_plan(
         .with_columns(pl.when(drawn > 0).then(pl.col("n") / drawn).alias("weight"))
         .select(PLAN_COLUMNS)
     )
-
-
-def _check_sides(scores: pl.DataFrame) -> None:
-    """Raise unless scores are on both sides of the threshold."""
-    if scores[_IS_ABOVE].n_unique() < 2:
-        where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
-        raise PrcError(
-            f"{where} the threshold, so there is nothing to sample on one side "
-            f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
-        )
 
 
 def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:

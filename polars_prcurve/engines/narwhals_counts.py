@@ -57,7 +57,8 @@ def count_scores_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missi
     dtypes = _read_dtypes(frame, names, pos_label, missing)
     if missing == "drop":
         for name in names.value_columns():
-            frame = frame.filter(~_is_missing(nw.col(name), dtypes[name]))
+            frame = frame.filter(~nw.col(name).is_null())
+            frame = frame.filter(~nw.col(name).is_nan()) if dtypes[name].is_float() else frame
     label = nw.col(names.label)
     positive = label if dtypes[names.label] == pl.Boolean else label == 1
     if pos_label is not None:
@@ -82,10 +83,6 @@ def _read_dtypes(
     arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
     read_input(pl.LazyFrame(schema=dtypes), makes=c.COUNT_COLUMNS, may_collect=False, **arguments)
     return dtypes
-
-
-def _is_missing(value: Any, dtype: pl.DataType) -> Any:
-    return value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
 
 
 def _row_contributions(

@@ -25,11 +25,6 @@ from polars_prcurve.metrics.point_metric import (
 INF = math.inf
 
 
-def _share(part: Cell, other: Cell) -> Cell:
-    """Return `part / (part + other)`, the shape of most metrics."""
-    return part / (part + other)
-
-
 # Where two points tie -------------------------------------------------------------------------
 
 # At fixed points a and b a metric is a function of the odds eta / (1 - eta). Each function below solves
@@ -148,6 +143,7 @@ def f_gain(beta: float) -> PointMetric:
     b = beta**2
     of_precision, of_recall = 1 / (1 + b), b / (1 + b)
 
+    # F-beta gain is 1 - (f / r + b o (1 - r) / r) / (1 + b).
     def ties(x: Point, y: Point) -> list[float]:
         if x[0] == 0 or y[0] == 0:
             return []
@@ -209,7 +205,7 @@ def point(
 )
 def precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of flagged examples that are positive."""
-    return _share(tp, fp)
+    return tp / (tp + fp)
 
 
 @declare_point(
@@ -221,37 +217,37 @@ def precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 )
 def fdr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of flagged examples that are negative."""
-    return _share(fp, tp)
+    return fp / (fp + tp)
 
 
 @declare_point(source="Bayes' rule", ties=never_tie, share_of=(("tn",), ("fn",)))
 def npv(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of examples not flagged that are negative."""
-    return _share(tn, fn)
+    return tn / (tn + fn)
 
 
 @declare_point(source="1 - npv", direction="minimize", ties=never_tie, share_of=(("fn",), ("tn",)))
 def false_omission_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of examples not flagged that are positive."""
-    return _share(fn, tn)
+    return fn / (fn + tn)
 
 
 @declare_point(source="B 6", depends_on_eta=False, of_rates=lambda recall, fpr: recall)
 def recall(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of positives that are flagged."""
-    return _share(tp, fn)
+    return tp / (tp + fn)
 
 
 @declare_point(source="1 - recall", direction="minimize", depends_on_eta=False)
 def fnr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of positives that are not flagged."""
-    return _share(fn, tp)
+    return fn / (fn + tp)
 
 
 @declare_point(source="1 - fpr", depends_on_eta=False)
 def specificity(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of negatives that are not flagged."""
-    return _share(tn, fp)
+    return tn / (tn + fp)
 
 
 @declare_point(
@@ -259,7 +255,7 @@ def specificity(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 )
 def fpr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of negatives that are flagged."""
-    return _share(fp, tn)
+    return fp / (fp + tn)
 
 
 @declare_point(
@@ -273,13 +269,13 @@ def accuracy(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(source="(recall + specificity) / 2", depends_on_eta=False)
 def balanced_accuracy(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The mean of recall and specificity."""
-    return (_share(tp, fn) + _share(tn, fp)) / 2
+    return (tp / (tp + fn) + tn / (tn + fp)) / 2
 
 
 @declare_point(source="sqrt(recall * specificity)", depends_on_eta=False)
 def g_mean(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The geometric mean of recall and specificity."""
-    return (_share(tp, fn) * _share(tn, fp)) ** 0.5
+    return (tp / (tp + fn) * (tn / (tn + fp))) ** 0.5
 
 
 @declare_point(source="W 4-6", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
@@ -301,7 +297,7 @@ def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 )
 def fowlkes_mallows(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The geometric mean of precision and recall."""
-    return (_share(tp, fp) * _share(tp, fn)) ** 0.5
+    return (tp / (tp + fp) * (tp / (tp + fn))) ** 0.5
 
 
 @declare_point(source="Matthews 1975", range=(-1.0, 1.0), ties=_tie_mcc)
@@ -323,13 +319,13 @@ def cohen_kappa(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(source="recall - fpr", range=(-1.0, 1.0), depends_on_eta=False)
 def informedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """Recall less fpr, also called Youden's J."""
-    return _share(tp, fn) - _share(fp, tn)
+    return tp / (tp + fn) - fp / (fp + tn)
 
 
 @declare_point(source="precision + npv - 1", range=(-1.0, 1.0), ties=_tie_markedness)
 def markedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """Precision plus npv, less 1."""
-    return _share(tp, fp) - _share(fn, tn)
+    return tp / (tp + fp) - fn / (fn + tn)
 
 
 @declare_point(
@@ -340,7 +336,7 @@ def markedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 )
 def lift(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """Precision relative to the prevalence."""
-    return _share(tp, fn) / ((tp + fp) / (tp + fn + fp + tn))
+    return tp / (tp + fn) / ((tp + fp) / (tp + fn + fp + tn))
 
 
 @declare_point(
@@ -357,7 +353,7 @@ def predicted_positive_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(source="recall / fpr", range=(0.0, INF), depends_on_eta=False)
 def lr_pos(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The likelihood ratio of being flagged."""
-    return _share(tp, fn) / _share(fp, tn)
+    return tp / (tp + fn) / (fp / (fp + tn))
 
 
 @declare_point(
@@ -365,7 +361,7 @@ def lr_pos(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 )
 def lr_neg(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The likelihood ratio of not being flagged."""
-    return _share(fn, tp) / _share(tn, fp)
+    return fn / (fn + tp) / (tn / (tn + fp))
 
 
 @declare_point(source="lr_pos / lr_neg", range=(0.0, INF), depends_on_eta=False)
@@ -395,4 +391,4 @@ def recall_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(source="precision at eta = 1/2", fixed_eta=0.5, depends_on_eta=False)
 def balanced_precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """Precision at a prevalence of 1/2, whatever eta is."""
-    return _share(tp, fp)
+    return tp / (tp + fp)

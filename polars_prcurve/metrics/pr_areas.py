@@ -100,6 +100,7 @@ def _nodes(n: int, pull: float) -> tuple[list[float], list[float]]:
 
     t, weights = np.polynomial.legendre.leggauss(n)
     t = (1 + t) / 2
+    # Of x = t / (1 + pull (1 - t)), which has the slope (1 + pull) / (1 + pull (1 - t))^2.
     bent = 1 + pull * (1 - t)
     return (t / bent).tolist(), (weights / 2 * (1 + pull) / bent**2).tolist()
 

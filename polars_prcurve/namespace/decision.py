@@ -105,7 +105,8 @@ class Decision:
         from polars_prcurve.report.live_page import build_live_page
 
         check_texts(title=title, date=date)
-        self._require_cases()
+        if not self._findings.cases:
+            raise PrcError("the table has no rows, so there is nothing to draw")
         return write_text(path, build_live_page(self._findings, Words(title, date)))
 
     def card(self, path: str | os.PathLike[str], *, date: str | None = None) -> Path:
@@ -137,10 +138,6 @@ class Decision:
 
         check_texts(date=date)
         return write_model_card(self._findings, date)
-
-    def _require_cases(self) -> None:
-        if not self._findings.cases:
-            raise PrcError("the table has no rows, so there is nothing to draw")
 
     def __repr__(self) -> str:
         return f"<decision: {self.verdict.status}: {self.verdict.sentence}>"

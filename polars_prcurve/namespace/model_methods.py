@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_flag
+from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import BoundTable, F, Question
 from polars_prcurve.binding.words import TABLE_WORDS, OneTargetOfTable, RateTargetsOfTable, TableWords
 from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
@@ -36,7 +36,7 @@ from polars_prcurve.comparison.roc_dominance import (
 from polars_prcurve.comparison.verdicts import Adjust
 from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
-from polars_prcurve.errors import PrcError, describe_value, list_names
+from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -172,6 +172,8 @@ class ModelMethods(BoundTable[F], path="prc"):
             and set(listed) <= {*self._frame.lazy().collect_schema()}
         ):
             raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(listed)}")
+        if not (other is None or isinstance(other, BoundTable)):
+            raise refuse_kind("other=", "a bound table, such as prc(frame, cells=...)", other)
         question = self._ask(
             "compare",
             words,
@@ -180,7 +182,7 @@ class ModelMethods(BoundTable[F], path="prc"):
             paired=read_flag("paired=", paired),
             adjust=None if adjust is None else read_choice("adjust=", adjust, ["holm"]),
             worst=read_flag("worst=", worst),
-            other=None if other is None else _require_bound(other),
+            other=other,
             match=None if match is None else read_choice("match=", match, ["recall", "fpr"]),
         )
         if other is not None:
@@ -495,15 +497,6 @@ class ModelMethods(BoundTable[F], path="prc"):
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, at_eta=False, **question.targets)
         return collect_model_scores(table, ranked_by, eta_range)
-
-
-def _require_bound(other: Any) -> BoundTable[Any]:
-    """Return the other table of a comparison; raise unless it is bound."""
-    if isinstance(other, BoundTable):
-        return other
-    raise PrcError(
-        f"other= takes a bound table, such as prc(frame, cells=...); got {describe_value(other)}"
-    )
 
 
 def _read_cells(

@@ -158,6 +158,7 @@ def _estimate_by_em(
         if active.size == 0:
             break
         with np.errstate(divide="ignore", over="ignore"):
+            # The next eta is the mean posterior at this one, 1 / (1 + ratio (1 - eta) / eta).
             odds = np.repeat((1 - eta[active]) / eta[active], left.sizes)
             new = left.sum_per_group(left.n / (1 + ratio * odds)) / rows
         done = np.abs(new - eta[active]) < _TOLERANCE
@@ -186,6 +187,7 @@ def _find_limits(
             logs = np.log(share * positive + (1 - share) * negative)
         return posteriors.sum_per_group(posteriors.n * logs)
 
+    # Twice the loss of log-likelihood is at most z^2, a quantile of chi-squared.
     limit = likelihood(eta) - z_value(confidence) ** 2 / 2
     limits = []
     for end in (0.0, 1.0):

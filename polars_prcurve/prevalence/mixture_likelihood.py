@@ -191,6 +191,8 @@ def chi_squared_tail(x: float, freedom: int) -> float:
     """
     if freedom < 1:
         return math.nan
+    # With h = x / 2 and k even: exp(-h) times the sum of h^i / i! for i < k / 2. With k odd:
+    # erfc(sqrt h) plus exp(-h) times the sum of h^(i - 1/2) / gamma(i + 1/2) for 1 <= i < k / 2.
     half = x / 2
     odd = freedom % 2
     tail = math.erfc(math.sqrt(half)) if odd else math.exp(-half)

@@ -177,6 +177,7 @@ def _list_moments() -> list[pl.Expr]:
 
 def _measure_eta_variance() -> pl.Expr:
     """Return the variance of the logit of the prevalence, among clusters of both classes."""
+    # The sum of (X(c) / X - Y(c) / Y)**2, since the logit of the prevalence is ln X - ln Y.
     n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
     pos, neg = (_float(side, _ALL) for side in _SIDES)
     products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
@@ -225,6 +226,7 @@ def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
 def _half_effect(side: str) -> pl.Expr:
     """Return the design effect half way, at least 1; without such a threshold the greatest one."""
     total, count = _float(side, _TOTAL), _float(side, _HALF + _COUNT)
+    # d at this threshold: V over r (1 - r) / X, the variance of independent examples.
     effect = _divide(_read_deviations(side, _HALF), total * count * (total - count))
     greatest = total / _count_clusters(side)
     return pl.max_horizontal(effect.fill_null(greatest), 1.0)
@@ -247,6 +249,7 @@ def _correlate_rates() -> pl.Expr:
     )
     crossed = [pl.col(_name(side, _CROSSED)).cast(pl.Int128) for side in _SIDES]
     products, every = (pl.col(name).cast(pl.Int128) for name in (_PRODUCTS, _ALL_PRODUCTS))
+    # (X Y)**2 C, in whole numbers, whose sum is exact.
     whole = n_pos * n_neg * products - neg * n_pos * crossed[0] - pos * n_neg * crossed[1]
     covariance = (whole + pos * neg * every).cast(pl.Float64)
     scale: pl.Expr = pl.lit(1.0)

@@ -194,6 +194,7 @@ class PartsDesign(Design):
         """Add N_POS_EFFECTIVE and N_NEG_EFFECTIVE of fields; null without examples."""
         if not self.effective:
             return groups
+        # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
         parts = build_class_weights(self.table).with_columns(
             to_whole_shares((pl.col(weight) * pl.col(weight) / pl.col(n)).fill_nan(0.0)).alias(weight)
             for n, weight in CLASS_WEIGHTS.items()
@@ -222,6 +223,7 @@ class PartsDesign(Design):
         columns = []
         for name, (total, squares) in zip(c.FIELD_COLUMNS, pairs, strict=True):
             size = scale_near_one(total.fill_null(0))
+            # Kish 1965: (sum of w)^2 / (sum of w^2).
             square = repeat_in_rows(scale_near_one(squares, squares=True), rows)
             columns.append(pl.when(size > 0).then(size * size / square).otherwise(0.0).alias(name))
         return frame.with_columns(columns)
@@ -245,6 +247,7 @@ def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
     sizes = {c.N_POS_EFFECTIVE: n_pos, c.N_NEG_EFFECTIVE: n_neg, c.N_NEG_LOCAL: n_neg}
     sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg}
     sizes |= {c.UNSEEN_SHARE: 1 / (n_pos + 1), c.MISSED_SHARE: 1 / (n_pos + 1)}
+    # Of the logit, ln n_pos - ln n_neg. One example more would be a share 1 / (n + 1) of its class.
     sizes |= {c.ETA_VARIANCE: 1 / n_pos + 1 / n_neg}
     return [size.alias(name) for name, size in sizes.items()]
 

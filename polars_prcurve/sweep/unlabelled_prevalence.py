@@ -251,6 +251,7 @@ def _find_slopes(a: Floats, n: Floats, u: Floats, eta: float) -> tuple[Floats, F
     """Return the slopes of positives and of negatives at the levels; 0 where eta has no error."""
     n_pos, n_neg, n_rows = a.sum(), n.sum(), u.sum()
     held = (a + n + u) > 0
+    # Half an example more in each class, spread evenly, so that no share at a level with rows is 0.
     alpha = np.where(held, (a + 0.5 / held.sum()) / (n_pos + 0.5), 0.0)
     beta = np.where(held, (n + 0.5 / held.sum()) / (n_neg + 0.5), 0.0)
     mixed = eta * alpha + (1 - eta) * beta
@@ -266,6 +267,7 @@ def _find_slopes(a: Floats, n: Floats, u: Floats, eta: float) -> tuple[Floats, F
     slope = g / size
     of_pos, of_neg = (slope - (of * slope).sum() / of.sum() for of in (a, n))
     of_field = (u * slope**2).sum() / n_rows - ((u * slope).sum() / n_rows) ** 2
+    # The variance of eta: of the terms of both classes, and of c over the rows of the field.
     variance = (
         eta**2 * (a * of_pos**2).sum() / n_pos**2
         + (1 - eta) ** 2 * (n * of_neg**2).sum() / n_neg**2

@@ -75,6 +75,7 @@ def carry_eta_errors(
         )
         distances = EtaDistances(
             *measure_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
+            # The ends of eta are 2 z standard errors apart.
             (at_ends[1] - at_ends[0]) * (0.5 / z),
             None if shared is None else _correlate_with_eta(name, known, at_ends),
         )

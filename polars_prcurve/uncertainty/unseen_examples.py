@@ -78,6 +78,7 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
 
     def reach(kind: str, sign: int) -> pl.Expr:
         middle, error = pl.col(f"{side}{name}{kind}"), pl.col(f"{side}{name}{kind}_error")
+        # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
         return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
     low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)

@@ -246,6 +246,14 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         WEIGHED,
         lambda p: p.curve([0.1, None], by="g", confidence=0.9, **SUMS),
     ),
+    "points, net benefit of a cohort, with bands": (
+        DF,
+        lambda p: p.operating_points(by="g", recall=0.5, metrics=BENEFIT, confidence=0.9),
+    ),
+    "points, weighted, net benefit of a cohort, with bands": (
+        DF,
+        lambda p: p.operating_points(by="g", weight="w", recall=0.5, metrics=BENEFIT, confidence=0.9),
+    ),
     "curve, with bands of clusters": (
         DF,
         lambda p: p.curve([0.1, None], by="g", confidence=0.9, cluster="h"),
@@ -338,6 +346,24 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
             recall=0.5,
             metrics=["precision", "fpr"],
             adjust="holm",
+        ),
+    ),
+    "compare, of groups at a target, weighted": (
+        DF,
+        lambda p: p.compare(
+            0.01, model="h", paired=False, by="g", weight="w", recall=0.5, metrics=["precision", "f1"]
+        ),
+    ),
+    "compare, of groups at a target, in clusters": (
+        DF.with_row_index("row").with_columns(pl.col("row") // 2),
+        lambda p: p.compare(
+            0.01, model="h", paired=False, by="g", cluster="row", recall=0.5, metrics=["precision", "f1"]
+        ),
+    ),
+    "compare, weighted, at a target": (
+        DF.with_columns(v=pl.col("w") + 0.1),
+        lambda p: p.compare(
+            [0.5, 0.01], score=["score", "w"], by="g", weight="v", recall=0.5, metrics=["f1", BENEFIT]
         ),
     ),
     "compare, best and worst group": (
