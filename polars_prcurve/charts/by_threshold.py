@@ -130,7 +130,7 @@ def threshold_curve(
     marked = read_points("threshold_curve", points, curves, needed)
     channels = _read_channels(curves, color, facet)
     halves = mark_half(curves, replace(channels, facet=None))
-    marked = halves if points is None else add_lower(marked, curves)
+    marked = add_lower(halves if points is None else marked, curves)
     labels = [None] if channels.facet is None else channels.facet.labels
     x = build_score_axis("x", "Threshold: alert if the score is at least this", curves.rows["score"])
     curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))

@@ -226,7 +226,7 @@ def _write_note(
     """Return the sentences at the foot of the chart; `level` is what the shade is, if there is one."""
     facet, axis = canvas.channels.facet, canvas.spec.y
     number = f"Number: area under the line{' if the axis were linear' if axis.is_log else ''}"
-    scale = "Each step up leaves a tenth of what is left to 100\u00a0%"
+    scale = "The axis is logarithmic in what is left to 100\u00a0%"
     where = "of these points" if has_dots else "at each threshold"
     return [
         number if facet is not None and facet.values else "",

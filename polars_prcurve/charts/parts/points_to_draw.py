@@ -95,9 +95,14 @@ def drop_straight_points(points: pl.DataFrame) -> pl.DataFrame:
 
 def bend_for_log_axis(points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
     """Add points at the fpr of `steps`: lines that are straight on a linear axis bend on a log axis."""
-    ends = points.group_by("curve").agg(pl.col("fpr").max().alias("end"))
-    between = ends.join(pl.DataFrame({"fpr": steps}), how="cross").filter(pl.col("fpr") < pl.col("end"))
-    between = between.drop("end").join(points, on=["curve", "fpr"], how="anti").with_columns(made=True)
+    ends = points.group_by("curve").agg(start=pl.col("fpr").min(), end=pl.col("fpr").max())
+    places = pl.DataFrame({"fpr": steps}, schema={"fpr": pl.Float64})
+    between = ends.join(places, how="cross").filter(pl.col("fpr").is_between("start", "end", "none"))
+    between = (
+        between.drop("start", "end")
+        .join(points, on=["curve", "fpr"], how="anti")
+        .with_columns(made=True)
+    )
     merged = pl.concat([points, between], how="diagonal").sort("curve", "fpr", maintain_order=True)
     return merged.with_columns(pl.col("recall").interpolate_by("fpr").over("curve"))
 
