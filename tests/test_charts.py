@@ -1837,7 +1837,7 @@ def test_rare_prevalences_of_groups_have_a_log_axis_and_panels_in_order_of_name(
     spec = read_spec(plot(pl.concat(rows, how="vertical_relaxed")).pr_curve(etas, by=["m", "c"]))
     assert re.findall(r"\b([abz]) \(1.in", json.dumps(spec, ensure_ascii=False))[:3] == ["a", "b", "z"]
     assert '"type": "log"' in json.dumps(spec)
-    common = etas.with_columns(eta=pl.Series([2e-3, 1e-2, 0.5]))
+    common = etas.with_columns(eta=pl.Series([1e-2, 2e-2, 0.5]))
     spec = read_spec(plot(pl.concat(rows, how="vertical_relaxed")).pr_curve(common, by=["m", "c"]))
     assert '"type": "log"' not in json.dumps(spec)
 
@@ -2163,8 +2163,10 @@ def test_precision_has_a_log_axis_where_positives_are_rare():
 
     assert kind(charts.pr_curve(frame.prc.curve(0.001))) == "log"
     assert kind(charts.pr_curve(frame.prc.curve(0.1))) == "linear"
-    assert kind(charts.pr_curve(frame.prc.curve([0.01, 0.1]))) == "linear"
-    assert kind(charts.pr_curve(frame.prc.curve([0.001, 0.1]))) == "log", "no line is at the foot"
+    coin = frame.with_columns(label=pl.col("label").shuffle(seed=3))
+    for scores, wanted in ((frame, "linear"), (coin, "log")):
+        assert kind(charts.pr_curve(scores.prc.curve([0.005, 0.1]))) == wanted, "no line is at the foot"
+        assert kind(charts.pr_curve(scores.prc.curve([0.02, 0.1]))) == "linear", "not where it is bad"
     assert kind(charts.pr_curve(frame.prc.curve([1e-5, 0.5]))) == "log", "no panel is empty"
     for eta, wanted in ((0.001, "log"), (0.1, "linear")):
         first = charts.threshold_curve(frame.prc.curve(eta)).to_dict()["vconcat"][0]["layer"][0]
