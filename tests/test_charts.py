@@ -163,7 +163,7 @@ def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
     assert {"fdr_low_rest", "fdr_high_rest"} <= set(records(chart)[-1])
     marks = {row["fdr_rest_label"] for row in records(chart, "mark")}
     assert marks == {say_share(fdr) for fdr in at_half["fdr"]}
-    assert "Each step up leaves a tenth of what is left to 100 %" in plain(subtitle(chart))
+    assert "The axis is logarithmic in what is left to 100 %" in plain(subtitle(chart))
     said = heading(charts.pr_curve(table, y="fdr"))
     assert said.endswith("of the alerts are wrong")
     assert all(say_share(fdr).replace("\xa0", " ") in said for fdr in at_half["fdr"])
@@ -1022,26 +1022,46 @@ def test_the_area_under_the_drawn_prg_curve_is_auprg():
     assert area == pytest.approx(frame.prc.summary(0.2, metrics="auprg_clipped")["value"][0], abs=1e-4)
 
 
-def test_gains_at_prevalences_far_apart_have_panels_with_axes_of_their_own():
+def test_gains_where_positives_are_rare_have_logarithmic_axes():
+    """Both show what is left to 100 %, of the same points, and bend as straight lines do there."""
     frame = pl.concat(draw_scores(seed=k, pos=400, neg=4_000, digits=8, model=k) for k in (1, 2))
     chart = charts.prg_curve(frame.prc.curve([0.1, 0.001], by="model"))
     assert channels(chart) == ("model", "share of positives")
-    spec = read_spec(chart)["vconcat"][0]
-    assert spec["resolve"]["scale"] == {"x": "independent"}
-    assert "domain" not in layer(chart, "line")["encoding"]["x"]["scale"]
-    low = 1 - 0.01
-    for panel, start in (("1 in 10", 0.0), ("1 in 1 000", low)):
-        kinds = {"curve", "base", "read", "hover", "name"}
-        rows = [row for row in all_records(chart) if plain(row.get("facet", "")) == panel]
-        at = [row["recall_gain"] for row in rows if row["part"] in kinds and "recall_gain" in row]
-        assert (min(at), max(at)) == (pytest.approx(start), 1)
-    assert "Where 1 in 1 000 is positive, the axis begins at a recall of" in plain(subtitle(chart))
-    # The corner has as many points as the whole: thinning counts pixels of the panel.
-    rare = [row for row in records(chart) if plain(row["facet"]) == "1 in 1 000"]
-    assert len(rare) > 150
-    one = charts.prg_curve(frame.prc.curve([0.1, 0.001], by="model"), color="eta")
-    assert layer(one, "line")["encoding"]["x"]["scale"]["domain"] == [0, 1], "as the user wants it"
+    for axis in "xy":
+        scale = layer(chart, "line")["encoding"][axis]["scale"]
+        assert scale["type"] == "log"
+        assert scale["domain"][0] == 1 > scale["domain"][1] > 0, "great gains are right and at the top"
+    eta = 1 / 50_000
+    table = frame.prc.curve(eta, by="model", metrics=("precision_gain", "recall_gain"))
+    chart = charts.prg_curve(table)
+    first = records(chart)[0]["recall_rest"]
+    assert first == pytest.approx(9 * eta / (1 - eta), rel=1e-5), "a recall of 10 %"
+    assert "The axis begins at a recall of 10 %" in subtitle(chart)
+    inside = table.filter(pl.col("recall").is_between(0.1, 1, closed="left"))
+    rest = pl.col("recall_rest", "precision_rest")
+    drawn = pl.DataFrame(records(chart)).select("color", rest.round_sig_figs(6)).unique()
+    odds = eta / (1 - eta) * (1 - pl.col("recall")) / pl.col("recall")
+    ratio = pl.col("fpr") / pl.col("recall")
+    wanted = inside.filter(ratio.is_between(0, 1, closed="right")).select(
+        color=pl.format("model {}", "model"), recall_rest=odds, precision_rest=ratio
+    )
+    found = wanted.with_columns(rest.round_sig_figs(6)).join(drawn, on=drawn.columns, how="semi")
+    assert len(found) > 0.5 * len(wanted) or len(found) > 300, "points of the table, some left out"
+    readings = [row for row in all_records(chart) if row.get("part") == "read"]
+    assert len(readings) > 50
     assert png(chart).startswith(PNG)
+
+
+def test_few_points_of_gains_bend_on_logarithmic_axes():
+    rates = pl.DataFrame({"recall": [0.2, 0.8, 1.0], "fpr": [0.001, 0.1, 1.0]})
+    chart = charts.prg_curve(rates.prc.curve(0.001, rates=("recall", "fpr")))
+    for row in records(chart):
+        odds = row["recall_rest"] * 999
+        recall = 1 / (1 + odds)
+        fpr = np.interp(recall, [0, 0.2, 0.8, 1], [0, 0.001, 0.1, 1])
+        if 0.2 < recall < 0.99 and row["precision_rest"] < 1:
+            assert row["precision_rest"] == pytest.approx(fpr / recall, rel=1e-3)
+    assert len(records(chart)) > 20
 
 
 def test_titles_of_gains_tell_the_area():
@@ -1817,7 +1837,7 @@ def test_rare_prevalences_of_groups_have_a_log_axis_and_panels_in_order_of_name(
     spec = read_spec(plot(pl.concat(rows, how="vertical_relaxed")).pr_curve(etas, by=["m", "c"]))
     assert re.findall(r"\b([abz]) \(1.in", json.dumps(spec, ensure_ascii=False))[:3] == ["a", "b", "z"]
     assert '"type": "log"' in json.dumps(spec)
-    common = etas.with_columns(eta=pl.Series([2e-3, 1e-2, 0.5]))
+    common = etas.with_columns(eta=pl.Series([1e-2, 2e-2, 0.5]))
     spec = read_spec(plot(pl.concat(rows, how="vertical_relaxed")).pr_curve(common, by=["m", "c"]))
     assert '"type": "log"' not in json.dumps(spec)
 
@@ -2143,8 +2163,10 @@ def test_precision_has_a_log_axis_where_positives_are_rare():
 
     assert kind(charts.pr_curve(frame.prc.curve(0.001))) == "log"
     assert kind(charts.pr_curve(frame.prc.curve(0.1))) == "linear"
-    assert kind(charts.pr_curve(frame.prc.curve([0.01, 0.1]))) == "linear"
-    assert kind(charts.pr_curve(frame.prc.curve([0.001, 0.1]))) == "log", "no line is at the foot"
+    coin = frame.with_columns(label=pl.col("label").shuffle(seed=3))
+    for scores, wanted in ((frame, "linear"), (coin, "log")):
+        assert kind(charts.pr_curve(scores.prc.curve([0.005, 0.1]))) == wanted, "no line is at the foot"
+        assert kind(charts.pr_curve(scores.prc.curve([0.02, 0.1]))) == "linear", "not where it is bad"
     assert kind(charts.pr_curve(frame.prc.curve([1e-5, 0.5]))) == "log", "no panel is empty"
     for eta, wanted in ((0.001, "log"), (0.1, "linear")):
         first = charts.threshold_curve(frame.prc.curve(eta)).to_dict()["vconcat"][0]["layer"][0]
@@ -2156,10 +2178,11 @@ def test_precision_has_a_log_axis_where_positives_are_rare():
 def test_thresholds_of_many_groups_and_prevalences_stay_readable():
     twelve = draw_groups("abcdefghijkl").prc.curve(0.1, by="model")
     assert len(charts.threshold_curve(twelve).to_dict()["vconcat"]) == 3
-    chart = charts.threshold_curve(draw_scores().prc.curve([0.5, 0.001]))
+    chart = charts.threshold_curve(draw_scores().prc.curve([0.5, 0.01]))
     with_recall = {row["curve"] for row in records(chart) if "recall" in row}
     assert len(with_recall) == 1, "recall is the same at every prevalence"
-    assert "Alerts per million" in json.dumps(chart.to_dict())
+    rare = charts.threshold_curve(draw_scores().prc.curve([0.005, 0.001]))
+    assert "Alerts per million" in json.dumps(rare.to_dict())
 
 
 def test_axes_keep_their_end_labels_and_sides():
@@ -2502,20 +2525,19 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
 def test_gains_where_positives_are_rare_begin_near_a_recall_of_10_percent():
     frame = draw_scores(digits=8)
     chart = charts.prg_curve(frame.prc.curve(0.01))
-    low, high = layer(chart, "line")["encoding"]["x"]["scale"]["domain"]
-    assert (low, high) == (0.9, 1)
-    start = 0.01 / (0.01 + 0.1 * 0.99)
-    assert f"The axis begins at a recall of {plain(say_share(start))}" in subtitle(chart)
-    drawn = points(chart, "recall_gain", "precision_gain")
+    high, _ = layer(chart, "line")["encoding"]["x"]["scale"]["domain"]
+    assert high == pytest.approx(9 * 0.01 / 0.99, rel=1e-5)
+    assert "The axis begins at a recall of 10 %" in subtitle(chart)
+    drawn = points(chart, "recall_rest", "precision_rest")
     sweep = frame.prc.sweep()
-    fpr = np.interp(start, [0, *sweep["recall"]], [0, *sweep["fpr"]])
-    assert drawn[0] == (pytest.approx(0.9), pytest.approx(1 - fpr / start, rel=1e-4))
-    assert min(x for x, _ in drawn) == drawn[0][0]
-    n = sweep.filter(pl.col("recall") < start).height
-    assert f"{n} left of the axis" in subtitle(chart)
-    assert (
-        layer(charts.prg_curve(frame.prc.curve(0.1)), "line")["encoding"]["x"]["scale"]["domain"][0] == 0
-    )
+    fpr = np.interp(0.1, [0, *sweep["recall"]], [0, *sweep["fpr"]])
+    best = layer(chart, "line")["encoding"]["y"]["scale"]["domain"][1]
+    assert drawn[0] == (pytest.approx(high), pytest.approx(max(fpr / 0.1, best), rel=1e-4))
+    assert max(x for x, _ in drawn) == drawn[0][0]
+    n = sweep.filter(pl.col("recall") < 0.1).height
+    assert n == 0 or f"{n} left of the axis" in subtitle(chart)
+    linear = layer(charts.prg_curve(frame.prc.curve(0.1)), "line")["encoding"]["x"]["scale"]["domain"]
+    assert linear == [0, 1]
     rare = charts.prg_curve(frame.prc.curve(1e-15))
     assert "A PR curve tells such lines apart" in subtitle(rare)
     assert png(rare).startswith(PNG)
@@ -2553,7 +2575,8 @@ def test_grey_points_have_no_numbers():
     wanted = {plain(say_share(v)) for name in ("precision", "recall") for v in found[name]}
     assert numbers
     assert numbers <= wanted
-    assert len(records(chart, "mark")) > len(found), "they are drawn"
+    assert len(records(chart, "mark")) == len(found)
+    assert len(records(chart, "grey mark")) == len(points_) - len(found), "they are drawn, and small"
 
 
 def test_names_stand_off_the_rule_of_what_a_point_holds_for():

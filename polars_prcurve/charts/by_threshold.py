@@ -43,6 +43,7 @@ from polars_prcurve.charts.parts.chart_axes import (
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import (
+    MAX_COLORS,
     Channels,
     pick_out,
     pick_panel,
@@ -62,6 +63,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_doubt,
     describe_thinning,
     find_few_false_alerts,
+    lie_at_foot,
     raise_to_axis,
     split_by_doubt,
     thin_points,
@@ -130,7 +132,7 @@ def threshold_curve(
     marked = read_points("threshold_curve", points, curves, needed)
     channels = _read_channels(curves, color, facet)
     halves = mark_half(curves, replace(channels, facet=None))
-    marked = halves if points is None else add_lower(marked, curves)
+    marked = add_lower(halves if points is None else marked, curves)
     labels = [None] if channels.facet is None else channels.facet.labels
     x = build_score_axis("x", "Threshold: alert if the score is at least this", curves.rows["score"])
     curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))
@@ -179,7 +181,8 @@ def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) ->
     Prevalences of which only some are rare have columns of their own: no axis would show all of them.
     """
     etas = curves.per_curve["eta"].unique().sort()
-    if color is None and facet is None and needs_log_axis(etas) and not needs_log_axis(etas.tail(1)):
+    are_unlike = needs_log_axis(etas) or lie_at_foot(curves)
+    if color is None and facet is None and are_unlike and not needs_log_axis(etas.tail(1)):
         channels = read_etas_apart(curves)
         if channels.facet and len(channels.facet.labels) > _MOST_APART and len(curves.group_fields) == 1:
             channels = read_channels(curves, curves.field_names[curves.group_fields[0]], "eta")
@@ -187,7 +190,8 @@ def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) ->
         only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
         is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
         is_free = color is None and facet is None and len(curves.group_fields) == 1
-        if is_free and (only_groups or is_own):
+        is_many = is_free and curves.count_distinct(curves.group_fields) > MAX_COLORS
+        if is_free and (only_groups or is_own or is_many):
             color = curves.field_names[curves.group_fields[0]]
         channels = read_channels(curves, color, facet)
     means = curves.rows.group_by("curve").agg(pl.col("precision").mean())

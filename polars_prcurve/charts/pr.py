@@ -37,6 +37,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_thinning,
     find_few_false_alerts,
     keep_rises,
+    lie_at_foot,
     measure_steps,
     raise_to_axis,
     split_by_doubt,
@@ -89,8 +90,8 @@ def pr_curve(
         and its precision. With the columns `holds_from` and `holds_to`, a thin rule spans them.
         Rows without a threshold are counted in the note.
     log_y
-        A log axis for precision. By default where all prevalences are below 0.01, or one is at most
-        0.001.
+        A log axis for precision. By default where all prevalences are below 0.01, one is below 0.001, or
+        a line at one below 0.01 would lie at the foot of a linear axis.
     color, facet
         A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
         first `by` column is colour, and the others are panels, as is eta if a group has several. With
@@ -192,7 +193,7 @@ class _Height:
 def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bool | None) -> _Height:
     """Return what the axis shows: it is log if that is asked for, or where positives are rare."""
     etas, values = curves.per_curve["eta"], curves.rows[y]
-    is_rare = needs_log_axis(etas)
+    is_rare = needs_log_axis(etas) or lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "fdr" and is_log and is_rare:
         return _Height(y, band, build_rest_axis(f"{y}{_REST}", _AXES[y], etas, 1 - values))
@@ -226,7 +227,7 @@ def _write_note(
     """Return the sentences at the foot of the chart; `level` is what the shade is, if there is one."""
     facet, axis = canvas.channels.facet, canvas.spec.y
     number = f"Number: area under the line{' if the axis were linear' if axis.is_log else ''}"
-    scale = "Each step up leaves a tenth of what is left to 100\u00a0%"
+    scale = "The axis is logarithmic in what is left to 100\u00a0%"
     where = "of these points" if has_dots else "at each threshold"
     return [
         number if facet is not None and facet.values else "",

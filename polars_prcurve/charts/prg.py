@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -12,33 +12,34 @@ from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, mark_ends
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
-from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart
 from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_SLOPES,
+    bend_for_log_axis,
     describe_doubt,
     describe_thinning,
     drop_straight_points,
     find_few_false_alerts,
     has_few_positives,
     prepend_made,
+    raise_to_axis,
     split_by_doubt,
     start_at_origin,
 )
-from polars_prcurve.number_words import format_count, say_eta, say_share
-
-_Y = ChartAxis("precision_gain", "Precision gain", 0.0, 1.0)
-
+from polars_prcurve.number_words import format_count, say_share
 
 _CORNER_BELOW = 0.01
-"""Where no more are positive, lines lie in the corner of the chart, of which a part is drawn."""
-
-
-_LEAST_SPAN = 1e-3
-"""The shortest axis: the gains of a chart have six digits."""
+"""Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic."""
+_STARTS_AT = 0.1
+"""The recall near which logarithmic axes begin."""
+_LOST_BELOW = 1e-9
+"""Where no more are positive, all gains read as 100 %."""
+_FIELDS = ("recall_gain", "precision_gain")
+_RESTS = ("recall_rest", "precision_rest")
+"""What is left of both gains to 100 %, which logarithmic axes show."""
 
 
 @hint_at_arguments
@@ -50,8 +51,8 @@ def prg_curve(
     Lines are straight from point to point, as in a ROC curve. A curve starts at recall gain 0, where
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
     points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
-    100 or fewer are positive, lines lie in a corner, and the axis of recall gain begins near a recall of
-    10 %: such prevalences have panels with axes of their own, unless you choose others.
+    100 or fewer are positive, lines lie in a corner. Then both axes are logarithmic in what is left to
+    100 %, and that of recall gain begins near a recall of 10 % of the most common positives.
 
     Parameters
     ----------
@@ -73,35 +74,38 @@ def prg_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = read_sweep("prg_curve", table)
-    whole, *_ = _build_gains(curves, [0.0] * len(curves.per_curve))
-    areas, etas = _measure_areas(whole), curves.per_curve["eta"]
-    # Rare prevalences, of which a corner is drawn, have panels of their own.
-    are_apart = bool((etas <= _CORNER_BELOW).any()) and are_far_apart(etas)
-    channels = choose_channels(curves, color, facet, areas, are_apart=are_apart)
-    x = _build_axis(curves, channels)
-    points, left, worse = _build_gains(curves, _list_lows(x, curves, channels))
-    canvas = Canvas(curves, channels, ChartSpec(x, _Y, "linear", width=0.8, height=0.88))
-    along = (pl.col("recall_gain") - pl.col("low")) / (1 - pl.col("low"))
+    etas = curves.per_curve["eta"]
+    is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
+    areas = _measure_areas(_build_gains(curves, 0.0, is_log=False)[0])
+    channels = choose_channels(curves, color, facet, areas)
+    low = 1 - _find_first_rest(curves) if is_log else 0.0
+    points, left, worse = _build_gains(curves, low, is_log=is_log)
+    x, y = _build_axes(points, 1 - low, is_log=is_log)
+    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
+    fields = [x.field, y.field]
+    points = raise_to_axis(raise_to_axis(points, x, fields[:1]), y, fields[1:])
+    along = 1 - (pl.col(x.field) / x.low).log() / math.log(x.high / x.low) if is_log else x.field
+    along = pl.col(along) if isinstance(along, str) else along
     drawn = split_by_doubt(canvas.thin(points, along, pl.col("precision_gain")), "linear")
-    canvas.data += mark_ends(x, _Y) if x.is_free else []
     canvas.draw_lines(drawn, ghosts=True)
     known = points.filter(pl.col("made").not_())
     has_dots = canvas.draw_published(known)
-    canvas.follow_pointer(known, "forward", _say_row)
-    is_cut = x.low > 0 or any(low > 0 for low, _ in x.ranges.values())
-    lost = "left of the axis" if is_cut else "of recall below the share of positives"
+    canvas.follow_pointer(known, "backward" if is_log else "forward", partial(_say_row, is_log=is_log))
+    lost = "left of the axis" if low > 0 else "of recall below the share of positives"
     outside = [f"{format_count(left)} {lost}"] if left else []
     outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
+    scale = "axes are logarithmic in what is left to 100\u00a0%"
+    scale = scale if is_log else "lines may be joined, and areas averaged"
     note = [
-        "0 % is as good as an alert for all; lines may be joined, and areas averaged",
+        f"0\u00a0% is as good as an alert for all; {scale}",
         channels.picked,
         DOTS_OF_SLOPES if has_dots else "",
-        *_describe_axis(curves, channels, x),
+        *_describe_start(curves, low),
         f"Points outside: {'; '.join(outside)}" if outside else "",
         *describe_doubt(drawn),
         *describe_sizes(curves),
     ]
-    finding = "" if is_cut else _find_title(canvas, areas)
+    finding = "" if is_log else _find_title(canvas, areas)
     subtitle = "Precision and recall on the scale on which F-scores average"
     subtitle = join_etas(f"{subtitle},", curves) if finding else subtitle
     finding = finding or join_etas("Precision gain and recall gain", curves)
@@ -116,73 +120,51 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     return say_values(start, "", areas, canvas.curves, canvas.channels)
 
 
-def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+def _say_row(row: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
     """Return what the pointer reads: at each recall gain the next threshold to the right."""
-    at = add_threshold(row)
-    gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{at}"
-    return f"at least {say_share(max(row['at'], 0))}", gain
+    at, threshold = max(1 - row["at"] if is_log else row["at"], 0), add_threshold(row)
+    gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{threshold}"
+    return f"at least {say_share(at)}", gain
 
 
-# The axis of recall gain ----------------------------------------------------------------------
+# The axes -------------------------------------------------------------------------------------
 
 
-def _build_axis(curves: ChartCurves, channels: Channels) -> ChartAxis:
-    """Return the axis of recall gain, of which panels at different prevalences may have their own parts.
-
-    It begins at 0, or near a recall of 10 % where positives are rare.
-    """
-    etas, panels = curves.per_curve["eta"], channels.facet
-    axis = ChartAxis("recall_gain", "Recall gain", _find_low(etas.to_list()), 1.0)
-    if panels is None:
-        return axis
-    frame = pl.DataFrame({"eta": etas, "panel": panels.label_by_curve})
-    lows = {
-        panel: _find_low(own["eta"].to_list())
-        for (panel,), own in frame.group_by("panel", maintain_order=True)
-    }
-    if len(set(lows.values())) == 1:
-        return axis
-    ranges = {panel: (low, axis.high) for panel, low in lows.items()}
-    return replace(axis, low=min(lows.values()), is_free=True, ranges=ranges)
+def _build_axes(points: pl.DataFrame, first: float, *, is_log: bool) -> tuple[ChartAxis, ChartAxis]:
+    """Return the axes of recall gain and precision gain; logarithmic ones end at half the least rest."""
+    titles = ("Recall gain", "Precision gain")
+    if not is_log:
+        x, y = (ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, titles, strict=True))
+        return x, y
+    axes = []
+    for field, title, high in zip(_RESTS, titles, (first, 1.0), strict=True):
+        least = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
+        low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
+        axes.append(ChartAxis(field, title, low, high, "rest", is_log=True, is_reversed=True))
+    return axes[0], axes[1]
 
 
-def _find_low(etas: list[float]) -> float:
-    """Return the recall gain at which an axis of lines at these prevalences begins."""
-    known = [eta for eta in etas if eta > 0]
-    if not known or max(known) > _CORNER_BELOW:
-        return 0.0
-    span = max(9 * max(known) / (1 - max(known)), _LEAST_SPAN)
-    power = 10.0 ** math.floor(math.log10(span))
-    return round(1 - math.ceil(span / power - 1e-9) * power, 12)
+def _find_first_rest(curves: ChartCurves) -> float:
+    """Return what is left of recall gain to 100 % where logarithmic axes begin."""
+    eta = curves.per_curve["eta"].max()
+    assert isinstance(eta, float)
+    return min(1.0, eta * (1 / _STARTS_AT - 1) / (1 - eta)) if eta < 1 else 1.0
 
 
-def _list_lows(x: ChartAxis, curves: ChartCurves, channels: Channels) -> list[float]:
-    """Return the recall gain at which each line begins, which is where the axis of its panel does."""
-    facet = channels.facet
-    panels = [None] * len(curves.per_curve) if facet is None else facet.label_by_curve
-    return [x.pick(panel).low for panel in panels]
-
-
-def _find_start(eta: pl.Expr, low: pl.Expr) -> pl.Expr:
+def _find_start(eta: pl.Expr, low: float) -> pl.Expr:
     """Return the recall at which recall gain is `low`; eta if that is 0."""
-    return pl.when(low > 0).then(eta / (eta + (1 - low) * (1 - eta))).otherwise(eta)
+    return eta / (eta + (1 - low) * (1 - eta)) if low > 0 else eta
 
 
-def _describe_axis(curves: ChartCurves, channels: Channels, x: ChartAxis) -> list[str]:
+def _describe_start(curves: ChartCurves, low: float) -> list[str]:
     """Return where the axis begins, if that is not at recall gain 0."""
-    lows = pl.Series("low", _list_lows(x, curves, channels), dtype=pl.Float64)
-    cut = curves.per_curve.with_columns(lows).filter(pl.col("low") > 0)
-    if cut.is_empty():
+    if low == 0:
         return []
-    starts = cut.select(start=_find_start(pl.col("eta"), pl.col("low")))["start"].sort()
+    starts = curves.per_curve.select(start=_find_start(pl.col("eta"), low))["start"].sort()
     where = f"The axis begins at a recall of {say_share(starts[-1])}"
-    where = where if starts[0] == starts[-1] else f"{where} or less"
-    if x.is_free:
-        rare = say_eta(cut["eta"].max())  # type: ignore[arg-type]
-        rare += " or less" if cut["eta"].n_unique() > 1 else ""
-        where = f"Where {rare} is positive, t{where[1:]}"
-    is_corner = starts[-1] < _CORNER_BELOW
-    return [where, *(["A PR curve tells such lines apart"] if is_corner else [])]
+    is_lost = curves.per_curve["eta"].max() < _LOST_BELOW  # type: ignore[operator]
+    apart = ["A PR curve tells such lines apart"] if is_lost else []
+    return [where if starts[0] == starts[-1] else f"{where} or less", *apart]
 
 
 def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
@@ -192,33 +174,42 @@ def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
     return dict(points.with_columns(area=part).group_by("curve").agg(pl.col("area").sum()).rows())
 
 
-def _build_gains(curves: ChartCurves, lows: list[float]) -> tuple[pl.DataFrame, int, int]:
-    """Return the points of each curve from its recall gain of `lows` on.
+def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.DataFrame, int, int]:
+    """Return the points of each curve from a recall gain of `low` on.
 
     With them come the number of points to the left, and of those worse than chance. Precision gain is
-    1 - fpr / recall at every eta.
+    1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend there.
     """
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
-    per_curve = curves.per_curve.select("curve", "eta", pl.Series("low", lows, dtype=pl.Float64))
     points = start_at_origin(find_few_false_alerts(curves.rows)).join(
-        per_curve, on="curve", maintain_order="left"
+        curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left"
     )
     points = points.filter((eta > 0) & (eta < 1))
     recall_before, fpr_before = (rate.shift(1).over("curve") for rate in (recall, fpr))
-    points = points.with_columns(start=_find_start(eta, pl.col("low")))
+    points = points.with_columns(start=_find_start(eta, low))
     start = pl.col("start")
     # A curve enters on the straight ROC line that crosses this recall.
     enters = (recall >= start) & (recall_before < start)
     share = (start - recall_before) / (recall - recall_before)
     first = points.with_columns(on_axis=fpr_before + share * (fpr - fpr_before)).filter(enters)
-    first = first.select("curve", "eta", "low", recall="start", fpr="on_axis")
+    first = first.select("curve", "eta", recall="start", fpr="on_axis")
     inside = points.filter(~pl.col("made") & (recall >= start)).drop("start")
     left = points.filter(~pl.col("made") & (recall < start)).height
-    corners = drop_straight_points(prepend_made(first, inside.drop("made")))
-    gains = corners.with_columns(
-        recall_gain=1 - eta / (1 - eta) * (1 - recall) / recall, precision_gain=1 - fpr / recall
+    corners = prepend_made(first, inside.drop("made"))
+    if is_log:
+        least = corners.filter(fpr > 0)["fpr"].min() or 1.0
+        corners = bend_for_log_axis(corners, [x for k in range(241) if (x := 10 ** (-k / 20)) > least])  # type: ignore[operator]
+        corners = corners.with_columns(eta.forward_fill().over("curve"))
+    else:
+        corners = drop_straight_points(corners)
+    left_to_1 = eta / (1 - eta) * (1 - recall) / recall
+    rests = corners.with_columns(recall_rest=left_to_1, precision_rest=fpr / recall)
+    if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100 % would be
+        nearest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
+        rests = rests.with_columns(pl.max_horizontal("recall_rest", nearest))
+    cut = _cut_below_zero(
+        rests.with_columns((1 - pl.col(b)).alias(a) for a, b in zip(_FIELDS, _RESTS, strict=True))
     )
-    cut = _cut_below_zero(gains)
     cut = cut.drop("place").with_columns(pl.col("doubt").backward_fill().over("curve"))
     return cut, left, inside.filter(fpr > recall).height
 
@@ -231,6 +222,10 @@ def _cut_below_zero(points: pl.DataFrame) -> pl.DataFrame:
     on_axis = x_before + (x - x_before) * gain_before / (gain_before - gain)
     cuts = points.with_columns(on_axis=on_axis, place=pl.col("place") - 0.5)
     cuts = cuts.filter((gain < 0) != (gain_before < 0))
-    cuts = cuts.select("curve", "place", "low", recall_gain="on_axis", precision_gain=0.0, made=True)
-    above = points.with_columns(pl.when(gain >= 0).then(gain))
+    zero = {"precision_gain": 0.0, "precision_rest": 1.0, "made": True}
+    cuts = cuts.select(
+        "curve", "place", recall_gain="on_axis", recall_rest=1 - pl.col("on_axis"), **zero
+    )
+    is_above = gain >= 0
+    above = points.with_columns(pl.when(is_above).then(pl.col(name)) for name in (_FIELDS[1], _RESTS[1]))
     return pl.concat([above, cuts], how="diagonal").sort("place")

@@ -8,6 +8,7 @@ bound table -> evidence   what its methods say, see `evidence`
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -170,15 +171,24 @@ def _say_open_need(judged: Sequence[tuple[Case, Verdict]]) -> str:
 
 
 def _join_reasons(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """Return the reasons of all cases, each once, and those that start alike together."""
+    """Return the reasons of all cases, those that start alike together, and in how many they hold."""
     tails: dict[str, dict[str, None]] = {}
-    for reason in (reason for verdict in verdicts for reason in verdict.reasons):
-        head, _, tail = reason.partition(": ")
-        tails.setdefault(head, {})[tail] = None
-    said = {head: join_words([tail for tail in each if tail] or [""]) for head, each in tails.items()}
-    # Who is behind in one group may lead in another: of cases that differ a picture or a table tells.
-    said = {head: tail for head, tail in said.items() if head != "behind" or len(tails[head]) == 1}
-    return tuple(f"{head}: {tail}" if tail else head for head, tail in said.items())
+    number: Counter[str] = Counter()
+    for verdict in verdicts:
+        heads = {reason.partition(": ")[0] for reason in verdict.reasons}
+        number.update(heads)
+        for reason in verdict.reasons:
+            head, _, tail = reason.partition(": ")
+            tails.setdefault(head, {})[tail] = None
+    said = []
+    for head, each in tails.items():
+        # Who is behind in one group may lead in another: a picture or a table tells.
+        if head == "behind" and len(each) > 1:
+            continue
+        tail = join_words([tail for tail in each if tail] or [""])
+        where = "" if number[head] == len(verdicts) else f" ({number[head]} of {len(verdicts)})"
+        said.append(f"{head}{': ' if tail else ''}{tail}{where}")
+    return tuple(said)
 
 
 def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:

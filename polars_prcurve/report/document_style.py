@@ -46,7 +46,7 @@ td:first-child,th:first-child,.words{text-align:left}td:first-child,th:first-chi
 .names{margin:4px 0 0;padding-left:22px;overflow:hidden;font-size:14px;font-weight:700;list-style:square}
 .names li{float:left;margin-right:36px}
 thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
-.cases{margin:0 0 22px}
+.cases{margin:0 0 22px}.cases th{overflow-wrap:break-word}
 .cases td,.cases th{text-align:left}.raw{font-size:12px}
 footer{font-size:13px;color:var(--quiet);margin-top:20px}
 :focus-visible{outline:3px solid var(--c0);outline-offset:2px}

@@ -54,7 +54,7 @@ _WIDE_LABEL = 56
 """The room in pixels of labels side by side; those above each other need less."""
 _FEW_DECADES = 1_500
 """The factor that an axis spans, at most, on which there are ticks between powers of ten."""
-_LOG_BELOW = 0.01
+LOG_BELOW = 0.01
 _RARE = 0.001
 """Where positives are as rare as this or rarer, alerts and gains are counted among a million events."""
 
@@ -267,10 +267,10 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
 def needs_log_axis(etas: pl.Series) -> bool:
     """Return whether positives are so rare that precision has a log axis, unless users say otherwise.
 
-    Lines at 1 in 1 000 or less would lie at the foot of an axis that also shows those at 1 in 2.
+    Lines at less than 1 in 1 000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
     """
     known = etas.drop_nulls().to_list()
-    return bool(known) and min(known) > 0 and (max(known) < _LOG_BELOW or min(known) <= _RARE)
+    return bool(known) and min(known) > 0 and (max(known) < LOG_BELOW or min(known) < _RARE)
 
 
 def build_precision_axis(

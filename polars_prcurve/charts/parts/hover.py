@@ -28,7 +28,7 @@ _MOST_RECORDS = 6_000
 def list_places(axis: ChartAxis, n_curves: int) -> list[float]:
     """Return places along an axis, about one per five pixels, and fewer if there are many curves."""
     n = max(_FEWEST_PLACES, min(_MOST_PLACES, _MOST_RECORDS // max(n_curves, 1)))
-    return [axis.read(k / n) for k in range(n + 1)]
+    return sorted(axis.read(k / n) for k in range(n + 1))
 
 
 def thin_places(values: pl.Series, n_curves: int) -> list[float]:

@@ -146,7 +146,8 @@ def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
     is_shown = facet is None or facet.fields == ["eta"]
     is_shown = is_shown and len(known) <= _MOST_HALVES * n_panels
     half = find_half(curves) if is_shown else curves.rows.clear()
-    rows = half.filter(pl.col("curve").is_in([*known])).to_dicts()
+    # Without the next lower thresholds, which only a table of all scores has.
+    rows = half.filter(pl.col("curve").is_in([*known])).drop(LOWER, strict=False).to_dicts()
     beside = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
     return MarkedPoints([{"precision": None} | row | beside for row in rows], 0, 0, None)
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import LOG_BELOW, ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
@@ -35,6 +35,7 @@ _MAX_DOTS = 12
 """Points of a line, at most, that are dots, too."""
 _MOST_DOTS = 30
 """Published points of a curve, at most, that are dots."""
+_AT_FOOT = 0.05
 FEW_POSITIVES = 20
 """Positives below which a share of them is no finding."""
 DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"
@@ -52,6 +53,21 @@ def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
     first, last = (curve.ne_missing(curve.shift(by)) for by in (1, -1))
     before = pl.when(first).then(0.0).otherwise(recall.shift(1))
     return rows.filter((recall > before) | last)
+
+
+def lie_at_foot(curves: ChartCurves) -> bool:
+    """Return whether a line of rare positives would lie at the foot of a linear axis of precision.
+
+    That is so if its precision is below 5 %, in the mean over recall.
+    """
+    rare = curves.per_curve.select("curve", "eta").filter(pl.col("eta").is_between(0, LOG_BELOW, "none"))
+    rows = keep_rises(curves.rows).select("curve", "recall", "fpr")
+    rows = rows.join(rare, on="curve", maintain_order="left")
+    recall, fpr, eta = pl.col("recall"), pl.col("fpr"), pl.col("eta")
+    precision = recall * eta / (recall * eta + fpr * (1 - eta))
+    step = recall.diff().over("curve").fill_null(recall)
+    areas = rows.group_by("curve").agg(area=(precision * step).sum(), end=recall.max())
+    return bool((areas["area"] < _AT_FOOT * areas["end"]).any())
 
 
 def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
@@ -95,9 +111,14 @@ def drop_straight_points(points: pl.DataFrame) -> pl.DataFrame:
 
 def bend_for_log_axis(points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
     """Add points at the fpr of `steps`: lines that are straight on a linear axis bend on a log axis."""
-    ends = points.group_by("curve").agg(pl.col("fpr").max().alias("end"))
-    between = ends.join(pl.DataFrame({"fpr": steps}), how="cross").filter(pl.col("fpr") < pl.col("end"))
-    between = between.drop("end").join(points, on=["curve", "fpr"], how="anti").with_columns(made=True)
+    ends = points.group_by("curve").agg(start=pl.col("fpr").min(), end=pl.col("fpr").max())
+    places = pl.DataFrame({"fpr": steps}, schema={"fpr": pl.Float64})
+    between = ends.join(places, how="cross").filter(pl.col("fpr").is_between("start", "end", "none"))
+    between = (
+        between.drop("start", "end")
+        .join(points, on=["curve", "fpr"], how="anti")
+        .with_columns(made=True)
+    )
     merged = pl.concat([points, between], how="diagonal").sort("curve", "fpr", maintain_order=True)
     return merged.with_columns(pl.col("recall").interpolate_by("fpr").over("curve"))
 
