@@ -49,7 +49,7 @@ FIGURES: list[Sentence] = [
         EVERYWHERE(least("default")), EVERYWHERE(most("default")),
     ),
     Sentence(
-        UNCERTAINTY, "The band is {} to {} times as wide as the default one.",
+        UNCERTAINTY, "the band is {} to {} times as wide as the default one.",
         EVERYWHERE(pl.min_horizontal(WIDER).min()), EVERYWHERE(pl.max_horizontal(WIDER).max()),
     ),
     Sentence(KEPT, "draws {} test sets from each of {} populations", GUARANTEE(col("n_sets").min()), GUARANTEE(count(col("found") >= 0))),
