@@ -300,3 +300,20 @@ def test_one_class_alone_has_no_interval(label: bool) -> None:
     ends = [f"{name}_{end}" for name in ALL for end in ("low", "high")]
     assert found.select(ends).null_count().sum_horizontal().item() == len(ends) * found.height
     assert prc(df).curve(metrics="precision")["precision"].to_list() == [float(label)] * 3
+
+
+def test_the_share_of_false_alerts_is_that_of_the_counts_beside_other_prevalences() -> None:
+    """1 - eta has few digits where nearly all examples are positive; the counts have them all."""
+    df = pl.DataFrame(
+        {"g": [1, 1, 2, 2], "score": 1.0, "label": [1, 0, 1, 0], "w": [1e5, 0.1, 1.0, 1.0]}
+    )
+    etas = pl.DataFrame({"g": [1, 2], "eta": [None, 0.5]})
+    found = df.prc.curve(etas, by="g", weight="w", metrics=["fdr", "precision"])
+    assert found.row(0, named=True)["fdr"] == 0.1 / (1e5 + 0.1)
+    assert (
+        found.filter(g=1)
+        .select("fdr", "precision")
+        .equals(
+            df.filter(g=1).prc.curve(weight="w", metrics=["fdr", "precision"]).select("fdr", "precision")
+        )
+    )
