@@ -7,7 +7,7 @@ others then share the level that is left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -62,23 +62,32 @@ def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
         target.pop("per", None)
     together = asked.open_table(counts)(counts=("n_pos", "n_neg"))
     value = _read_value(together, goal.merit, eta, target)
+    asking = {"eta": eta, "metrics": goal.merit, "paired": False, **target}
+    gaps = _find_gaps(asked, counts, range(cases.height), asking)
+    standings = (_name_standing(gaps.get(cell)) for cell in range(cases.height))
+    return GroupTests(tuple(standings), value)
+
+
+def _find_gaps(
+    asked: Asked, counts: pl.DataFrame, cells: Iterable[int], asking: Mapping[str, Any]
+) -> dict[int, float]:
+    """Return how far groups are ahead of all others, of those groups that are told apart from them.
+
+    The level is shared by the groups that no earlier step has told apart (Holm).
+    """
     gaps: dict[int, float] = {}
-    left = list(range(cases.height))
+    left = [*cells]
     while left:
         level = 1 - (1 - asked.confidence) / len(left)
-        stacked = _stack(counts, left)
-        beside = asked.open_table(stacked)(by=_CELL, model=_SIDE, counts=("n_pos", "n_neg"))
-        found: pl.DataFrame = beside.compare(
-            eta, metrics=goal.merit, paired=False, confidence=level, **target
-        )
-        told = found.filter(pl.col("resolved"))
+        beside = asked.open_table(_stack(counts, left))
+        beside = beside(by=_CELL, model=_SIDE, counts=("n_pos", "n_neg"))
+        told: pl.DataFrame = beside.compare(**asking, confidence=level).filter(pl.col("resolved"))
         gaps |= dict(zip(told[_CELL].to_list(), told["difference"].to_list(), strict=True))
         rest = [cell for cell in left if cell not in gaps]
         if len(rest) == len(left):
             break
         left = rest
-    standings = (_name_standing(gaps.get(cell)) for cell in range(cases.height))
-    return GroupTests(tuple(standings), value)
+    return gaps
 
 
 def _stack(counts: pl.DataFrame, cells: Sequence[int]) -> pl.DataFrame:
