@@ -30,6 +30,18 @@ SITES = pl.concat(
     for number in range(40)
 )
 """One model at forty sites."""
+LONG_NAMES = [
+    "Gradient boosting with isotonic calibration, retrained in March 2026",
+    "شبكة عصبية عميقة مع معايرة النتائج لعام 2026",
+    "病院間で共有した画像分類モデル（第二版・校正済み）",
+]
+LONG = pl.concat(
+    draw_models(
+        dict(zip(LONG_NAMES, (2.2, 2.0, 1.2 if number % 3 else 4.0), strict=True)), 40, 600, seed=number
+    ).with_columns(site=pl.lit(f"s{number:02}"))
+    for number in range(12)
+)
+"""Three models of long names, in three scripts, at twelve sites."""
 
 
 def bind(df: pl.DataFrame, **words: Any) -> Any:
@@ -60,6 +72,7 @@ def decide(case: str) -> Decision:
             0.02,
             {"recall": 0.5},
         ),
+        "many groups of models": (LONG.prc(score=LONG_NAMES, by="site"), 0.02, {"recall": 0.5}),
         "no rows": (bind(SETTLED.clear()), 0.02, {"recall": 0.5}),
     }
     table, eta, how = asked[case]
@@ -69,7 +82,7 @@ def decide(case: str) -> Decision:
 CASES = [
     *STATUSES_OF,
     *("not met", "whole curves", "rare", "promised", "best F1", "one model", "prevalences"),
-    *("groups", "groups of models", "no rows"),
+    *("groups", "groups of models", "many groups of models", "no rows"),
 ]
 DRAWN = [case for case in CASES if case != "no rows"]
 LEADS = re.compile(r"\b(is better|are better|leads?|first|best|use)\b", re.IGNORECASE)
@@ -215,6 +228,66 @@ def test_many_models_and_many_groups_stay_readable(tmp_path: Path) -> None:
     groups = read_report(decide("groups"), tmp_path)
     assert {f"s{number:02}" for number in range(40)} <= set(groups.read().split())
     assert re.search(r"\d+ groups are worse than all other groups together", groups.within("h1")[0])
+
+
+def test_many_groups_of_models_are_one_picture_under_a_short_sentence(tmp_path: Path) -> None:
+    decision = decide("many groups of models")
+    sentence = decision.verdict.sentence
+    assert len(sentence) < 250, sentence
+    seen = read_report(decision, tmp_path)
+    drawn = [text for text in seen.within("text") if re.fullmatch(r"s\d\d", text)]
+    assert sorted(drawn) == sorted(f"s{n:02}" for n in range(12) for _ in range(2)), "wide and small"
+    circles = [attrs for tag, attrs in seen.tags if tag == "circle"]
+    assert len(circles) == 2 * 12 * 3, "each model in each group, and no icons of the first group"
+    assert set(LONG_NAMES) <= set(seen.within("bdi")), "colours have names"
+    [place] = [
+        line
+        for line in decision.page(tmp_path / "p.html").read_text().splitlines()
+        if "}" in line and '"where"' in line
+    ]
+    assert '"where":"in s00 "' in place, "a page of one group says of which"
+    card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8"))
+    assert "a circle per group" in card.read("svg")
+    assert len([1 for tag, _ in card.tags if tag == "circle"]) == 12
+
+
+def test_a_model_alone_is_no_better_than_any_other() -> None:
+    table = SITES.with_columns(model=pl.lit("only"))
+    decision = table.prc(by="site", model="model").decide(0.02, recall=0.5)
+    assert decision.verdict.sentence == decide("groups").verdict.sentence
+    three = table.filter(pl.col("site") < "s02").prc(by="site", model="model").decide(0.02, recall=0.5)
+    assert "is better" not in str(three)
+    assert three.verdict.sentence.startswith("Better than chance in both groups")
+
+
+def test_reasons_of_some_groups_say_in_how_many_they_hold() -> None:
+    mixed = pl.concat(
+        df.rename(dict(zip(df.columns, ("label", "a", "b"), strict=True))).with_columns(
+            site=pl.lit(name)
+        )
+        for name, df in (("one", draw_models({"a": 2.5, "b": 0.0}, 300, 6_000)), ("other", SETTLED))
+    )
+    reasons = mixed.prc(score=["a", "b"], by="site").decide(0.02, recall=0.5).verdict.reasons
+    assert [reason for reason in reasons if reason.startswith("not shown")] in (
+        [],
+        ["not shown to be better than chance: b (1 of 2)"],
+    )
+    own = decide_own().verdict.reasons
+    assert all(re.search(r"\(\d+ of 40\)$", reason) or "false alerts" in reason for reason in own)
+
+
+def test_names_are_whole_and_keep_their_direction(tmp_path: Path) -> None:
+    one = LONG.filter(site="s01").drop("site")
+    decision = one.prc(score=LONG_NAMES).decide(0.02, recall=0.5)
+    for text in (decision.model_card(), decision.card(tmp_path / "c.svg").read_text("utf-8")):
+        for name in decision.verdict.models:
+            words = [word for word in name.split(" ") if word.isascii()]
+            assert all(word in text for word in words), "no name is cut"
+        outside = re.sub(
+            "\u2068[^\u2068\u2069]*\u2069", "", text.split("aria-label")[0] + text.split(">", 1)[-1]
+        )
+        assert "شبكة" not in outside
+        assert text.count("\u2068") == text.count("\u2069")
 
 
 @cache

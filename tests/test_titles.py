@@ -15,10 +15,21 @@ from scipy import stats
 
 from polars_prcurve import eta_grid, prc
 from polars_prcurve.charts.by_quantile import compute_normal_p_value, find_bent_classes
+from polars_prcurve.charts.decision import _say_value as say_value
+from polars_prcurve.charts.model_difference import _say_row as say_difference
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_style import COLORS, measure_text
+from polars_prcurve.charts.parts.interval_table import IntervalRow
 from polars_prcurve.charts.parts.line_names import LabelSpace
-from polars_prcurve.number_words import count_of_100, say_count, say_eta, say_share, say_threshold
+from polars_prcurve.cli.terminal_table import show_number
+from polars_prcurve.number_words import (
+    count_of_100,
+    say_count,
+    say_eta,
+    say_share,
+    say_signed,
+    say_threshold,
+)
 from polars_prcurve.visible_text import count_letters, isolate_name, make_visible, wrap_words
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import (
@@ -240,6 +251,22 @@ def test_axes_of_metrics_end_where_the_negatives_end():
     assert min(row["eta"] for row in records(asked)) == 1e-6, "but not where the user asks"
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-17, 4e-5, 0.004, 0.2])
+def test_nothing_that_reads_as_0_has_a_sign(size):
+    for value in (size, -size):
+        low, high = -0.3 * size, 0.25
+        row = IntervalRow("a over b", 0.2, value, high, is_settled=False)
+        texts = [row.say(), IntervalRow("", value, low, high, is_settled=False).say()]
+        texts += [say_signed(value, "{:.1f}".format, "+"), say_value(value, 1_000)]
+        told = {"difference": value, "low": low, "high": high, "resolved": False, "eta": 0.1}
+        texts.append(say_difference(told)[1])
+        for text in texts:
+            assert not re.search(r"[-+\u2212]0(\.0+)?(?![.\d])", text), text
+            assert "-" not in text, "a minus is no hyphen"
+    assert IntervalRow("", 0.12, 0.003, 0.2, is_settled=True).say() == "12.0 (0.3 to 20.0)"
+    assert show_number(-0.0, 2) == "0.00"
+
+
 # Names -----------------------------------------------------------------------------------------
 
 
@@ -265,6 +292,19 @@ def test_characters_that_turn_a_text_are_never_raw(chart):
     for text in walk_texts(spec):
         assert not UNSEEN.search(text)
         assert not re.search("[\u202a-\u202e\u2066\u2067]", text)
+
+
+def test_a_live_chart_writes_names_whole():
+    name = "a model whose name is as long as a sentence of several words, version 1"
+    frame = TABLES["clear"].with_columns(pl.col("model").replace("dull", name))
+    spec = prc(frame, **MODELS).plot.live(0.1, width="container").to_dict()
+    rows = [text for text in walk_texts(spec) if text and text in name and len(text) > 8]
+    assert name in " ".join(dict.fromkeys(rows))
+    assert not any(
+        "limit" in layer.get("mark", {})
+        for layer in spec["layer"]
+        if isinstance(layer.get("mark"), dict)
+    )
 
 
 def test_isolates_and_widths():

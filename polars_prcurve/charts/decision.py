@@ -336,7 +336,7 @@ def _draw_alternatives(canvas: Canvas) -> None:
 
 def _say_value(value: float, events: int) -> str:
     """Return a net benefit among this number of cases, in two digits: `36`, or `-4.2`."""
-    number = float(f"{events * value:.2g}")
+    number = float(f"{round(events * value, 9):.2g}")  # what sums leave of 0 is 0
     return say_signed(number, say_count)
 
 
