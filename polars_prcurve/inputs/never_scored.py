@@ -84,8 +84,10 @@ def _name_totals() -> list[pl.Expr]:
 
 def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counted: bool) -> pl.LazyFrame:
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
-    frame, by, model_name = below.lazy(), table.by, table.model_name
-    if model_name and model_name in frame.collect_schema():
+    frame, by = below.lazy(), table.by
+    # Of a wide table the names of score columns are its models.
+    model_name = "model" if table.model_name == c.MODEL else table.model_name
+    if c.MODEL in by and model_name in frame.collect_schema():
         frame = frame.rename({model_name: c.MODEL}).with_columns(pl.col(c.MODEL).cast(by[c.MODEL]))
     if not counted:
         frame = frame.with_columns(pl.lit(0, dtype=pl.Int64).alias("n_neg"))
