@@ -464,17 +464,17 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         DF,
         lambda p: p.reweight(FIELD, score=["score"], missing="drop", name="x"),
     ),
-    "counts, below": (DF, lambda p: p.counts(by="g", below=BELOW)),
-    "sweep, below": (DF, lambda p: p.sweep(by="g", below=BELOW.lazy())),
+    "counts, below frame": (DF, lambda p: p.counts(by="g", below=BELOW)),
+    "sweep, below frame": (DF, lambda p: p.sweep(by="g", below=BELOW)),
     "sweep, null scores": (NULLS, lambda p: p.sweep(by=["g", "h"], missing="below")),
-    "curve, below": (DF, lambda p: p.curve([None, 0.1], by="g", below=BELOW, confidence=0.9)),
+    "curve, below frame": (DF, lambda p: p.curve([None, 0.1], by="g", below=BELOW, confidence=0.9)),
     "curve, found": (DF, lambda p: p.curve(by="h", below=(50, None), confidence=0.9)),
-    "summary, below": (
+    "summary, below frame": (
         DF,
         lambda p: p.summary([None, 0.1], by="g", below=BELOW, metrics=AREAS_IN_FIELD, confidence=0.9),
     ),
     "summary, null scores": (NULLS, lambda p: p.summary(0.1, by="h", missing="below")),
-    "operating_points, below": (
+    "operating_points, below frame": (
         DF,
         lambda p: p.operating_points(0.1, by="g", below=BELOW, recall=0.5, fpr=0.1, confidence=0.9),
     ),
@@ -482,7 +482,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         NULLS,
         lambda p: p.compare(0.1, score=["score", "w"], by="h", missing="below", confidence=0.9),
     ),
-    "compare, below": (
+    "compare, below frame": (
         HOLES.drop_nulls("s"),
         lambda p: p.compare(
             0.1, model="m", id=["row", "h"], score="s", below=HOLES_BELOW, metrics="average_precision"
