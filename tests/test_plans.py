@@ -91,7 +91,12 @@ def test_polars_cloud_would_take_the_plan(name: str) -> None:
 
 
 def test_nothing_is_collected_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    frames = ("eta frame", "below frame", "thresholds of", "uncertain eta")  # which are of the user, and in memory
+    frames = (
+        "eta frame",
+        "below frame",
+        "thresholds of",
+        "uncertain eta",
+    )  # which are of the user, and in memory
     calls = {n: call for n, (_, call) in QUERIES.items() if not any(f in n for f in frames)}
     lazy = {name: df.lazy() for name, (df, _) in QUERIES.items()}
 

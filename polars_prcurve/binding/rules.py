@@ -91,8 +91,8 @@ RULES = (
     Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
          _COUNTS_ALL),
     *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
-                      "match="), f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as "
-           "below=, or leave {fact} out", *_FOUND),
+                      "match=", "simultaneous=True"), f"{_UNKNOWN}, and {{fact}} needs their number; "
+           "pass both numbers as below=, or leave {fact} out", *_FOUND),
     *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
            "number; pass both numbers as below=, or leave guarantee= out", _FOUND)
       for target in ("precision=", "fdr=")),

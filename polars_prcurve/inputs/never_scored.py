@@ -24,7 +24,7 @@ from polars_prcurve.argument_kinds import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import check_forgotten_groups, read_group_keys
-from polars_prcurve.inputs.score_table import TOTALS, NeverScored, ScoreTable
+from polars_prcurve.inputs.score_table import MANY, TOTALS, NeverScored, ScoreTable
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
@@ -59,10 +59,11 @@ def read_never_scored(below: Any, table: ScoreTable, *, in_rows: bool) -> NeverS
         frame = _read_frame(below, table, counted=found.counts_negatives)
         return replace(found, frame=frame)
     n_pos, n_neg = _read_numbers(below)
+    n_neg = MANY if n_neg is None else n_neg
     if table.by:
-        return replace(found, n_pos=n_pos, n_neg=n_neg or 0)
+        return replace(found, n_pos=n_pos, n_neg=n_neg)
     # An empty table has no row, and one group all the same.
-    amounts = {"n_pos": n_pos, "n_neg": n_neg or 0}
+    amounts = {"n_pos": n_pos, "n_neg": n_neg}
     return replace(found, frame=pl.LazyFrame(amounts).select(_name_totals()))
 
 
@@ -90,7 +91,7 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counte
     if c.MODEL in by and model_name in frame.collect_schema():
         frame = frame.rename({model_name: c.MODEL}).with_columns(pl.col(c.MODEL).cast(by[c.MODEL]))
     if not counted:
-        frame = frame.with_columns(pl.lit(0, dtype=pl.Int64).alias("n_neg"))
+        frame = frame.with_columns(pl.lit(MANY, dtype=pl.Int64).alias("n_neg"))
     columns = frame.collect_schema()
     keys = read_group_keys("below", columns, by)
     if lacking := [name for name in by if name not in keys]:

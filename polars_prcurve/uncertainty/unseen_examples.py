@@ -83,9 +83,9 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
     none = pl.when(value == 0).then(0.0)
     return (
         pl.when(inside).then(pl.min_horizontal(low, reach("", -1))).otherwise(none.otherwise(low)),
-        pl.when(inside).then(pl.max_horizontal(high, reach("", 1))).otherwise(
-            pl.when(value == 0).then(high).otherwise(1.0)
-        ),
+        pl.when(inside)
+        .then(pl.max_horizontal(high, reach("", 1)))
+        .otherwise(pl.when(value == 0).then(high).otherwise(1.0)),
     )
 
 
