@@ -201,6 +201,40 @@ def test_average_precision_and_its_error(eta: float | None, below: Any) -> None:
     assert row["standard_error"] == pytest.approx(math.sqrt(square), rel=1e-4)
 
 
+def test_the_error_is_that_of_the_docs() -> None:
+    """Of docs/formulas.md: influences times P, which do not read how many negatives there are."""
+    rng = np.random.default_rng(5)
+    label = rng.random(80) < 0.4
+    score, n_missed = rng.normal(size=80) + label, 7
+    table = prc(pl.DataFrame({"score": score, "label": label}), below=(n_missed, None))
+    found = table.summary(metrics="average_precision", confidence=0.95).row(0, named=True)
+    label = label[np.argsort(-score)]
+    alerts, n_pos = np.arange(1, 81), label.sum() + n_missed
+    precision = np.cumsum(label) / alerts
+    area = precision[label].sum() / n_pos
+
+    def add_below(values: Any) -> Any:
+        return np.cumsum((values * label)[::-1])[::-1]
+
+    of_found = (precision - area + add_below((1 - precision) / alerts))[label]
+    of_returned = -add_below(precision / alerts)[~label]
+    square = (of_found**2).sum() + n_missed * area**2 + (of_returned**2).sum()
+    assert found["value"] == pytest.approx(area, rel=1e-12)
+    assert found["standard_error"] == pytest.approx(math.sqrt(square) / n_pos, rel=1e-9)
+
+
+def test_nothing_found_is_an_interval_from_0() -> None:
+    none = pl.DataFrame({"score": [3, 2, 1], "label": [0, 0, 0]})
+    row = (
+        prc(none, below=(20, None))
+        .summary(metrics="average_precision", confidence=0.95)
+        .row(0, named=True)
+    )
+    assert row["value"] == row["low"] == 0
+    assert 0.1 < row["high"] < 0.4
+    assert row["why"] == "tail not seen"
+
+
 def test_a_run_and_its_judgements() -> None:
     """What trec_eval prints for its own test data: MAP 0.1785 and P_10 0.3000 over three topics."""
     data = pl.read_csv(Path(__file__).parent / "data" / "trec_run.csv")
