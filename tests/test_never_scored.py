@@ -483,6 +483,13 @@ def test_a_chart_says_among_what_it_is() -> None:
             getattr(prc(SCORED, below=(1, 1)).plot, name)()
 
 
+def test_a_roc_chart_says_the_area_with_those_below() -> None:
+    table = prc(SCORED, by="g", below=count_below(NULLS, "g"))
+    areas = table.summary(metrics="roc_auc")["value"]
+    drawn = str(table.plot.roc_curve(facet="g").to_dict())
+    assert f"The area runs from {areas.min():.2f} to {areas.max():.2f}" in drawn
+
+
 def test_a_bound_table_shows_its_words() -> None:
     assert "below=[2, None]" in repr(prc(SCORED, below=(2, None)))
     assert "below=a DataFrame" in repr(prc(SCORED, **WORDS, below=BELOW))
