@@ -112,22 +112,21 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counte
 
 def _list_checks(keys: Sequence[str]) -> list[Check]:
     """Return the checks of the values in a frame of `below=`."""
-    one_row = pl.struct(keys).is_duplicated() if keys else pl.len() > 1
-    outside = [~pl.col(name).is_between(0, MOST_EXAMPLES) for name in _COUNTS]
+    is_there = pl.col("n_pos").is_not_null()
+    repeats = pl.struct(keys).is_duplicated() if keys else is_there & (pl.len() > 1)
+    outside = pl.any_horizontal(~pl.col(name).is_between(0, MOST_EXAMPLES) for name in _COUNTS)
     unknown = "; n_neg is null in all rows, or in none: ask the groups in which it is not known apart"
     troubles = [
-        (pl.col("n_pos").is_null(), "has a null n_pos", ""),
+        (~is_there, "has a null n_pos", ""),
         (pl.col("n_neg").is_null(), "has a null n_neg", unknown),
-        (pl.any_horizontal(outside).fill_null(False), "has a number below 0 or above 2**53", ""),
-        (one_row, "repeats a group", "; it has one row per group"),
+        (outside.fill_null(False), "has a number below 0 or above 2**53", ""),
+        (repeats, "repeats a group", "; it has one row per group"),
     ]
     return [
         Check(
-            rows.sum() > 0 if what != "repeats a group" or keys else rows,
+            rows.sum() > 0,
             compose_sentence(
-                f"the below= frame {what} in ",
-                (rows.sum() if keys or what != "repeats a group" else pl.len()).cast(pl.String),
-                f" row(s){advice}",
+                f"the below= frame {what} in ", rows.sum().cast(pl.String), f" row(s){advice}"
             ),
         )
         for rows, what, advice in troubles
