@@ -83,7 +83,7 @@ RULES = (
     *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
         *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
-               f"{{fact}} takes no examples that were never scored; leave it out, or {unscored}",
+               f"examples that were never scored do not go with {{fact}}; leave that out, or {unscored}",
                *_TAKES_BELOW),
         Rule((unscored, "maximize=", "confidence="), "an interval of what was maximized draws examples "
              f"that have a score; leave out confidence=, or {unscored}", ("operating_points",)),
