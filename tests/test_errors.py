@@ -68,7 +68,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "by twice": (lambda p: p.sweep(by=["g", "g"]), "by= does not fit the table.*'g'.*alias"),
     "reserved name": (lambda p: p.sweep(by=pl.col("g").alias("_prc_x")), "reserved"),
-    "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise" or "drop"'),
+    "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise", "drop" or "below"'),
     "counts and weight": (
         lambda p: p.sweep(counts=("label", "label"), weight="weight"),
         "both tell which examples there are; pass one of them",
