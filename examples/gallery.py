@@ -32,6 +32,7 @@ PAGES = (
     "prior-shift",
     "which-area",
     "decide",
+    "never-scored",
 )
 """Pages whose code draws their images."""
 IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")

@@ -133,6 +133,7 @@ PARTS = pl.DataFrame(
 CELLS = ("tp", "fp", "fn", "tn")
 READER = pl.DataFrame({"tp": [12], "fp": [9], "fn": [8], "tn": [31]})
 READERS = READER.rename(dict(zip(CELLS, "abcd", strict=True)))
+NEVER_SCORED = pl.DataFrame({"model": ["a", "c"], "n_pos": [2, 3], "n_neg": [5, 1]})
 DRAWN = intervals(0.9, method="bootstrap", resamples=10, seed=0)
 OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --weight weight", lambda p: p.curve(weight="weight")),
@@ -150,6 +151,15 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         lambda p: p.curve(pos_label="a", label="model", missing="drop"),
     ),
     ("curve --counts label patient", lambda p: p.curve(counts=("label", "patient"))),
+    ("curve --below 12/340 --eta 0.1", lambda p: p.curve(0.1, below=(12, 340))),
+    (
+        "points --below 12/unknown --recall 0.1",
+        lambda p: p.operating_points(recall=0.1, below=(12, None)),
+    ),
+    (
+        "summary --by model --below below.csv --missing below",
+        lambda p: p.summary(by="model", below=NEVER_SCORED, missing="below"),
+    ),
     ("curve --eta 0.01, 0.5", lambda p: p.curve([0.01, 0.5])),
     ("curve --eta 0.01 --eta 0.5,own", lambda p: p.curve([0.01, 0.5, None])),
     (
@@ -385,6 +395,7 @@ def test_every_option_reaches_the_library(
     PARTS.write_csv("parts.csv")
     READER.write_csv("reader.csv")
     READERS.write_csv("readers.csv")
+    NEVER_SCORED.write_csv("below.csv")
     name, _, options = command.partition(" ")
     written = table(f"{name} scores.csv {options}")
     assert_frame_equal(written, expected(prc(DF)), rel_tol=1e-12)  # errors are sums in any order

@@ -48,7 +48,7 @@ def test_an_empty_table_gives_an_empty_table_of_the_same_schema(name: str) -> No
     full = call(df.lazy().prc).collect_schema()
     for engine in ("streaming", "in-memory"):
         empty = call(df.clear().lazy().prc).collect(engine=engine)
-        assert empty.is_empty()
+        assert empty.is_empty() or "below frame" in name  # which has groups of its own
         assert empty.schema == full
 
 
@@ -96,7 +96,12 @@ def test_polars_cloud_would_take_the_plan(name: str) -> None:
 
 
 def test_nothing_is_collected_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    frames = ("eta frame", "thresholds of", "uncertain eta")  # which are of the user, and in memory
+    frames = (
+        "eta frame",
+        "below frame",
+        "thresholds of",
+        "uncertain eta",
+    )  # which are of the user, and in memory
     calls = {n: call for n, (_, call) in QUERIES.items() if not any(f in n for f in frames)}
     lazy = {name: df.lazy() for name, (df, _) in QUERIES.items()}
 

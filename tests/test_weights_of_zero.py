@@ -68,7 +68,8 @@ def takes_weight(call: Callable[[Any], Any]) -> bool:
 
     call(Recorder())
     [(name, options)] = asked
-    refused = {"rates", "cells", "guarantee"} & set(options) or options.get("label", "") is None
+    refused = {"rates", "cells", "guarantee", "below"} & set(options) or options.get("label", "") is None
+    refused = refused or options.get("missing") == "below"
     refused = refused or (name in ("curve", "operating_points") and "cluster" in options)
     # Of models of one test set, examples that one model alone flags are counted.
     at_target = {"threshold", "fpr", "recall", "precision"} & set(options)

@@ -15,6 +15,7 @@ from . import (  # noqa: F401
     labels,
     matched_points,
     monitoring,
+    never_scored,
     points,
     promises,
     uneven_promises,

@@ -83,7 +83,7 @@ RULES = (
     *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
         *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
-               f"{{fact}} takes no examples that were never scored; leave it out, or {unscored}",
+               f"examples that were never scored do not go with {{fact}}; leave that out, or {unscored}",
                *_TAKES_BELOW),
         Rule((unscored, "maximize=", "confidence="), "an interval of what was maximized draws examples "
              f"that have a score; leave out confidence=, or {unscored}", ("operating_points",)),
@@ -91,8 +91,8 @@ RULES = (
     Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
          _COUNTS_ALL),
     *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
-                      "match="), f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as "
-           "below=, or leave {fact} out", *_FOUND),
+                      "match=", "simultaneous=True"), f"{_UNKNOWN}, and {{fact}} needs their number; "
+           "pass both numbers as below=, or leave {fact} out", *_FOUND),
     *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
            "number; pass both numbers as below=, or leave guarantee= out", _FOUND)
       for target in ("precision=", "fdr=")),

@@ -233,6 +233,8 @@ def _read_files(
             column = (_list_values(given.get(option.kind.column)) or [option.kind.column])[0]
             dtype = dtypes[option.kind.column].get(column)
             given[name] = _read_column_values(name_flag(name), given[name], dtypes_of, dtype)
+    if isinstance(below := given.get("below"), TableFile):
+        given["below"] = _scan_groups(below, dtypes_of).collect()
     parts, file = given.pop("parts", None), given.get("eta")
     if isinstance(file, TableFile):
         frame = _scan_groups(file, dtypes_of)

@@ -23,7 +23,7 @@ from polars_prcurve.engines.narwhals_counts import (
 )
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs import value_checks
-from polars_prcurve.inputs.column_reader import Missing, list_columns
+from polars_prcurve.inputs.column_reader import list_columns
 from polars_prcurve.namespace import prc
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def counts(
     label: str = "label",
     pos_label: Any = None,
     weight: str | None = None,
-    missing: Missing = "raise",
+    missing: Literal["raise", "drop"] = "raise",
     thresholds: Literal["corners"] | None = None,
     positives: object | None = None,
 ) -> T:
@@ -103,6 +103,7 @@ def counts(
     eager = isinstance(frame, nw.DataFrame)
     in_polars = eager or frame.implementation.is_polars()
     corners = thresholds is not None
+    read_choice("missing=", missing, ["raise", "drop"])  # what was never scored has no place here
     if corners:
         read_choice("thresholds=", thresholds, ["corners"])
     _check_options(frame, positives, corners=corners, in_polars=in_polars)

@@ -24,7 +24,7 @@ from polars_prcurve.argument_kinds import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import check_forgotten_groups, read_group_keys
-from polars_prcurve.inputs.score_table import TOTALS, NeverScored, ScoreTable
+from polars_prcurve.inputs.score_table import MANY, TOTALS, NeverScored, ScoreTable
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
@@ -59,10 +59,11 @@ def read_never_scored(below: Any, table: ScoreTable, *, in_rows: bool) -> NeverS
         frame = _read_frame(below, table, counted=found.counts_negatives)
         return replace(found, frame=frame)
     n_pos, n_neg = _read_numbers(below)
+    n_neg = MANY if n_neg is None else n_neg
     if table.by:
-        return replace(found, n_pos=n_pos, n_neg=n_neg or 0)
+        return replace(found, n_pos=n_pos, n_neg=n_neg)
     # An empty table has no row, and one group all the same.
-    amounts = {"n_pos": n_pos, "n_neg": n_neg or 0}
+    amounts = {"n_pos": n_pos, "n_neg": n_neg}
     return replace(found, frame=pl.LazyFrame(amounts).select(_name_totals()))
 
 
@@ -84,11 +85,13 @@ def _name_totals() -> list[pl.Expr]:
 
 def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counted: bool) -> pl.LazyFrame:
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
-    frame, by, model_name = below.lazy(), table.by, table.model_name
-    if model_name and model_name in frame.collect_schema():
+    frame, by = below.lazy(), table.by
+    # Of a wide table the names of score columns are its models.
+    model_name = "model" if table.model_name == c.MODEL else table.model_name
+    if c.MODEL in by and model_name in frame.collect_schema():
         frame = frame.rename({model_name: c.MODEL}).with_columns(pl.col(c.MODEL).cast(by[c.MODEL]))
     if not counted:
-        frame = frame.with_columns(pl.lit(0, dtype=pl.Int64).alias("n_neg"))
+        frame = frame.with_columns(pl.lit(MANY, dtype=pl.Int64).alias("n_neg"))
     columns = frame.collect_schema()
     keys = read_group_keys("below", columns, by)
     if lacking := [name for name in by if name not in keys]:
@@ -109,22 +112,21 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counte
 
 def _list_checks(keys: Sequence[str]) -> list[Check]:
     """Return the checks of the values in a frame of `below=`."""
-    one_row = pl.struct(keys).is_duplicated() if keys else pl.len() > 1
-    outside = [~pl.col(name).is_between(0, MOST_EXAMPLES) for name in _COUNTS]
+    is_there = pl.col("n_pos").is_not_null()
+    repeats = pl.struct(keys).is_duplicated() if keys else is_there & (pl.len() > 1)
+    outside = pl.any_horizontal(~pl.col(name).is_between(0, MOST_EXAMPLES) for name in _COUNTS)
     unknown = "; n_neg is null in all rows, or in none: ask the groups in which it is not known apart"
     troubles = [
-        (pl.col("n_pos").is_null(), "has a null n_pos", ""),
+        (~is_there, "has a null n_pos", ""),
         (pl.col("n_neg").is_null(), "has a null n_neg", unknown),
-        (pl.any_horizontal(outside).fill_null(False), "has a number below 0 or above 2**53", ""),
-        (one_row, "repeats a group", "; it has one row per group"),
+        (outside.fill_null(False), "has a number below 0 or above 2**53", ""),
+        (repeats, "repeats a group", "; it has one row per group"),
     ]
     return [
         Check(
-            rows.sum() > 0 if what != "repeats a group" or keys else rows,
+            rows.sum() > 0,
             compose_sentence(
-                f"the below= frame {what} in ",
-                (rows.sum() if keys or what != "repeats a group" else pl.len()).cast(pl.String),
-                f" row(s){advice}",
+                f"the below= frame {what} in ", rows.sum().cast(pl.String), f" row(s){advice}"
             ),
         )
         for rows, what, advice in troubles

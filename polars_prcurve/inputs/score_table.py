@@ -132,6 +132,11 @@ TOTALS = (c.N_POS, c.POS_BELOW, c.N_NEG, c.NEG_BELOW)
 """What a group table holds of each class: all examples, and those of them that were never scored."""
 
 
+MANY = 10**9
+"""Stands for a number of negatives that is not known, of which no result depends: where there are many,
+false alerts are as random as Poisson's numbers, whatever their share."""
+
+
 @dataclass(frozen=True)
 class NeverScored:
     """The examples below all scores; see `inputs.never_scored`."""

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_table import NeverScored, ScoreTable, Tallies
+from polars_prcurve.inputs.score_table import MANY, NeverScored, ScoreTable, Tallies
 from polars_prcurve.query_checks import Check, compose_sentence
 
 _CLASSES = {c.POS: c.POS_BELOW, c.NEG: c.NEG_BELOW}
@@ -93,7 +93,7 @@ def _count_rest(
     for kind, (of_class, given) in enumerate(_CLASSES.items(), start=1):
         rest = pl.col(given) - pl.col(of_class).fill_null(0)
         if of_class == c.NEG and not of_negatives:
-            rest = pl.lit(0) * rest  # those that no model scored are not counted
+            rest = 0 * rest + MANY  # those that no model scored are not counted
         most = rest.max().over(group) if group else rest.max()
         amounts = {name: rest if name == of_class else 0 * rest for name in _CLASSES}
         parts.append(

@@ -74,7 +74,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         -------
         One row per `by` group and distinct score, by group (null first), then falling score:
 
-        - `score`: as in the table
+        - `score`: as in the table; null for examples that were never scored
         - `n_pos`, `n_neg`: Int64, or Float64 with weights
         - with `weight`, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights. Pass all
           four as `counts=("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`, and `confidence=` works
@@ -120,7 +120,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         Returns
         -------
         One row per `by` group and distinct score, by group (null first), then falling threshold.
-        Ties move together, and the last row of a group has recall 1 and fpr 1:
+        Ties move together, and the last row of a group has recall 1 and fpr 1, unless examples were
+        never scored:
 
         - `threshold`: as in the table, the score
         - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights or with `sizes`; null from `rates`

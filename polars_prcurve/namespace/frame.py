@@ -88,9 +88,16 @@ class FramePrc(
     id
         The column or columns that tell the examples of a group apart, where models scored the same
         examples. Each example has one row per model, and `missing="drop"` leaves it out for all models.
+    below
+        Positives and negatives that were never scored, `(n_pos, n_neg)`: they lie below every score and
+        count as examples that no threshold flags. Two numbers are those of each group; a frame has a row
+        per group, with all group columns, `n_pos` and `n_neg`, and may have groups without a row in the
+        table. None, or nulls, as `n_neg` are negatives that are not counted: `eta`, `fpr`, `tn` and
+        `n_neg` are then null, and what needs their number raises. Between models with `id`, an example
+        that one model lacks is among those below it.
     missing
         What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or
-        `"drop"` the row.
+        `"drop"` the row. With `"below"` a null score lies below every score, as in `below`.
 
     Mistakes in names, dtypes and arguments raise `PrcError` at the call. Mistakes in values raise
     when the query runs: a `PrcError` from a DataFrame, and a

@@ -465,9 +465,7 @@ def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFra
         last = pl.col(_BEFORE_GROUP[total]) + pl.col(total).fill_null(0)
         sums |= {cum: last, above: last - pl.col(_BELOW[total])}
     below = has_some.select(c.GROUP, **sums)
-    both = pl.concat([running, below], how="diagonal_relaxed").sort(
-        c.GROUP, c.SCORE, descending=[False, True], nulls_last=True
-    )
+    both = pl.concat([running, below], how="diagonal_relaxed").sort(c.GROUP, maintain_order=True)
     if c.ENDS_GROUP not in running.collect_schema():
         return both
     ends = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(-1))

@@ -390,6 +390,7 @@ def _precision_interval_exprs(
     error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
     known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
     known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
+    known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
     ends = _move_by_eta(value, ends, confidence)
     error = (error**2 + (value * (1 - value)) ** 2 * pl.col(c.ETA_VARIANCE)).sqrt()
     low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)

@@ -13,7 +13,7 @@ from functools import lru_cache
 import polars as pl
 
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, counts_negatives
+from polars_prcurve.inputs.score_table import MANY, InputTable, counts_negatives
 from polars_prcurve.inputs.table_arguments import read_input
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -21,8 +21,8 @@ from polars_prcurve.prevalence.eta_table import read_eta
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
 _SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})
-_CELLS = pl.DataFrame({"tp": [7.0] * 2, "fn": [3.0] * 2, "fp": [2.0] * 2, "tn": [11.0, 97.0]})
-
+_BELOW = (0, 50, MANY)
+_CELLS = pl.DataFrame({"tp": 7.0, "fn": 3.0, "fp": 2.0, "tn": [float(n) for n in _BELOW]})
 
 _OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
 """Columns of results that follow from the number of negatives."""
@@ -50,12 +50,15 @@ def hide_uncounted(table: InputTable, query: pl.LazyFrame, makes: Iterable[str])
 @lru_cache(maxsize=1000)
 def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
     """Return whether the value of a metric changes with the number of negatives below all scores."""
-    few, many = _try_point(metric) if isinstance(metric, PointMetric) else _try_curve(metric)
-    return few is None or many is None or not math.isclose(few, many, rel_tol=1e-9)
+    first, *others = _try_point(metric) if isinstance(metric, PointMetric) else _try_curve(metric)
+    return any(
+        first is None or other is None or not math.isclose(first, other, rel_tol=1e-9)
+        for other in others
+    )
 
 
 def _try_point(metric: PointMetric) -> list[float | None]:
-    """Return the values of a point metric at equal alerts, among few and among many negatives."""
+    """Return the values of a point metric at equal alerts, among more and more negatives."""
     tp, fn, fp, tn = map(pl.col, _CELLS.columns)
     recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)
     value = metric.from_counts([tp, fn, fp, tn], (pl.lit(1.0), pl.lit(1.0)), (recall, fpr), eta)
@@ -63,9 +66,9 @@ def _try_point(metric: PointMetric) -> list[float | None]:
 
 
 def _try_curve(metric: CurveMetric) -> list[float | None]:
-    """Return the values of a curve metric with and without more negatives below all scores."""
+    """Return the values of a curve metric with more and more negatives below all scores."""
     values = []
-    for n_neg in (0, 50):
+    for n_neg in _BELOW:
         table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
         found = build_summary_table(table, read_eta(None, table, ()), [metric])
         values.append(table.collect(found, metric.name)["value"].item())

@@ -72,7 +72,7 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
     """Return both ends of the interval that reaches `deviations` standard errors to either side.
 
     All of it is on the logit scale, from the columns of EXTENDED; those of a `side` of a pair begin with
-    it. A value of 1 has no plain end.
+    it. A value of 1 has no plain end, and neither has one of 0, where no positive was found.
     """
     value = pl.col(side + name)
 
@@ -82,9 +82,13 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
         return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
     low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
+    inside = (value > 0) & (value < 1)
+    none = pl.when(value == 0).then(0.0)
     return (
-        pl.when(value < 1).then(pl.min_horizontal(low, reach("", -1))).otherwise(low),
-        pl.when(value < 1).then(pl.max_horizontal(high, reach("", 1))).otherwise(1.0),
+        pl.when(inside).then(pl.min_horizontal(low, reach("", -1))).otherwise(none.otherwise(low)),
+        pl.when(inside)
+        .then(pl.max_horizontal(high, reach("", 1)))
+        .otherwise(pl.when(value == 0).then(high).otherwise(1.0)),
     )
 
 

@@ -27,6 +27,11 @@ SUMS: dict[str, Any] = {"counts": ("n_pos", "n_neg", "n_pos_squares", "n_neg_squ
 POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1, 1.0]})
 CELLS: dict[str, Any] = {"cells": ("tp", "fp", "fn", "tn"), "score": "threshold"}
 CUMULATIVE = DF.prc.sweep(by="g", thresholds=9)
+BELOW = DF.select(pl.col("g").unique().sort()).with_row_index("n_pos").with_columns(n_neg=pl.lit(400))
+BELOW = pl.concat(
+    [BELOW, pl.DataFrame({"n_pos": [7], "g": ["none scored"], "n_neg": [9]})], how="vertical_relaxed"
+)
+NULLS = DF.with_columns(score=pl.when(pl.col("score") > 0.3).then("score"))
 SIZES: dict[str, Any] = {"rates": ("tpr", "fpr"), "sizes": (40, 900)}
 ETAS = DF.select("g").unique().sort("g").with_columns(eta=pl.lit(0.01))
 _SAMPLES = DF.select(pl.col("g").unique().sort()).with_row_index("k")
@@ -95,6 +100,11 @@ THRESHOLDS = pl.concat([_FIRST, _SECOND]).drop("i")
 AT_ETAS = DF.prc.operating_points([0.5, 0.01], by="g", precision=[0.2, 0.9])
 LONG = DF.prc.unpivot_scores(["score", "w"], name="m", row="row", score="s")
 HOLES = LONG.with_columns(s=pl.when(pl.int_range(pl.len()) % 97 != 3).then("s"))
+HOLES_BELOW = (
+    HOLES.filter(pl.col("s").is_null())
+    .group_by("m")
+    .agg(n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum())
+)
 ERRORS = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_auc"]
 
 DRAWN = DF.with_columns(
@@ -479,6 +489,30 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "reweight, dropped": (
         DF,
         lambda p: p.reweight(FIELD, score=["score"], missing="drop", name="x"),
+    ),
+    "counts, below frame": (DF, lambda p: p.counts(by="g", below=BELOW)),
+    "sweep, below frame": (DF, lambda p: p.sweep(by="g", below=BELOW)),
+    "sweep, null scores": (NULLS, lambda p: p.sweep(by=["g", "h"], missing="below")),
+    "curve, below frame": (DF, lambda p: p.curve([None, 0.1], by="g", below=BELOW, confidence=0.9)),
+    "curve, found": (DF, lambda p: p.curve(by="h", below=(50, None), confidence=0.9)),
+    "summary, below frame": (
+        DF,
+        lambda p: p.summary([None, 0.1], by="g", below=BELOW, metrics=AREAS_IN_FIELD, confidence=0.9),
+    ),
+    "summary, null scores": (NULLS, lambda p: p.summary(0.1, by="h", missing="below")),
+    "operating_points, below frame": (
+        DF,
+        lambda p: p.operating_points(0.1, by="g", below=BELOW, recall=0.5, fpr=0.1, confidence=0.9),
+    ),
+    "compare, null scores": (
+        NULLS,
+        lambda p: p.compare(0.1, score=["score", "w"], by="h", missing="below", confidence=0.9),
+    ),
+    "compare, below frame": (
+        HOLES.drop_nulls("s"),
+        lambda p: p.compare(
+            0.1, model="m", id=["row", "h"], score="s", below=HOLES_BELOW, metrics="average_precision"
+        ),
     ),
     "one_vs_rest, mix": (
         DF.drop("label"),

@@ -163,12 +163,14 @@ def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
 
 
 def measure_areas(points: pl.DataFrame) -> dict[int, float]:
-    """Return the area under the straight lines of each curve, by its number."""
+    """Return the area under the straight lines of each curve, on to (1, 1), by its number."""
     # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
     run = pl.col("fpr").diff().over("curve").fill_null(0)
     height = (pl.col("recall") + pl.col("recall").shift(1)).over("curve").fill_null(0) / 2
-    areas = points.with_columns(area=run * height).group_by("curve").agg(pl.col("area").sum())
-    return dict(areas.rows())
+    # What was never scored ties below the last point.
+    rest = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
+    areas = points.with_columns(area=run * height).group_by("curve", maintain_order=True)
+    return dict(areas.agg(pl.col("area").sum() + rest).rows())
 
 
 # Doubt ----------------------------------------------------------------------------------------
