@@ -158,7 +158,7 @@ def test_all_charts_of_the_page_can_be_drawn(tmp_path: Path) -> None:
     source = "".join(example.source for example in doctest.DocTestParser().get_examples(PAGE))
     exec(source, names)
     drawn = [name for name, value in names.items() if isinstance(value, alt.TopLevelMixin)]
-    assert len(drawn) >= len(PLOTS) + 1
+    assert {"pr_chart", "roc_chart", "area_chart"} <= set(drawn)
     for name in drawn:
         file = tmp_path / f"{name}.svg"
         names[name].save(file)
