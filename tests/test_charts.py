@@ -2164,7 +2164,8 @@ def test_precision_has_a_log_axis_where_positives_are_rare():
     assert kind(charts.pr_curve(frame.prc.curve(0.001))) == "log"
     assert kind(charts.pr_curve(frame.prc.curve(0.1))) == "linear"
     coin = frame.with_columns(label=pl.col("label").shuffle(seed=3))
-    for scores, wanted in ((frame, "linear"), (coin, "log")):
+    good = frame.with_columns(score=pl.col("score") + 2 * pl.col("label"))
+    for scores, wanted in ((good, "linear"), (coin, "log")):
         assert kind(charts.pr_curve(scores.prc.curve([0.005, 0.1]))) == wanted, "no line is at the foot"
         assert kind(charts.pr_curve(scores.prc.curve([0.02, 0.1]))) == "linear", "not where it is bad"
     assert kind(charts.pr_curve(frame.prc.curve([1e-5, 0.5]))) == "log", "no panel is empty"

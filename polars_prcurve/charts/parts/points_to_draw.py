@@ -58,16 +58,14 @@ def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
 def lie_at_foot(curves: ChartCurves) -> bool:
     """Return whether a line of rare positives would lie at the foot of a linear axis of precision.
 
-    That is so if its precision is below 5 %, in the mean over recall.
+    That is so if its precision is below 5 % where half of the positives are found.
     """
     rare = curves.per_curve.select("curve", "eta").filter(pl.col("eta").is_between(0, LOG_BELOW, "none"))
-    rows = keep_rises(curves.rows).select("curve", "recall", "fpr")
-    rows = rows.join(rare, on="curve", maintain_order="left")
-    recall, fpr, eta = pl.col("recall"), pl.col("fpr"), pl.col("eta")
-    precision = recall * eta / (recall * eta + fpr * (1 - eta))
-    step = recall.diff().over("curve").fill_null(recall)
-    areas = rows.group_by("curve").agg(area=(precision * step).sum(), end=recall.max())
-    return bool((areas["area"] < _AT_FOOT * areas["end"]).any())
+    half = curves.rows.filter(pl.col("recall") >= 0.5).select("curve", "recall", "fpr")
+    half = half.group_by("curve").agg(pl.all().sort_by("recall", "fpr").first())
+    right = pl.col("recall") * pl.col("eta")
+    precision = right / (right + pl.col("fpr") * (1 - pl.col("eta")))
+    return bool(half.join(rare, on="curve").select((precision < _AT_FOOT).any()).item())
 
 
 def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
