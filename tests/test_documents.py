@@ -251,6 +251,15 @@ def test_many_groups_of_models_are_one_picture_under_a_short_sentence(tmp_path: 
     assert len([1 for tag, _ in card.tags if tag == "circle"]) == 12
 
 
+@pytest.mark.parametrize("case", ["many groups of models", "not told apart"])
+def test_the_bar_of_what_is_needed_has_the_number_of_the_sentence(case: str, tmp_path: Path) -> None:
+    decision = decide(case)
+    said = re.search(r"with about ([\d\s]+) positives", decision.verdict.would_settle)
+    drawn = re.search(r"about ([\d\s]+) needed", read_report(decision, tmp_path).read())
+    assert said and drawn
+    assert said[1].split() == drawn[1].split()
+
+
 def test_a_model_alone_is_no_better_than_any_other() -> None:
     table = SITES.with_columns(model=pl.lit("only"))
     decision = table.prc(by="site", model="model").decide(0.02, recall=0.5)

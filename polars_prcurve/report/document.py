@@ -381,7 +381,7 @@ def _write_need(findings: Findings) -> Iterator[str]:
     would_settle, (case, verdict) = findings.verdict.would_settle, pick_open(findings.cases)
     if would_settle:
         yield f'<h2>What would settle it</h2><p class="settle">{escape(would_settle)}.</p>'
-        needed = count_needed(case, verdict.status, findings.confidence)
+        needed = count_needed(case, verdict.status, findings.evidence.test_level)
         if findings.group_tests is None and needed is not None and needed.number > needed.here:
             share = max(100 * needed.here / needed.number, 0.7)
             yield (
