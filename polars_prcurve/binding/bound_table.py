@@ -39,7 +39,7 @@ from polars_prcurve.inputs.column_reader import (
     is_dropping,
     list_columns,
 )
-from polars_prcurve.inputs.never_scored import counts_negatives
+from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.point_columns import list_parts
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import gives_squares, read_input, read_unlabelled
@@ -435,7 +435,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             if name == "by":
                 reader.read_by(value, ())
             elif value is not None and name == "below":
-                counts_negatives(value)
+                tells_negatives(value)
             elif value is not None and name not in ("missing", "pos_label"):
                 for column in _list_named(name, value):
                     read = reader.read_column(name, column)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from polars_prcurve.binding.words import USES
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.never_scored import counts_negatives
+from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
 
@@ -223,7 +223,7 @@ def list_facts(
         facts.add("label=None")
     if isinstance(said.get("missing"), str) and said["missing"] == "below":
         facts.add(_NULL_BELOW)
-    if "below" in said and not counts_negatives(said["below"]):
+    if "below" in said and not tells_negatives(said["below"]):
         facts.add(_UNKNOWN)
     if eta is not None and not (isinstance(eta, list | tuple) and all(of is None for of in eta)):
         facts.add("eta=")

@@ -34,7 +34,7 @@ _COUNTS = dict(zip(("n_pos", "n_neg"), (TOTALS[:2], TOTALS[2:]), strict=True))
 _EXPECTED = "two whole numbers, of positives and of negatives (None if not known), or a frame of them"
 
 
-def counts_negatives(below: Any) -> bool:
+def tells_negatives(below: Any) -> bool:
     """Return whether `below=` says how many negatives were never scored; raise if it says nothing."""
     below = take_frame(below)
     if not isinstance(below, pl.DataFrame | pl.LazyFrame):
@@ -53,7 +53,7 @@ def read_never_scored(below: Any, table: ScoreTable, *, in_rows: bool) -> NeverS
     """Return the examples below all scores; `in_rows` says whether rows without a score are."""
     if below is None:
         return NeverScored(in_rows=in_rows)
-    found = NeverScored(in_rows=in_rows, counts_negatives=counts_negatives(below))
+    found = NeverScored(in_rows=in_rows, counts_negatives=tells_negatives(below))
     below = take_frame(below)
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
         frame = _read_frame(below, table, counted=found.counts_negatives)
