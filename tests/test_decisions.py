@@ -135,6 +135,7 @@ def draw_equals(seed: int, n: int = 1_500) -> pl.DataFrame:
     return pl.DataFrame({"label": label, "m0": common + noise[0], "m1": common + noise[1]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "eta", "goal", "says"),
     [
@@ -675,7 +676,7 @@ def test_groups_of_published_points_are_decided() -> None:
 
 def test_ends_of_an_interval_have_the_unit_of_its_value() -> None:
     df = draw_models({"score": 1.2}, 60, 1_000, seed=2)
-    for eta in np.geomspace(0.001, 0.2, 40):
+    for eta in np.geomspace(0.001, 0.2, 12):
         said = df.prc.decide(float(eta), recall=0.5).verdict.sentence.replace("\u00a0", " ")
         found = re.search(r"^(1 in )?[\d. ]+ (of 100 )?alerts? (is|are) right \((1 in )?", said)
         if found:

@@ -190,6 +190,7 @@ def test_bytes_are_equal_whatever_the_order_of_rows(case: str, tmp_path: Path) -
     assert first.model_card() == other.model_card()
 
 
+@pytest.mark.slow
 def test_hostile_names_are_only_text(tmp_path: Path) -> None:
     two = draw_models({"a": 2.5, "b": 1.0}, 80, 800)
     for name in HOSTILE:
@@ -256,7 +257,8 @@ def test_the_bar_of_what_is_needed_has_the_number_of_the_sentence(case: str, tmp
     decision = decide(case)
     said = re.search(r"with about ([\d\s]+) positives", decision.verdict.would_settle)
     drawn = re.search(r"about ([\d\s]+) needed", read_report(decision, tmp_path).read())
-    assert said and drawn
+    assert said is not None
+    assert drawn is not None
     assert said[1].split() == drawn[1].split()
 
 

@@ -251,6 +251,7 @@ def test_the_bound_of_a_rate_is_the_exact_one(k: int, n: int, alpha: float) -> N
     assert bound_rate(0, n, alpha) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(20, 60), (40, 150)])
 def test_the_bound_of_precision_fails_no_more_often_than_it_may(n_pos: int, n_neg: int) -> None:
     """Summed over all draws, so that there is no chance in it."""

@@ -303,14 +303,16 @@ OF_COUNTS: Any = {"counts": ("n_pos", "n_neg"), "by": "group"}
 
 @pytest.mark.parametrize("eta", [0.1, 0.01, 1 / 3, 0.5, 0.9, 1e-300, 1 - 1e-9, 0.0, 1.0])
 def test_precision_of_flagging_all_is_eta(eta: float) -> None:
-    """To the last bit, so that the target eta finds the last row."""
+    """To the last bit, so that the target eta finds the last row; fdr has the digits of its counts."""
     asked = ["precision", "fdr", "lift"]
     for given_eta in (eta, pl.DataFrame({"eta": [eta]})):
         row = prc(FLAG_ALL).curve(given_eta, metrics=asked, **OF_COUNTS)
         assert row["precision"].unique().to_list() == [eta]
-        assert row["fdr"].unique().to_list() == [1 - eta]
+        assert row["fdr"].to_list() == pytest.approx([1 - eta] * row.height, rel=1e-15)
         assert eta == 0 or row["lift"].unique().to_list() == [1.0]
     points = prc(FLAG_ALL).operating_points(eta, precision=eta, **OF_COUNTS)
+    assert points["threshold"].to_list() == FLAG_ALL["score"].to_list()
+    points = prc(FLAG_ALL).operating_points(eta, fdr=1 - eta, **OF_COUNTS)
     assert points["threshold"].to_list() == FLAG_ALL["score"].to_list()
     recalls = prc(FLAG_ALL).summary(eta, metrics=metrics.recall_at_precision(eta), **OF_COUNTS)
     assert recalls["value"].unique().to_list() == [1.0]

@@ -177,9 +177,7 @@ class PointMetric(Metric):
                 tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
             value = self.from_cells((tp, fn, fp, tn), *rates, eta)
             if scale is not None and self.if_all_flagged is not None:
-                # At a counted prevalence the counts themselves tell more digits than eta does.
-                is_scaled = (scale[0] != 1) | (scale[1] != 1)
-                all_flagged = is_scaled & (rates[0] == 1) & (rates[1] == 1)
+                all_flagged = (rates[0] == 1) & (rates[1] == 1)
                 value = choose_where(all_flagged, self.if_all_flagged(eta), value)
         return value.fill_nan(None).alias(self.name)
 

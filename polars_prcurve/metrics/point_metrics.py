@@ -208,13 +208,7 @@ def precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     return tp / (tp + fp)
 
 
-@declare_point(
-    source="1 - precision",
-    direction="minimize",
-    ties=never_tie,
-    if_all_flagged=lambda eta: 1 - eta,
-    share_of=(("fp",), ("tp",)),
-)
+@declare_point(source="1 - precision", direction="minimize", ties=never_tie, share_of=(("fp",), ("tp",)))
 def fdr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of flagged examples that are negative."""
     return fp / (fp + tp)
