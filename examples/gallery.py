@@ -33,6 +33,9 @@ PAGES = (
     "which-area",
     "decide",
     "never-scored",
+    "watch",
+    "what-to-label-next",
+    "folds",
 )
 """Pages whose code draws their images."""
 IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")

@@ -65,8 +65,10 @@ def monitor(
     spec = ChartSpec(x, y, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
     canvas = Canvas(curves, channels, spec)
     firsts = rows.group_by("curve", maintain_order=True).first()
-    draw_level(canvas, firsts["reference"], "reference")
-    draw_level(canvas, firsts.filter(pl.col("bound") != pl.col("reference"))["bound"], "bound")
+    is_fpr = (firsts["bound"] > firsts["reference"]).any()
+    draw_level(canvas, firsts["reference"], "reference", "below" if is_fpr else "above")
+    bounds = firsts.filter(pl.col("bound") != pl.col("reference"))["bound"]
+    draw_level(canvas, bounds, "bound", "above" if is_fpr else "below")
     canvas.draw_lines(rows.drop_nulls("overall"))
     draw_periods(canvas, rows)
     canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", say_period, rows["period"])

@@ -178,8 +178,16 @@ def name_line(canvas: Canvas, text: str, *kinds: Iterable[dict[str, Any]]) -> No
     canvas.words.append(choose_way(Word(text=text, **QUIET, **way) for way in ways))
 
 
-def draw_level(canvas: Canvas, levels: Iterable[float | None], name: str) -> None:
-    """Draw level lines at these heights, one per panel and value, and name the highest."""
+def draw_level(
+    canvas: Canvas,
+    levels: Iterable[float | None],
+    name: str,
+    side: Literal["above", "below"] | None = None,
+) -> None:
+    """Draw level lines at these heights, one per panel and value, and name the highest.
+
+    The name stands on the `side` of its line that is said, where another line is on the other one.
+    """
     x, y = canvas.axes
     drawn = [
         (level, place)
@@ -194,6 +202,8 @@ def draw_level(canvas: Canvas, levels: Iterable[float | None], name: str) -> Non
     above: dict[str, Any] = {"dy": -3, "baseline": "bottom", "y": level}
     below: dict[str, Any] = {"dy": 3, "baseline": "top", "y": level}
     sides = [above] if y.place(level) < 0.07 else [above, below] if y.place(level) < 0.93 else [below]
+    if side is not None and len(sides) > 1:
+        sides = [above if side == "above" else below]
     ends: list[dict[str, Any]] = [{"x": x.low, "dx": 5}, {"x": x.high, "dx": -5, "align": "right"}]
     name_line(canvas, name, [*ends, *list_middles(canvas, range(2, 9))], sides)
 

@@ -353,7 +353,8 @@ def _say_sizes(sizes: Sequence[pl.Series], *, in_field: bool) -> str:
         numbers = say_sizes(*(format_range(size.round()) for size in sizes))
         return f" of several parts, weighted for the field, which counts as {numbers}"
     if any(size.dtype.is_float() and (size != size.round()).any() for size in sizes):
-        pos, neg = map(format_range, sizes)
+        whole = all((size >= 100).all() for size in sizes)
+        pos, neg = (format_range(size.round() if whole else size) for size in sizes)
         return f": the weights of positives add up to {pos}, those of negatives to {neg}"
     return f": {say_sizes(*map(format_range, sizes))}"
 
