@@ -268,7 +268,6 @@ def test_bad_values_are_refused_in_the_same_words(engine: str, case: str) -> Non
         {"label": "kind"},
         {"score": "kind"},
         {"weight": "kind"},
-        {"missing": "ignore"},
         {"pos_label": "yes"},
     ],
 )
@@ -289,6 +288,8 @@ def test_what_is_refused_here_only() -> None:
         counts(df, label=pl.col("kind") == "fraud")
     with pytest.raises(PrcError, match=r"^expected a table of pandas, .* got list$"):
         counts([0.1, 0.2])
+    with pytest.raises(PrcError, match=r'^missing= is "raise" or "drop"; got \'below\''):
+        counts(df, missing="below")
     with pytest.raises(PrcError, match=r'^thresholds= is "corners"; got 20'):
         counts(df, thresholds=20)
     with pytest.raises(PrcError, match=r"^thresholds= is for a whole table, and positives="):
