@@ -142,19 +142,29 @@ def _write(words: Words) -> str:
 
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
-    """Return a line per case: its value and interval, or which model is better there."""
+    """Return a line per case: values of the models and their intervals, or which is better there."""
     shown = findings.cases[:_MOST_ROWS]
-    names = name_cases([case for case, _ in shown])
-    columns = [Column("where", list(map(_clean, names)), is_text=True)]
+    cases = [case for case, _ in shown]
+    names = list(map(_clean, name_cases(cases)))
+    verdicts = Column("verdict", [_clean(say_short(*each)) for each in shown], is_text=True)
+    merit = findings.goal.merit
+    of_merit = merit in ("precision", "recall")
+    unit, say = ("of 100 right", _say_precision) if of_merit else (name_metric(merit), say_merit)
     if findings.has_one_model:
-        firsts = [case.candidates[0] for case, _ in shown]
-        merit = findings.goal.merit
-        of_merit = merit in ("precision", "recall")
-        say = _say_precision if of_merit else say_merit
-        values = [_write(say(each)) if each.is_met else "-" for each in firsts]
-        columns.append(Column("of 100 right" if of_merit else name_metric(merit), values))
-    short = [_clean(say_short(case, verdict)) for case, verdict in shown]
-    columns.append(Column("verdict", short, is_text=True))
+        values = [
+            _write(say(first)) if first.is_met else "-" for first, *_ in (of.candidates for of in cases)
+        ]
+        columns = [Column("where", names, is_text=True), Column(unit, values), verdicts]
+    else:
+        models = {of.model: _clean(name_model(of)) for of in cases[0].candidates}
+        columns = [Column(unit, names, is_text=True)]
+        for model in sorted(models, key=str):
+            rows = [next((of for of in case.candidates if of.model == model), None) for case in cases]
+            values = [_write(say(of)) if of is not None and of.is_met else "-" for of in rows]
+            columns.append(Column(models[model], values))
+        columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
+        if sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1) > width:
+            columns = [Column("where", names, is_text=True), verdicts]
     lines = list(_lay_out(columns, width))
     more = len(findings.cases) - len(shown)
     return [*lines, f"{more} more"] if more > 0 else lines
