@@ -80,7 +80,10 @@ def takes_weight(call: Callable[[Any], Any]) -> bool:
 WEIGHTED = [
     name
     for name, (frame, call) in QUERIES.items()
-    if frame is not POINTS and takes_weight(call) and "in a field" not in name  # which weighs by itself
+    if frame is not POINTS
+    and takes_weight(call)
+    and "in a field" not in name  # which weighs by itself
+    and "at a target, in clusters" not in name  # which have no interval with weights
 ]
 
 

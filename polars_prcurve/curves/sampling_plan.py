@@ -168,7 +168,7 @@ def _share_out(wanted: Floats, least: Integers, most: Integers, total: int) -> I
     # Rounded down, some labels are left over: they go where rounding cost most, and a row is left.
     # Where no more is wanted of any, as without a deviation, they go round.
     order = np.argsort(labels - exact, kind="stable")
-    while labels.sum() < min(total, most.sum()):
+    while labels.sum() < min(float(total), float(most.sum())):
         for place in order:
             if labels.sum() < total and labels[place] < most[place]:
                 labels[place] += 1
