@@ -256,15 +256,15 @@ def is_same_counts(found: Row, expected: Row) -> bool:
     cut = expected.get("cut", {})
     counts = {name: value for name, value in expected.items() if name not in (*cut, "cut")}
     return is_same_row(found, counts) and all(
-        abs(to_fraction(found[name]) - expected[name])
-        <= most + abs(expected[name]) / 10**12 + LEAST_FLOAT
-        for name, most in cut.items()
+        is_near(found[name], expected[name], most) for name, most in cut.items()
     )
 
 
-def to_fraction(value: float) -> Fraction:
-    """Return a float as a fraction; what is beyond the largest float is at least twice as large."""
-    return Fraction(value) if math.isfinite(value) else Fraction(2) ** 2200
+def is_near(found: float, exact: Fraction, cut: Fraction) -> bool:
+    """Whether a sum that may have been cut is the exact one, which may be beyond the largest float."""
+    if math.isinf(found):
+        return exact > sys.float_info.max
+    return abs(Fraction(found) - exact) <= cut + abs(exact) / 10**12 + LEAST_FLOAT
 
 
 TOLD_APART = ("", "small integers", "integers", "small counts", "narrow counts")

@@ -21,6 +21,7 @@ RATES: dict[str, Any] = {"predicted_positive_rate": [0.0, 0.2], "alerts": [5, 30
 OWN = metrics.point("own", lambda tp, fn, fp, tn: fp * tn, direction="maximize")
 ASKED: dict[str, dict[str, Any]] = {
     "targets": {**RUNS, **RATES, "maximize": ["f1", "mcc", "accuracy", "npv", OWN]},
+    "undefined at 0": {"maximize": ["precision", "lift", "markedness", "lr_pos", "recall_gain"]},
     "weights": {**RUNS, **RATES, "maximize": ["f1", "cohen_kappa", OWN], "weight": "weight"},
     "promises": {**RUNS, **RATES, "guarantee": 0.9},
     "promises from a start": {**RUNS, "guarantee": 0.8, "start": 3},
@@ -62,3 +63,12 @@ def test_blocks_at_prevalences_that_are_estimates(table: pl.DataFrame) -> None:
         patch.setattr(Target, "changes_once_in_block", False)
         expected = table.prc.operating_points(etas, **how)
     assert_frame_equal(found, expected, check_exact=True)
+
+
+def test_at_eta_0_the_best_row_is_the_first_that_has_a_value() -> None:
+    """Where all positives come first, lift is infinite and so undefined; the next row is the best."""
+    df = pl.DataFrame({"score": [6, 3, 2], "label": [1, 0, 0]})
+    alone = df.prc.operating_points(0.0, maximize="lift")
+    among = df.prc.operating_points([0.0, 0.3], maximize="lift").filter(eta=0.0)
+    assert alone["threshold"].item() == 3
+    assert_frame_equal(among, alone)

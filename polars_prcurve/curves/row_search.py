@@ -95,8 +95,11 @@ class RowSearch:
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
         begins = pl.col(_IS_CORNER)
+        # Where fp = 0 much is undefined at eta = 0, and the row after it is the first that has a value.
+        follows_none = (pl.col("fpr").shift(1) == 0).fill_null(False)
         rows = self.rows.with_columns(begin_block("recall").alias(_IS_CORNER)).with_columns(
-            begins.cast(pl.Int64).cum_sum().alias(_BLOCK), (begins | end_block(begins)).alias(_IS_CORNER)
+            begins.cast(pl.Int64).cum_sum().alias(_BLOCK),
+            (begins | end_block(begins) | follows_none).alias(_IS_CORNER),
         )
         corners = rows.filter(_IS_CORNER)
         at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), c.PAIR, targets)
