@@ -246,7 +246,7 @@ def recall_at_fpr(points: Points, eta: Fraction, most: str) -> Fraction:
 def precision_at_recall(points: Points, eta: Fraction, target: str) -> Fraction | None:
     recall = Fraction(float(target))
     for t0, f0, t, f in segments(points):
-        if t >= recall - Fraction(1, 10**12):
+        if t >= recall * (1 - Fraction(1, 2**50)):  # a recall that is rounded may fall short by less
             share = min((recall - t0) / (t - t0), Fraction(1))
             return precision(recall, f0 + (f - f0) * share, eta)
     raise AssertionError("recall ends at 1")
