@@ -204,6 +204,18 @@ def test_a_bound_table_is_a_snapshot_that_pickles_without_counts() -> None:
         assert_same(again.summary(0.1), before)
 
 
+@pytest.mark.parametrize("kind", ["frame", "lazy", "arrow"])
+def test_what_is_kept_is_of_these_very_words(kind: str) -> None:
+    """Frames of `below=` that are there for one call each may all be at one place in memory."""
+    make = {"frame": pl.DataFrame, "lazy": pl.LazyFrame, "arrow": lambda of: pl.DataFrame(of).to_arrow()}
+    bound = pl.DataFrame({"g": [1, 1], "score": [0.9, 0.1], "label": [1, 0]}).prc(by="g")
+    for n in range(20):
+        below = make[kind]({"g": [1, *range(2, 40)], "n_pos": [0] * 38 + [n], "n_neg": [n] + [0] * 38})
+        found = bound.summary(metrics="average_precision", below=below)
+        assert found["n_neg"][0] == n + 1
+        assert found["n_pos"].sum() == n + 1
+
+
 def test_intervals_are_values() -> None:
     assert intervals(0.95) == intervals(0.95, method="analytic")
     assert len({intervals(0.9), intervals(0.9), intervals(0.9, rate="jeffreys")}) == 2

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import take_frame
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.binding import words
 from polars_prcurve.binding.rules import check_rules, list_facts
@@ -297,17 +298,24 @@ def _stack_classes(call: Question, groups: list[Column]) -> Question:
 
 
 def _describe_words(columns: Mapping[str, Any]) -> str | None:
-    """Return a text that is equal for equal words; None if an expression does not serialize."""
+    """Return a text that is equal for equal words alone.
+
+    It is None for an expression that does not serialize, and for a LazyFrame, which may read other
+    values the next time.
+    """
 
     def describe(value: Any) -> Any:
+        value = take_frame(value)
         if isinstance(value, pl.Expr):
             return "expression", value.meta.serialize(format="json")
         if isinstance(value, list | tuple):
             return [describe(each) for each in value]
         if isinstance(value, pl.DataFrame):
-            return "frame", str(value.schema), value.to_dict(as_series=False)
+            return "frame", value.serialize()
         return type(value).__name__, value
 
+    if any(isinstance(value, pl.LazyFrame) for value in columns.values()):
+        return None
     try:
         return repr({name: describe(value) for name, value in columns.items()})
     except pl.exceptions.PolarsError:
