@@ -409,6 +409,7 @@ def test_both_words_add_up() -> None:
         ((-1, 2), "of positives, is a whole number, at least 0"),
         ((1, 2**60), "of negatives, is a whole number, at most"),
         (pl.DataFrame({"g": ["a"], "n": [1]}), "has the group columns, n_pos and n_neg; it has g, n"),
+        (pl.DataFrame({"g": ["a"], "n_pos": [1], "n_negs": [2]}), "has no n_neg, and a column 'n_negs'"),
         (pl.DataFrame({"n_pos": [1], "n_neg": [2]}), "lacks the group column 'g'"),
         (pl.DataFrame({"g": [1], "n_pos": [1], "n_neg": [2]}), "column 'g' is Int64"),
         (

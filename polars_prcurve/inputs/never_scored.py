@@ -99,6 +99,11 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counte
         raise PrcError(f"the below= frame has a row per group, and lacks the group column {name!r}")
     others = [name for name in columns if name not in (*keys, *_COUNTS)]
     check_forgotten_groups("below", others, table.schema)
+    if others and "n_neg" not in below.lazy().collect_schema():
+        raise PrcError(
+            f"the below= frame has no n_neg, and a column {others[0]!r}; call it n_neg if it holds the "
+            "negatives, or leave it out"
+        )
     for name in _COUNTS:
         if not columns[name].is_integer():
             raise PrcError(
