@@ -50,7 +50,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     read_etas_apart,
 )
-from polars_prcurve.charts.parts.findings import say_thresholds
+from polars_prcurve.charts.parts.findings import lie_at_foot, say_thresholds
 from polars_prcurve.charts.parts.marked_points import (
     MarkedPoints,
     add_lower,
@@ -63,7 +63,6 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_doubt,
     describe_thinning,
     find_few_false_alerts,
-    lie_at_foot,
     raise_to_axis,
     split_by_doubt,
     thin_points,

@@ -21,7 +21,7 @@ from polars_prcurve.charts.parts.chart_axes import (
 )
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import label_panels
-from polars_prcurve.charts.parts.findings import read_at_half, say_areas, say_values
+from polars_prcurve.charts.parts.findings import lie_at_foot, read_at_half, say_areas, say_values
 from polars_prcurve.charts.parts.marked_points import (
     MarkedPoints,
     find_rates,
@@ -37,7 +37,6 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_thinning,
     find_few_false_alerts,
     keep_rises,
-    lie_at_foot,
     measure_steps,
     raise_to_axis,
     split_by_doubt,

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.charts.parts.chart_axes import LOG_BELOW
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.icons import IconGrid
@@ -32,6 +33,7 @@ _MOST_NAMES, _MOST_LETTERS = 3, 60
 _FEWEST_PANELS = 3
 _MOST_LINES = 24
 """Lines, at most, of which a title tells."""
+_AT_FOOT = 0.05
 _NEAR_HALF = 0.6
 """The recall up to which a published point is said to find half."""
 
@@ -56,6 +58,20 @@ def find_half(curves: ChartCurves) -> pl.DataFrame:
     """Return the row of each curve at the highest threshold that finds half of the positives."""
     half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
     return half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
+
+
+def lie_at_foot(curves: ChartCurves) -> bool:
+    """Return whether a line of rare positives would lie at the foot of a linear axis of precision.
+
+    That is so if its precision is below 5 % where half of the positives are found.
+    """
+    from polars_prcurve.metrics import precision
+
+    is_rare = pl.col("eta").is_between(0, LOG_BELOW, "none")
+    rare = curves.per_curve.filter(is_rare).select("curve", "eta")
+    half = find_half(curves).select("curve", "recall", "fpr").join(rare, on="curve")
+    right = precision(*map(pl.col, ("recall", "fpr", "eta")))
+    return bool(half.select((right < _AT_FOOT).any()).item())
 
 
 def is_higher_better(metric: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.charts.parts.chart_axes import LOG_BELOW, ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
@@ -35,7 +35,6 @@ _MAX_DOTS = 12
 """Points of a line, at most, that are dots, too."""
 _MOST_DOTS = 30
 """Published points of a curve, at most, that are dots."""
-_AT_FOOT = 0.05
 FEW_POSITIVES = 20
 """Positives below which a share of them is no finding."""
 DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"
@@ -53,19 +52,6 @@ def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
     first, last = (curve.ne_missing(curve.shift(by)) for by in (1, -1))
     before = pl.when(first).then(0.0).otherwise(recall.shift(1))
     return rows.filter((recall > before) | last)
-
-
-def lie_at_foot(curves: ChartCurves) -> bool:
-    """Return whether a line of rare positives would lie at the foot of a linear axis of precision.
-
-    That is so if its precision is below 5 % where half of the positives are found.
-    """
-    rare = curves.per_curve.select("curve", "eta").filter(pl.col("eta").is_between(0, LOG_BELOW, "none"))
-    half = curves.rows.filter(pl.col("recall") >= 0.5).select("curve", "recall", "fpr")
-    half = half.group_by("curve").agg(pl.all().sort_by("recall", "fpr").first())
-    right = pl.col("recall") * pl.col("eta")
-    precision = right / (right + pl.col("fpr") * (1 - pl.col("eta")))
-    return bool(half.join(rare, on="curve").select((precision < _AT_FOOT).any()).item())
 
 
 def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
