@@ -62,9 +62,9 @@ def count_discordant(
     """Return the numbers of examples, by class, that one model alone flags, or both, and of all.
 
     There is a row per model pair and ETA_NUMBER. `points` hold a threshold of each model and ETA_NUMBER.
-    Both models' rows are joined where each flags them, which mostly are few; the others follow, since
-    what one model flags alone is what it flags less what both flag. Examples between two thresholds are
-    flagged alike, so they are counted together, once for all steps.
+    Only examples that both models flag are joined, which mostly are few: what one model alone flags is
+    what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
+    counted together, once for all steps.
     Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     """
     rows, thresholds = _read_models(table, points, by)

@@ -328,7 +328,8 @@ def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
 
 def counts_negatives(table: InputTable) -> bool:
     """Return whether the negatives are counted; otherwise only those with a score are known."""
-    return not has_unscored(table) or (table.unscored is not None and table.unscored.counts_negatives)
+    unscored = table.unscored if isinstance(table, ScoreTable) else None
+    return unscored is None or unscored.counts_negatives
 
 
 def has_unlike_examples(table: InputTable) -> bool:

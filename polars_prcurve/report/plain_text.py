@@ -8,7 +8,7 @@ The last line says what was left out.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -89,7 +89,7 @@ def _write_models(findings: Findings, case: Case, width: int) -> tuple[list[str]
     shown = list(case.candidates[:_MOST_ROWS])
     columns, spare = list_columns(findings, case, shown)
     left_out = []
-    while sum(column.width + len(_GAP) for column in columns) - len(_GAP) > width:
+    while _measure(column.width for column in columns) > width:
         droppable = [name for name in spare if any(column.head == name for column in columns)]
         if not droppable:
             break
@@ -151,9 +151,8 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
     of_merit = merit in ("precision", "recall")
     unit, say = ("of 100 right", _say_precision) if of_merit else (name_metric(merit), say_merit)
     if findings.has_one_model:
-        values = [
-            _write(say(first)) if first.is_met else "-" for first, *_ in (of.candidates for of in cases)
-        ]
+        firsts = [case.candidates[0] for case in cases]
+        values = [_write(say(of)) if of.is_met else "-" for of in firsts]
         columns = [Column("where", names, is_text=True), Column(unit, values), verdicts]
     else:
         models = {of.model: _clean(name_model(of)) for of in cases[0].candidates}
@@ -163,17 +162,22 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
             values = [_write(say(of)) if of is not None and of.is_met else "-" for of in rows]
             columns.append(Column(models[model], values))
         columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
-        if sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1) > width:
+        if _measure(column.width for column in columns) > width:
             columns = [Column("where", names, is_text=True), verdicts]
     lines = list(_lay_out(columns, width))
     more = len(findings.cases) - len(shown)
     return [*lines, f"{more} more"] if more > 0 else lines
 
 
+def _measure(widths: Iterable[int]) -> int:
+    """Return the width of a line of columns."""
+    return sum(width + len(_GAP) for width in widths) - len(_GAP)
+
+
 def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
     """Yield the lines of a table; the first column is cut if all are too wide together."""
     widths = [column.width for column in columns]
-    too_much = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    too_much = _measure(widths) - width
     if too_much > 0 and columns[0].is_text:
         widths[0] = max(widths[0] - too_much, _LEAST_NAME)
     for cells in zip(*([column.head, *column.cells] for column in columns), strict=True):

@@ -137,16 +137,12 @@ def _add_chance(
     values: pl.LazyFrame, table: InputTable, curves: CurveSegments, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
-    counted = counts_negatives(table)
-    if not is_field(table) and not has_unlike_examples(table) and counted:
+    is_tested = not is_field(table) and counts_negatives(table)
+    if is_tested and not has_unlike_examples(table):
         found = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
         return values.join(found, on=c.GROUP, how="left")
     above = pl.lit(None, dtype=pl.Boolean)
-    if (
-        not is_field(table)
-        and counted
-        and f"{_AREA}_low" in (columns := values.collect_schema().names())
-    ):
+    if is_tested and f"{_AREA}_low" in (columns := values.collect_schema().names()):
         # A few heavy rows, or clusters, may carry the error, and then it is hardly known.
         n = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE)
         freedom = pl.col(f"{_AREA}_freedom") if f"{_AREA}_freedom" in columns else n - 1
