@@ -267,6 +267,7 @@ OF_FOUND: dict[str, Ask] = {
     "sure curve": lambda t: t.curve(metrics=["precision", "recall", "jaccard", "fdr"], confidence=0.9),
     "points": lambda t: t.operating_points(recall=0.3, precision=0.5, maximize="f1"),
     "summary": lambda t: t.summary(metrics=["average_precision", "pr_auc", *AT_THRESHOLDS[1:]]),
+    "envelope": lambda t: t.summary(metrics="average_precision_interpolated"),
     "coarse": lambda t: t.summary(metrics="average_precision", coarse=True),
     "promise": lambda t: t.operating_points(recall=[0.3, 0.5], guarantee=0.9),
 }
@@ -288,6 +289,13 @@ def test_what_was_found_does_not_depend_on_negatives_below(name: str) -> None:
             assert_frame_equal(ask(prc(SCORED, **WORDS, below=other)), found)
     lazy = ask(prc(SCORED.lazy(), **WORDS, below=UNKNOWN)).collect(engine="streaming")
     assert_frame_equal(lazy, found, rel_tol=1e-12)
+
+
+def test_no_threshold_has_the_precision_of_all() -> None:
+    """Of what was returned 1 of 3 is positive, of all 6 of 8, which no threshold flags."""
+    df = pl.DataFrame({"score": [3, 2, 1], "label": [0, 0, 1]})
+    area = prc(df, below=(5, 0)).summary(metrics="average_precision_interpolated")
+    assert area["value"].to_list() == pytest.approx([1 / 3 / 6])
 
 
 def test_precision_of_what_was_returned_is_binomial() -> None:

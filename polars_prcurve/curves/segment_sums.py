@@ -283,7 +283,7 @@ def build_segments(
         counted = isinstance(table, ScoreTable) and not _has_weights(table)
         half = 0.5 / pl.col(c.N_POS) if counted else pl.lit(0.0)
         frame = frame.with_columns(half.alias(c.HALF_POSITIVE))
-    frame = add_extents(frame, metrics)
+    frame = add_extents(frame, metrics, has_unscored=has_unscored(table))
     if not sweep.design:
         return frame
     # Shares of squared weights; 0 if a group has no negatives.
@@ -295,7 +295,9 @@ def build_segments(
     )
 
 
-def add_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.LazyFrame:
+def add_extents(
+    segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = (), *, has_unscored: bool = False
+) -> pl.LazyFrame:
     """Add what formulas read of a segment: RISE, RUN, and ENVELOPE if a metric reads it.
 
     Without negatives there is no fpr; FPR_OR_ZERO is 0 there.
@@ -314,7 +316,10 @@ def add_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> 
     # fall: packed above the bits of the ratio, they make one running minimum over the whole table start
     # anew at each group. Bits of floats >= 0 rise with them.
     row = f"{c.RESERVED}row"
-    ratio = pl.col(c.FPR_RECALL_RATIO).fill_nan(None).fill_null(float("inf"))
+    ratio = pl.col(c.FPR_RECALL_RATIO).fill_nan(None)
+    if has_unscored:  # no threshold has the precision of all examples
+        ratio = pl.when(pl.col(c.SCORE).is_not_null()).then(ratio)
+    ratio = ratio.fill_null(float("inf"))
     packed = pl.col(c.GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
     least = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
     turned = segments.with_row_index(row).sort(row, descending=True)
