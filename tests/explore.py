@@ -60,11 +60,22 @@ class Table:
     n_neg: Any = None
     own: Fraction | None = None
     evidence: oracle.Group | None = None
+    unscored: Row | None = None
+    """What lies below all scores, as the last row of the curve that metrics over pairs see."""
 
     @classmethod
     def from_rows(cls, group: oracle.Group) -> Table:
         sweep, sizes = oracle.sweep_group(group), (group.n_pos, group.n_neg)
-        return cls(sweep, sweep, *sizes, group.prevalence if any(sizes) else None, group)
+        # Below all scores there is a threshold that flags everything, in effect.
+        unscored = any(group.below) and {
+            **{"tp": group.n_pos, "fp": group.n_neg},
+            **{
+                rate: Fraction(1) if n else None
+                for rate, n in zip(("recall", "fpr"), sizes, strict=True)
+            },
+        }
+        own = group.prevalence if any(sizes) else None
+        return cls(sweep, sweep, *sizes, own, group, unscored or None)
 
     @classmethod
     def from_points(cls, points: list[tuple[Fraction, Fraction]]) -> Table:
@@ -111,6 +122,8 @@ class Question:
             return self.ask_bound(
                 batch, {name: options[name] for name in options.keys() - batch.columns}
             )
+        if isinstance(options.get("below"), pl.DataFrame) and batch.counts_negatives:
+            options["below"] = options["below"].lazy()
         query = getattr(prc(batch.frame.lazy()), self.method)(**options)
         return query.collect(engine=self.way)
 
@@ -158,7 +171,7 @@ class Etas:
     def argument(self, batch: Batch) -> Any:
         if self.of_group is None:
             return self.listed
-        groups = batch.frame.select(batch.by).unique(maintain_order=True)
+        groups = batch.groups
         etas = [self.list_for(batch.key(row)) for row in groups.to_dicts()]
         return groups.with_columns(eta=pl.Series(etas, dtype=pl.List(pl.Float64))).explode("eta")
 
@@ -190,13 +203,13 @@ def draw_etas(rng: Rng, batch: Batch) -> Etas:
     """One or two: a list, or a frame with those of each group. Own ones come alone."""
 
     def some() -> list[float | None]:
-        if rng.random() < 0.3 and batch.form != RATES:
+        if not batch.counts_negatives or (rng.random() < 0.3 and batch.form != RATES):
             return [None]
         return list({draw_eta(rng) for _ in range(rng.integers(1, 3))})
 
-    if rng.random() < 0.6:
+    if not batch.counts_negatives or rng.random() < 0.6:
         return Etas(some())
-    keys = {batch.key(row) for row in batch.frame.select(batch.by).unique().to_dicts()}
+    keys = {batch.key(row) for row in batch.groups.to_dicts()}
     return Etas(of_group={key: some() for key in sorted(keys)})
 
 
@@ -223,7 +236,7 @@ def is_same_number(name: str, found: Any, expected: Any) -> bool:
 
 
 def ask_counts(rng: Rng, batch: Batch) -> Question:
-    if batch.form == RATES:
+    if batch.form == RATES or not batch.counts_negatives:
         return ask_sweep(rng, batch)
 
     squares = list(SQUARES) if "weight" in batch.columns else []
@@ -235,7 +248,8 @@ def ask_counts(rng: Rng, batch: Batch) -> Question:
             gained = {"n_pos": point["tp"] - tp, "n_neg": point["fp"] - fp}
             rows.append({"score": point["threshold"], **gained, **add_squares(table, point, squares)})
             tp, fp = point["tp"], point["fp"]
-        return rows
+        n_pos, n_neg = table.evidence.below if table.evidence else (0, 0)
+        return [*rows, {"score": None, "n_pos": n_pos, "n_neg": n_neg}] if n_pos or n_neg else rows
 
     return Question("counts", {}, [*COUNTS, *squares], expected, is_same_counts, draw_way(rng))
 
@@ -300,6 +314,22 @@ def ask_sweep(rng: Rng, batch: Batch) -> Question:
 POINT_METRICS = [m for m in vars(metrics).values() if isinstance(m, metrics.PointMetric)]
 
 
+OF_FOUND = {
+    *("precision", "recall", "fdr", "fnr", "f1", "f_beta", "jaccard", "fowlkes_mallows"),
+    *("average_precision", "average_precision_interpolated", "pr_auc", "pr_auc_trapezoid"),
+    *("recall_at_precision", "precision_at_recall"),
+}
+"""Metrics that no number of negatives below all scores changes, at the own prevalence."""
+
+
+def may_ask(metric: Any, batch: Batch) -> bool:
+    """Whether a metric is known of a batch, where examples were never scored or are not counted."""
+    kind, _, rest = metric.name.partition("(")
+    kind = rest.partition("(")[0].rstrip(")") if kind == "best" else kind
+    on_hull = isinstance(metric, metrics.CurveMetric) and metric.recipe.on_hull
+    return not (on_hull and batch.has_unscored) and (batch.counts_negatives or kind in OF_FOUND)
+
+
 def draw_point_metric(rng: Rng) -> metrics.PointMetric:
     """One of those with a name, or of those with a parameter."""
     number = int(rng.integers(0, len(POINT_METRICS) + 3))
@@ -319,13 +349,20 @@ def _draw_parameter(rng: Rng, low: float, high: float) -> float:
     return float(f"{rng.uniform(low, high):.3g}") if rng.random() < 0.7 else min(0.5, high)
 
 
-def _draw_distinct(rng: Rng, draw: Callable[[Rng], Any], n: int) -> list[Any]:
+def _draw_known(rng: Rng, draw: Callable[[Rng], Any], batch: Batch) -> Any:
+    """A metric that is known of the batch."""
+    while not may_ask(metric := draw(rng), batch):
+        pass
+    return metric
+
+
+def _draw_distinct(rng: Rng, draw: Callable[[Rng], Any], n: int, batch: Batch) -> list[Any]:
     """At most n metrics of different names."""
-    return list({metric.name: metric for metric in (draw(rng) for _ in range(n))}.values())
+    return list({m.name: m for m in (_draw_known(rng, draw, batch) for _ in range(n))}.values())
 
 
 def ask_curve(rng: Rng, batch: Batch) -> Question:
-    asked = _draw_distinct(rng, draw_point_metric, int(rng.integers(1, 5)))
+    asked = _draw_distinct(rng, draw_point_metric, int(rng.integers(1, 5)), batch)
     etas, rows, long = draw_etas(rng, batch), _draw_rows(rng, batch), bool(rng.random() < 0.3)
     names = [metric.name for metric in asked]
     extra = ["metric", "value"] if long else [name for name in names if name not in SWEEP]
@@ -413,7 +450,9 @@ class Area:
         return (
             None
             if eta is None
-            else oracle_areas.value(name, self.table.curve, eta, examples=self.examples)
+            else oracle_areas.value(
+                name, self.table.curve, eta, examples=self.examples, unscored=self.table.unscored
+            )
         )
 
     @property
@@ -469,7 +508,7 @@ class Area:
 
 
 def ask_summary(rng: Rng, batch: Batch) -> Question:
-    asked = _draw_distinct(rng, draw_curve_metric, int(rng.integers(2, 7)))
+    asked = _draw_distinct(rng, draw_curve_metric, int(rng.integers(2, 7)), batch)
     etas, examples, weighted = draw_etas(rng, batch), batch.holds_examples, batch.form != ""
     way = draw_way(rng)
     if any(metric.recipe.on_hull for metric in asked):
@@ -498,11 +537,11 @@ def ask_summary(rng: Rng, batch: Batch) -> Question:
 def ask_expressions(rng: Rng, batch: Batch) -> Question:
     """Summaries as expressions in an aggregation; a group without positives has no pos_label=."""
     has_rows = batch.form != RATES and batch.counts is None
-    if not has_rows or batch.pos_label is not None or batch.missing == "drop":
+    if not has_rows or batch.pos_label is not None or batch.missing == "drop" or batch.has_unscored:
         return ask_summary(rng, batch)
     asked = [
         metric
-        for metric in _draw_distinct(rng, draw_curve_metric, 4)
+        for metric in _draw_distinct(rng, draw_curve_metric, 4, batch)
         if not metric.recipe.on_hull and metric.recipe.averages is None
     ] or [metrics.pr_auc]
     eta = None if rng.random() < 0.3 else draw_eta(rng)
@@ -523,6 +562,8 @@ def ask_expressions(rng: Rng, batch: Batch) -> Question:
 # Operating points -----------------------------------------------------------------------------
 
 TARGETS = ["recall", "fpr", "precision", "predicted_positive_rate"]
+FOUND = ["recall", "precision"]
+"""Targets of what was found, which need no number of negatives."""
 
 
 def list_possible_rows(values: list[Any], criterion: str, target: float | None) -> set[int | None]:
@@ -561,14 +602,14 @@ def ask_points(rng: Rng, batch: Batch) -> Question:
         options: Row = {"threshold": batch.scores.gather(places).to_list()}
     else:
         value = rng.choice([0.0, 0.25, 1 / 3, 0.5, 0.75, 1.0, rng.random()])
-        options = {str(rng.choice(TARGETS)): [float(value)]}
+        options = {str(rng.choice(TARGETS if batch.counts_negatives else FOUND)): [float(value)]}
     asked = [(name, value) for name, values in options.items() for value in values]
     if rng.random() < 0.5:
-        options["maximize"] = draw_directed(rng)
+        options["maximize"] = _draw_known(rng, draw_directed, batch)
         asked.append((f"maximize({options['maximize'].name})", None))
-    shown = options["metrics"] = draw_point_metric(rng)
+    shown = options["metrics"] = _draw_known(rng, draw_point_metric, batch)
     etas = draw_etas(rng, batch)
-    per = float(rng.choice([1.0, 1e6])) if rng.random() < 0.3 else None
+    per = float(rng.choice([1.0, 1e6])) if rng.random() < 0.3 and batch.counts_negatives else None
     if per is not None:
         options["per"] = per
 
@@ -685,6 +726,8 @@ def find_failures(
         yield None, list(parts), order
     for key, table in tables.items():
         rows, expected = parts.get(key, []), question.expected(table, key)
+        if not batch.counts_negatives:
+            expected = [_hide_uncounted(row) for row in expected]
         if len(rows) != len(expected):
             yield key, rows, expected
             continue
@@ -692,6 +735,12 @@ def find_failures(
             if not question.same(found, right):
                 yield key, found, right
                 break
+
+
+def _hide_uncounted(row: Row) -> Row:
+    """The row with nothing in place of what only the number of negatives tells."""
+    shown = {name: None if name in ("eta", "n_neg", "tn", "fpr") else of for name, of in row.items()}
+    return shown | {name: [*map(_hide_uncounted, of)] for name, of in row.items() if name == "possible"}
 
 
 def _dtype(name: str, batch: Batch) -> pl.DataType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import polars as pl
 import pytest
 
 from polars_prcurve import metrics
+from polars_prcurve.metrics.curve_metric import Recipe
+from polars_prcurve.sweep import sweep_table
 from tests import explore
 from tests.support.random_tables import FORMS, Batch, draw_batch
 
@@ -38,7 +41,10 @@ def test_every_kind_is_drawn() -> None:
     assert len({batch.scores.dtype for batch in batches}) == 14
     labels = {(b.frame.schema["label"], b.pos_label) for b in batches if "label" in b.frame.columns}
     assert len(labels) == 10
-    assert {batch.missing for batch in batches} == {"raise", "drop"}
+    assert {batch.missing for batch in batches} == {"raise", "drop", "below"}
+    below = {(type(batch.below), batch.counts_negatives) for batch in batches if batch.has_unscored}
+    assert below == {*product((tuple, pl.DataFrame), (True, False)), (type(None), True)}
+    assert any(batch.groups.height > batch.frame[batch.by].n_unique() for batch in batches)
     rng = np.random.default_rng(0)
     drawn = {explore.draw_point_metric(rng).name.partition("(")[0] for _ in range(500)}
     drawn |= {explore.draw_curve_metric(rng).name.partition("(")[0] for _ in range(500)}
@@ -95,6 +101,32 @@ def test_a_wrong_metric_is_found_and_shrunk(
     assert "30 tables" in printed
     failure = next(explore.try_batch(3, 30))
     assert failure.batch.frame.height <= 3
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "wrong", "method"),
+    [
+        (sweep_table, "add_unscored_rows", lambda rows, groups: rows, "summary"),
+        (sweep_table, "add_unscored_rows", lambda rows, groups: rows, "counts"),
+        (Recipe, "leave_out_unscored", lambda recipe, term: term, "summary"),
+        (sweep_table, "_BELOW", {}, "sweep"),
+        (sweep_table, "_BELOW", {}, "operating_points"),
+    ],
+)
+def test_what_was_never_scored_is_tried(
+    where: Any, name: str, wrong: Any, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last row of areas is missing, counts for all metrics, or is in the running sums."""
+    questions = [
+        asked(QUESTIONS[{"operating_points": "points"}.get(method, method)], seed) for seed in range(20)
+    ]
+    questions = [(question, batch) for question, batch in questions if batch.has_unscored]
+    monkeypatch.setattr(where, name, wrong)
+    assert any(
+        list(explore.find_failures(question, batch, explore.make_tables(batch)))
+        for question, batch in questions
+        if question.method == method
+    )
 
 
 def test_no_failures_no_status(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,14 +48,16 @@ class Group:
     by: dict[str, Any]
     rows: list[tuple[Any, Mass, Mass]]
     """The score of a row, and its contribution to the positives and to the negatives."""
+    below: tuple[Mass, Mass] = (0, 0)
+    """Positives and negatives that were never scored: they count in the totals alone."""
 
     @property
     def n_pos(self) -> Mass:
-        return sum(pos for _, pos, _ in self.rows)
+        return self.below[0] + sum(pos for _, pos, _ in self.rows)
 
     @property
     def n_neg(self) -> Mass:
-        return sum(neg for _, _, neg in self.rows)
+        return self.below[1] + sum(neg for _, _, neg in self.rows)
 
     @property
     def scores(self) -> list[Any]:
@@ -77,23 +79,38 @@ def groups(
     weight: str | None = None,
     counts: tuple[str, str] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
+    below: Iterable[Row] = (),
 ) -> list[Group]:
     """Split a table into groups, in order; `categories` gives the order of values of Enum columns.
 
-    A row of weight 0 is as if it were not there, so a group of such rows is none.
+    A row without a score was never scored, and `below` holds numbers of more such examples. A row of
+    weight 0 is as if it were not there, so a group of such rows is none.
     """
     by_key: dict[tuple[Any, ...], Group] = {}
-    for row in rows:
+
+    def find_group(row: Row) -> Group:
         group_key = tuple(key(row[name], (categories or {}).get(name)) for name in by)
-        group = by_key.setdefault(group_key, Group({name: row[name] for name in by}, []))
+        return by_key.setdefault(group_key, Group({name: row[name] for name in by}, []))
+
+    for row in rows:
         if counts is None:
             mass = Fraction(1) if weight is None else Fraction(row[weight])
             positive = row[label] == (1 if pos_label is None else pos_label)
             masses = (mass, Fraction(0)) if positive else (Fraction(0), mass)
         else:
             masses = (Fraction(row[counts[0]]), Fraction(row[counts[1]]))
-        group.rows.append((row[score], *masses))
-    return [group for group_key in sorted(by_key) if (group := by_key[group_key]).scores]
+        find_group(row).rows.append((row[score], *masses))
+    for row in below:
+        find_group(row).rows.append((None, Fraction(row["n_pos"]), Fraction(row["n_neg"])))
+    parted = (_part_unscored(by_key[group_key]) for group_key in sorted(by_key))
+    return [group for group in parted if group.scores or any(group.below)]
+
+
+def _part_unscored(group: Group) -> Group:
+    """Return a group with the sums of its rows without a score in place of them."""
+    below = [masses for score, *masses in group.rows if score is None]
+    scored = [row for row in group.rows if row[0] is not None]
+    return Group(group.by, scored, (sum(pos for pos, _ in below), sum(neg for _, neg in below)))
 
 
 # Tables ---------------------------------------------------------------------------------------
@@ -135,7 +152,10 @@ def count_at(group: Group, threshold: Any) -> dict[str, Any]:
 def sweep_group(
     group: Group, *, thresholds: int | str | Sequence[Any] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the sweep of one group, without its `by` values."""
+    """Return the sweep of one group, without its `by` values.
+
+    Listed thresholds have rows even where nothing has a score.
+    """
     points = [count_at(group, score) for score in group.scores]
     if thresholds == "corners":
         last = len(points) - 1
@@ -153,9 +173,7 @@ def sweep_group(
         ]
         return [point for point in points if point["threshold"] in chosen]
     if thresholds is not None:
-        return (
-            [count_at(group, score) for score in sorted(set(thresholds), reverse=True)] if points else []
-        )
+        return [count_at(group, score) for score in sorted(set(thresholds), reverse=True)]
     return points
 
 

@@ -67,21 +67,34 @@ def summary(
     return out
 
 
-def value(name: str, sweep: list[dict[str, Any]], eta: Fraction, *, examples: bool = True) -> Any:
-    """Return a curve metric, by its name in the package, from one group's sweep."""
+def value(
+    name: str,
+    sweep: list[dict[str, Any]],
+    eta: Fraction,
+    *,
+    examples: bool = True,
+    unscored: dict[str, Any] | None = None,
+) -> Any:
+    """Return a curve metric, by its name in the package, from one group's sweep.
+
+    `unscored` is a row of examples below all thresholds, where all are found. To areas over pairs it
+    is one score more, and to other metrics it is nothing: no threshold finds these examples.
+    """
     kind, _, rest = name.partition("(")
     arguments = [part.strip(' "') for part in rest.removesuffix(")").split(",")] if rest else []
     if kind == "integrated":
         kind, *arguments = ["integrated_average_precision", *arguments[1:]]
-    if not sweep or sweep[0]["recall"] is None:
+    whole = [*sweep, unscored] if unscored else sweep
+    if not whole or whole[0]["recall"] is None:
         return None
     if kind == "best":
         return best(rest.removesuffix(")"), sweep, eta)
-    no_negatives = sweep[0]["fpr"] is None
-    points = [(p["recall"], Fraction(0) if no_negatives else p["fpr"]) for p in sweep]
+    no_negatives = whole[0]["fpr"] is None
     base = kind.removesuffix("_hull")
+    rows = whole if base in OVER_PAIRS else sweep
+    points = [(p["recall"], Fraction(0) if no_negatives else p["fpr"]) for p in rows]
     if base in COUNTED:
-        sizes = sweep[-1]["tp"], sweep[-1]["fp"]
+        sizes = whole[-1]["tp"], whole[-1]["fp"]
         known = examples and (eta == 1 or not no_negatives)
         return COUNTED[base](*sizes, eta) if known else None
     if base not in METRICS:
@@ -249,7 +262,7 @@ def precision_at_recall(points: Points, eta: Fraction, target: str) -> Fraction 
         if t >= recall * (1 - Fraction(1, 2**50)):  # a recall that is rounded may fall short by less
             share = min((recall - t0) / (t - t0), Fraction(1))
             return precision(recall, f0 + (f - f0) * share, eta)
-    raise AssertionError("recall ends at 1")
+    return None  # of positives that were never scored there are too many
 
 
 def integrated_average_precision(
@@ -299,8 +312,12 @@ def higher_is_better(name: str) -> bool:
 
 
 def boyd_pr_auc(points: Points, eta: Fraction) -> Fraction | None:
-    least = worst_pr_auc(points, eta)
-    return oracle.ratio(davis_goadrich(points, eta) - least, 1 - least)
+    return _rescale(davis_goadrich(points, eta), worst_pr_auc(points, eta), eta)
+
+
+def _rescale(area: Fraction, least: Fraction, eta: Fraction) -> Fraction | None:
+    """Return an area as a share of what lies above the least one; at eta = 1 nothing does."""
+    return None if eta == 1 else (area - least) / (1 - least)
 
 
 def _normalized(area: Fraction, eta: Fraction) -> Any:
@@ -315,6 +332,8 @@ NULL_WITHOUT_NEGATIVES = {
 """Undefined without negatives at every prevalence. At eta = 1 other metrics do not need any."""
 DEFINED_AT_0 = {"precision_at_recall", "recall_at_fpr", "worst_pr_auc"}
 """Defined at eta = 0 even without false positives; other areas are null there."""
+OVER_PAIRS = {"roc_auc", "partial_roc_auc", "partial_roc_auc_mcclish"}
+"""Areas over pairs of a positive and a negative, in which examples that were never scored tie."""
 COUNTED = {"random_average_precision": random_ranking, "worst_average_precision": worst_ranking}
 METRICS: dict[str, Any] = {
     "average_precision": average_precision,
@@ -334,5 +353,5 @@ METRICS: dict[str, Any] = {
     "boyd_pr_auc": boyd_pr_auc,
     "marginal_average_precision": lambda p, eta: average_precision(p, eta) - eta,
     "normalized_average_precision": lambda p, eta: _normalized(average_precision(p, eta), eta),
-    "min_max_average_precision": lambda p, eta: oracle.ratio(average_precision(p, eta) - eta, 1 - eta),
+    "min_max_average_precision": lambda p, eta: _rescale(average_precision(p, eta), eta, eta),
 }

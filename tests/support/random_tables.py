@@ -127,6 +127,11 @@ COUNTS: dict[str, Pool] = {
 RATES = "rates"
 FORMS = ["", "", "", "", *WEIGHTS, *COUNTS, RATES]
 """What a row stands for: "" is one example, and published rates hold no examples."""
+IN_EXAMPLES = ("", "small counts", "narrow counts", "large counts")
+"""Forms with whole numbers of examples, beside which there may be examples that were never scored."""
+UNSCORED = ["", "", "", "rows", "numbers", "frame", "rows and frame"]
+"""Where examples that were never scored are: rows without a score, two numbers that each group has, or a
+frame of `below=`."""
 
 
 def _draw_group_columns(rng: Rng, n: int) -> dict[str, pl.Series]:
@@ -165,6 +170,10 @@ class Batch:
     """The values that scores are drawn from."""
     pos_label: Any = None
     missing: str = "raise"
+    below: tuple[int, int] | pl.DataFrame | None = None
+    """Numbers of examples below all scores, of each group, or with a row per group."""
+    counts_negatives: bool = True
+    """Whether `below=` says how many negatives there are; otherwise `below` holds any number."""
 
     @property
     def counts(self) -> tuple[str, str] | None:
@@ -193,9 +202,32 @@ class Batch:
             "weight": self.weight,
             "counts": self.counts,
             "rates": self.rates,
+            "missing": self.missing if self.missing != "raise" else None,
+            "below": self._said_below,
         }
-        drop = {"missing": "drop"} if self.missing == "drop" else {}
-        return {"by": self.by, **{name: v for name, v in given.items() if v is not None}, **drop}
+        return {"by": self.by, **{name: v for name, v in given.items() if v is not None}}
+
+    @property
+    def _said_below(self) -> Any:
+        """What `below=` is: without the number of negatives if it is not known."""
+        if self.counts_negatives or self.below is None:
+            return self.below
+        if isinstance(self.below, tuple):
+            return self.below[0], None
+        unknown = self.below.with_columns(n_neg=pl.lit(None, dtype=pl.Int64))
+        return unknown.drop("n_neg") if len(unknown) % 2 else unknown
+
+    @property
+    def has_unscored(self) -> bool:
+        return self.missing == "below" or self.below is not None
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """The `by` columns of all groups, also of those of which `below=` alone tells."""
+        groups = self.frame.select(self.by)
+        if isinstance(self.below, pl.DataFrame):
+            groups = pl.concat([groups, self.below.select(self.by)])
+        return groups.unique(maintain_order=True)
 
     @cached_property
     def tables(self) -> dict[Key, oracle.Group]:
@@ -205,12 +237,16 @@ class Batch:
             frame = frame.drop_nulls(["score", "label"])
             if frame.schema["score"].is_float():
                 frame = frame.filter(~pl.col("score").is_nan())
+        below = self.below
+        if isinstance(below, tuple):
+            below = self.groups.with_columns(n_pos=below[0], n_neg=below[1])
         groups = oracle.groups(
             frame.to_dicts(),
             by=self.by,
             pos_label=self.pos_label,
             weight=self.weight,
             counts=self.counts,
+            below=() if below is None else below.to_dicts(),
         )
         return {self.key(group.by): _to_integers(group) for group in groups}
 
@@ -232,19 +268,25 @@ class Batch:
 
     def isolate(self, key: Key) -> Batch:
         """Return a batch of one table, whose label is Boolean so that it may lack positives."""
-        in_group = [self.key(row) == key for row in self.frame.select(self.by).to_dicts()]
-        frame, pos_label = self.frame.filter(pl.Series(in_group)), self.pos_label
+
+        def keep_group(frame: pl.DataFrame) -> pl.DataFrame:
+            in_group = [self.key(row) == key for row in frame.select(self.by).to_dicts()]
+            return frame.filter(pl.Series(in_group, dtype=pl.Boolean))
+
+        frame, below, pos_label = keep_group(self.frame), self.below, self.pos_label
+        below = keep_group(below) if isinstance(below, pl.DataFrame) else below
         if pos_label is not None:
             frame = frame.with_columns(pl.col("label") == pl.lit(pos_label))
             pos_label = None
-        return replace(self, frame=frame, pos_label=pos_label)
+        return replace(self, frame=frame, pos_label=pos_label, below=below)
 
 
 def _to_integers(group: oracle.Group) -> oracle.Group:
     """Return a group with integers in place of fractions, if all its contributions are whole."""
     if any(mass.denominator > 1 for _, *masses in group.rows for mass in masses):
         return group
-    return replace(group, rows=[(score, int(pos), int(neg)) for score, pos, neg in group.rows])
+    rows = [(score, int(pos), int(neg)) for score, pos, neg in group.rows]
+    return replace(group, rows=rows, below=tuple(map(int, group.below)))
 
 
 def draw_batch(rng: Rng, n_tables: int) -> Batch:
@@ -284,7 +326,45 @@ def draw_batch(rng: Rng, n_tables: int) -> Batch:
     if missing == "drop":
         frame = _insert_missing(rng, frame, except_row=int(positive.argmax()))
     frame = frame[rng.permutation(n)]
-    return Batch(frame, list(keys), form, scores, pos_label, missing)
+    batch = Batch(frame, list(keys), form, scores, pos_label, missing)
+    if form not in IN_EXAMPLES or n == 1:
+        return batch
+    return _draw_unscored(rng, batch, pl.DataFrame(keys))
+
+
+def _draw_unscored(rng: Rng, batch: Batch, groups: pl.DataFrame) -> Batch:
+    """Draw what was never scored: many or few of a table, or all of it, or nothing."""
+    kind = str(rng.choice(UNSCORED))
+    if not kind:
+        return batch
+    numbers = np.array([0, 0, 1, 2, 5, 40, 1_000_003])
+    n_pos, n_neg = rng.choice(numbers, (2, len(groups)))
+    if rng.random() < 0.3 and kind != "rows":
+        # A group may have negatives, whatever else it has.
+        batch, n_neg = replace(batch, counts_negatives=False), n_neg + 1
+    if "rows" in kind and batch.missing == "raise":
+        batch = _hide_scores(rng, batch, groups)
+    if kind == "numbers":
+        return replace(batch, below=(int(n_pos[0]), int(n_neg[0])))
+    if "frame" not in kind:
+        return batch
+    below = groups.with_columns(n_pos=pl.Series(n_pos), n_neg=pl.Series(n_neg))
+    below = below.filter(pl.Series(rng.random(len(groups)) < 0.9))
+    # Of some tables nothing was returned, and the frame alone tells of them.
+    none_returned = groups.filter(pl.Series(rng.random(len(groups)) < 0.1))
+    frame = batch.frame.join(none_returned, on=batch.by, how="anti", nulls_equal=True)
+    needed = batch.pos_label is not None and not frame["label"].eq_missing(batch.pos_label).any()
+    return replace(batch, frame=batch.frame if needed else frame, below=below)
+
+
+def _hide_scores(rng: Rng, batch: Batch, groups: pl.DataFrame) -> Batch:
+    """Replace some scores by null; of a table none, some, or all."""
+    share = rng.choice([0.0, 0.2, 0.6, 1.0], len(groups), p=[0.3, 0.3, 0.3, 0.1])
+    shares = groups.with_columns(share=pl.Series(share))
+    of_row = batch.frame.join(shares, on=batch.by, how="left", nulls_equal=True, maintain_order="left")
+    hidden = pl.Series(rng.random(batch.frame.height)) < of_row["share"]
+    frame = batch.frame.with_columns(score=pl.when(~hidden).then("score"))
+    return replace(batch, frame=frame, missing="below")
 
 
 def _draw_from(rng: Rng, pool: Pool, n: int) -> pl.Series:
