@@ -283,7 +283,7 @@ def build_segments(
         counted = isinstance(table, ScoreTable) and not _has_weights(table)
         half = 0.5 / pl.col(c.N_POS) if counted else pl.lit(0.0)
         frame = frame.with_columns(half.alias(c.HALF_POSITIVE))
-    frame = add_extents(frame, metrics, has_unscored=has_unscored(table))
+    frame = add_extents(frame, metrics, unscored=has_unscored(table))
     if not sweep.design:
         return frame
     # Shares of squared weights; 0 if a group has no negatives.
@@ -296,7 +296,7 @@ def build_segments(
 
 
 def add_extents(
-    segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = (), *, has_unscored: bool = False
+    segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = (), *, unscored: bool = False
 ) -> pl.LazyFrame:
     """Add what formulas read of a segment: RISE, RUN, and ENVELOPE if a metric reads it.
 
@@ -317,7 +317,7 @@ def add_extents(
     # anew at each group. Bits of floats >= 0 rise with them.
     row = f"{c.RESERVED}row"
     ratio = pl.col(c.FPR_RECALL_RATIO).fill_nan(None)
-    if has_unscored:  # no threshold has the precision of all examples
+    if unscored:  # no threshold has the precision of all examples
         ratio = pl.when(pl.col(c.SCORE).is_not_null()).then(ratio)
     ratio = ratio.fill_null(float("inf"))
     packed = pl.col(c.GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
