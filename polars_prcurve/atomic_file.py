@@ -29,7 +29,7 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
     try:
         target = Path(path) if _names_open_file(Path(path)) else Path(os.path.realpath(path))
         is_folder = target.is_dir()
-    except (ValueError, OSError):  # such as a null character, or too many letters
+    except (TypeError, ValueError, OSError):  # such as bytes, a null character, or too many letters
         raise PrcError(f"expected the path of a file to write; got {describe_value(path)}") from None
     if is_folder:
         raise PrcError(f"{os.fspath(path)!r} is a folder; give the name of a file")

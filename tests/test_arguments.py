@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import PrcError, metrics, other_names, prc
+from polars_prcurve import Decision, PrcError, metrics, other_names, prc
 from polars_prcurve.binding.words import USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED
@@ -181,6 +181,36 @@ def test_a_report_refuses_wrong_kinds_before_any_work(tmp_path: Path) -> None:
             for path in tmp_path.iterdir():
                 assert argument == "parts"
                 path.unlink()
+
+
+class BytesPath:
+    def __fspath__(self) -> bytes:
+        return b"a.svg"
+
+
+WRITES = {name: of for name, of in vars(Decision).items() if name[0] != "_" and inspect.isfunction(of)}
+"""The methods of a decision, which write or say it."""
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("name", WRITES)
+def test_a_decision_refuses_wrong_kinds(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    decision = prc(DF).decide(0.1, recall=0.5)
+    plain = {"path": "a.svg"} if "path" in inspect.signature(WRITES[name]).parameters else {}
+    for argument in inspect.signature(getattr(decision, name)).parameters:
+        for kind, value in [*wrong_values(), ("path of bytes", BytesPath())]:
+            error = None
+            try:
+                getattr(decision, name)(**{**plain, argument: value})
+            except PrcError as refused:
+                error = refused
+            takes = {"path": (str,), "width": (int, type(None))}.get(argument, (str, type(None)))
+            if not isinstance(value, takes):
+                assert error is not None, f"{argument}= as {kind}"
+                assert argument in str(error), f"{argument}= as {kind}: {error}"
 
 
 @pytest.mark.slow

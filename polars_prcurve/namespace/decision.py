@@ -9,7 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.argument_kinds import check_texts, read_whole_number
+from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.errors import PrcError
@@ -124,6 +125,7 @@ class Decision:
         from polars_prcurve.report.vega_drawings import load_vl_convert
 
         check_texts(date=date)
+        resolve_target(path)
         kind = Path(path).suffix.lower()
         if kind not in (".png", ".svg"):
             raise PrcError(f"path= of a card ends in .png or .svg; got {os.fspath(path)!r}")
@@ -155,8 +157,10 @@ class Decision:
         """
         from polars_prcurve.report.plain_text import write_plain
 
-        columns = shutil.get_terminal_size((80, 24)).columns if width is None else width
-        return write_plain(self._findings, columns, hint)
+        check_texts(hint=hint)
+        if width is None:
+            width = shutil.get_terminal_size((80, 24)).columns
+        return write_plain(self._findings, read_whole_number("width=", width, 1), hint or "")
 
     def __str__(self) -> str:
         return self.say()
