@@ -97,6 +97,9 @@ def test_a_number_of_numpy_means_what_it_does_in_python(name: str) -> None:
 # Objects --------------------------------------------------------------------------------------
 
 
+SEEDED = {name: {"seed": 1} for name, call in CALLS.items() if "seed" in call.arguments()}
+
+
 def make_objects(height: int) -> pl.Series:
     return pl.Series([object() for _ in range(height)], dtype=pl.Object)
 
@@ -160,6 +163,31 @@ def test_a_column_of_objects_that_nobody_asks_for_does_not_matter(name: str) -> 
     if isinstance(expected, Decision):
         found, expected = found.verdicts, expected.verdicts
     assert_equal(found.drop("thing", strict=False), expected, name)
+
+
+# Names ----------------------------------------------------------------------------------------
+
+OF_GROUPS = [
+    name for name in TABLES if is_no_chart(name) and {"by", "time"} & set(CALLS[name].arguments())
+]
+
+
+@pytest.mark.parametrize("name", slow_unless(lambda name: name not in SLOW, OF_GROUPS))
+def test_group_columns_may_have_no_name(name: str) -> None:
+    call = CALLS[name]
+    assert call.table is not None
+    argument = "time" if name == "monitor" else "by"
+    answers = []
+    for key in ("", "key"):
+        table = call.table.with_columns((pl.int_range(pl.len()) // 400).alias(key))
+        try:
+            answer = call.find(table)(**{**call.plain, argument: key, **SEEDED.get(name, {})})
+        except PrcError as error:
+            answers.append(str(error).replace(repr(key), ""))
+            continue
+        answer = answer.verdicts if isinstance(answer, Decision) else answer
+        answers.append(answer.rename({key: "key"}) if key in answer.columns else answer)
+    assert_equal(answers[0], answers[1], name)
 
 
 # What is no number of examples ----------------------------------------------------------------

@@ -247,10 +247,10 @@ class ColumnReader:
             return {}
         physical = keys.select(pl.col(wide).to_physical())
         ends = run_query(
-            physical.select(pl.struct(pl.all().min()), pl.struct(pl.all().max()).alias("")),
+            physical.select(low=pl.struct(pl.all().min()), high=pl.struct(pl.all().max())),
             self.user_table.height,
         )
-        low, high = (ends.to_series(place).item() for place in (0, 1))
+        low, high = ends.row(0)
         return {name: (low[name], high[name]) for name in wide if low[name] is not None}
 
 
