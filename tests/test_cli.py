@@ -2010,6 +2010,42 @@ def test_what_is_read_is_not_written_over(
     assert Path("scores.csv").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            ["decide", "scores.csv", option, path]
+            for option in ("-o", "--report", "--page", "--card")
+            for path in ("scores.csv", "link.svg")
+        ),
+        ["decide", "scores.csv", "--below", "below.csv", "--report", "below.csv"],
+        ["decide", "scores.csv", "--table", "words.toml", "--page", "words.toml"],
+        ["summary", "scores.csv", "--table", "words.toml", "-o", "words.toml"],
+        ["summary", "scores.csv", "--below", "below.csv", "-o", "below.csv"],
+        ["monitor", "scores.csv", *"--time day --threshold 1 --reference ref.csv -o ref.csv".split()],
+        ["decide", "scores.csv", "--report", "new.html", "--page", "./new.html"],
+        ["decide", "scores.csv", "--card", "new.svg", "-o", "new.svg"],
+    ],
+    ids=" ".join,
+)
+def test_no_output_of_a_command_is_written_over_what_it_reads_or_writes(
+    words: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    DF.write_csv("scores.csv")
+    DF.write_csv("ref.csv")
+    pl.DataFrame({"n_pos": [1], "n_neg": [2]}).write_csv("below.csv")
+    Path("words.toml").write_text('score = "score"', encoding="utf-8")
+    Path("link.svg").symlink_to("scores.csv")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert main(words) == 2
+    assert re.search(r"is also (an input|--\w+); choose another file", capsys.readouterr().err)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 @pytest.mark.extras
 def test_the_demo_makes_a_report(tmp_path: Path) -> None:
     assert main(["demo", "-o", str(tmp_path / "demo.html")]) == 0

@@ -8,10 +8,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve.atomic_file import is_stream
 from polars_prcurve.binding.bound_table import say_of_reference
 from polars_prcurve.binding.words import (
     COMPARES_MODELS,
@@ -155,9 +157,21 @@ def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]
 
 
 def check_output_path(args: argparse.Namespace) -> None:
-    """Raise if the output would be written over one of the inputs."""
-    if args.output and os.path.realpath(args.output) in table_files.find_files(list_inputs(args)):
-        raise PrcError(f"--output {args.output!r} is also an input; choose another file")
+    """Raise if an output would be written over one of the inputs, or over another output."""
+    given = vars(args)
+    read = [*list_inputs(args), *filter(None, [given.get("table")])]
+    taken = dict.fromkeys(table_files.find_files(read), "an input")
+    for name in _OUTPUTS:
+        if path := given.get(name):
+            target = os.path.realpath(path)
+            if target in taken:
+                raise PrcError(f"--{name} {path!r} is also {taken[target]}; choose another file")
+            if not is_stream(Path(target)):
+                taken[target] = f"--{name}"
+
+
+_OUTPUTS = ("output", "report", "page", "card")
+"""The options that name a file to write."""
 
 
 def list_inputs(args: argparse.Namespace) -> list[str]:
