@@ -2022,7 +2022,11 @@ def test_what_is_read_is_not_written_over(
         ["decide", "scores.csv", "--table", "words.toml", "--page", "words.toml"],
         ["summary", "scores.csv", "--table", "words.toml", "-o", "words.toml"],
         ["summary", "scores.csv", "--below", "below.csv", "-o", "below.csv"],
-        ["monitor", "scores.csv", *"--time day --threshold 1 --reference ref.csv -o ref.csv".split()],
+        [
+            "monitor",
+            "scores.csv",
+            *["--time", "day", "--threshold", "1", "--reference", "ref.csv", "-o", "ref.csv"],
+        ],
         ["decide", "scores.csv", "--report", "new.html", "--page", "./new.html"],
         ["decide", "scores.csv", "--card", "new.svg", "-o", "new.svg"],
     ],
