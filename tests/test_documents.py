@@ -6,8 +6,11 @@ import base64
 import hashlib
 import html
 import json
+import math
 import re
 import sys
+from datetime import time, timedelta
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from polars_prcurve.report.alert_icons import list_icons
 from polars_prcurve.report.page_colors import build_scheme
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
+from tests.support.tiers import slow_unless
 
 SITES = pl.concat(
     draw_models({"score": 1.0 + number % 3}, 60, 600, seed=number).with_columns(
@@ -474,3 +478,36 @@ def test_a_report_in_one_call_is_that_of_the_decision(tmp_path: Path) -> None:
     with pytest.raises(PrcError):
         bind(LITTLE.with_columns(a=None)).report(tmp_path / "a.html", 0.02, recall=0.5)
     assert (tmp_path / "a.html").read_text() == "before"
+
+
+ODD_KEYS: dict[str, list[Any]] = {
+    "Duration": [timedelta(1), timedelta(-2), None],
+    "Binary": [b"\xff", b"", None],
+    "Time": [time(1), time(2), None],
+    "Decimal": [Decimal("1.50"), Decimal(-2), None],
+    "Float": [math.nan, -math.inf, None],
+    "Boolean": [True, False, None],
+    "Int128": [2**100, -(2**100), None],
+    "Struct": [{"a": 1}, {"a": 2}, None],
+    "List": [[1], [], None],
+}
+
+
+@pytest.mark.parametrize("word", ["by", "model"])
+@pytest.mark.parametrize(
+    "key", slow_unless(lambda key: key in ("Duration", "Binary", "Struct", "List"), [*ODD_KEYS])
+)
+def test_groups_and_models_of_any_dtype_are_named_or_refused(
+    key: str, word: str, tmp_path: Path
+) -> None:
+    values = pl.Series(ODD_KEYS[key] * 20, dtype=pl.Int128 if key == "Int128" else None)
+    table = pl.DataFrame({"label": [True, False, False, False] * 15, "score": range(60), "key": values})
+    if key in ("Struct", "List"):
+        with pytest.raises(PrcError, match=f"no column of them of dtype {key}"):
+            table.prc(**{word: "key"}).decide(0.1, recall=0.5)
+        return
+    decision = table.prc(**{word: "key"}).decide(0.1, recall=0.5)
+    for write in (decision.report, decision.page, decision.card):
+        assert write(tmp_path / "a.svg").stat().st_size > 1_000
+    assert decision.model_card()
+    assert decision.say(80)

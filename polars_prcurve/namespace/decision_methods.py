@@ -106,6 +106,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         certainty = question.require_certainty()
         goal = read_goal(question.targets, guarantee, question.columns)
         table = question.read(())
+        _check_groups(table)
         if not isinstance(eta, BoundTable):  # whose scores are counted
             question.place_at_etas(table, ())  # raises for wrong prevalences before any work
         if question.points is not None and goal.is_of_curve:
@@ -232,6 +233,16 @@ def _check_between_0_and_1(eta: Any) -> None:
             raise PrcError(
                 f"decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
                 f"eta={value!r}"
+            )
+
+
+def _check_groups(table: Any) -> None:
+    """Raise for groups and models that no sentence can name."""
+    for dtype in table.by.values():
+        if dtype.is_nested():
+            raise PrcError(
+                "decide() names groups and models, and takes no column of them of dtype "
+                f"{dtype.base_type()}; pass what tells them apart as plain columns"
             )
 
 

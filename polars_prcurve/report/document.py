@@ -16,6 +16,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+from polars import selectors
+
 from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import (
     Findings,
@@ -454,5 +457,8 @@ def describe_test(findings: Findings, date: str | None) -> str:
 
 def hash_findings(findings: Findings) -> str:
     """Return the start of the SHA-256 of the curves and areas that the findings rest on."""
-    text = findings.evidence.curves.write_csv() + findings.evidence.areas.write_csv()
+    # CSV has neither of these dtypes.
+    plain = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
+    evidence = findings.evidence
+    text = "".join(of.with_columns(plain).write_csv() for of in (evidence.curves, evidence.areas))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
