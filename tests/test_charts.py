@@ -212,6 +212,31 @@ def test_quantiles_of_many_scores_are_thinned():
     assert points(chart, "x", "y", 1)[0][1] == pytest.approx(points(chart, "x", "y", 1)[0][0], abs=0.1)
 
 
+@pytest.mark.parametrize("chart", ["normal_quantiles", "threshold_curve"])
+@pytest.mark.parametrize(
+    ("slope", "shift", "said"),
+    [
+        (1.5, -3, "0.5"),
+        (4, -14, "1 in 1 000 000"),
+        (3, 6, "all but"),
+        (5, -6, "0.5"),
+        (2, -30, "1 in 1 000 000 000"),
+    ],
+)
+def test_axes_of_log_odds_have_few_numbers_that_people_say(chart, slope, shift, said):
+    frame = draw_scores(pos=300, neg=2_700, digits=9)
+    odds = (slope * pl.col("score") + shift).exp()
+    frame = frame.with_columns(score=odds / (1 + odds))
+    drawn = getattr(frame.prc.plot, chart)(title=False).to_dict()
+    svg = vl_convert.vegalite_to_svg(drawn).replace("\u00a0", " ")
+    ticks = re.findall(r'<text[^>]*opacity="0.8"[^>]*>(.*?)</text>', svg)  # and titles of axes
+    words = [re.sub("<[^>]*>", " ", tick).strip() for tick in ticks]
+    known = [word for word in words if re.fullmatch(r"(all but +)?1 in 1[0 ]+|0\.\d{1,3}", word)]
+    assert any(said in word for word in known)
+    assert 2 <= len(set(known)) <= 12
+    assert [word for word in words if re.search(r"\de[-+]?\d|0\.\d{4}", word)] == []
+
+
 @pytest.mark.parametrize("score", [[], [0.5] * 6, [math.inf, 1.0, 2.0, 3.0, -math.inf, 2.0]])
 def test_quantiles_of_odd_tables_draw(score):
     n = len(score)
