@@ -217,7 +217,7 @@ def test_hostile_names_are_only_text(tmp_path: Path) -> None:
                 digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
                 assert f"'sha256-{digest}'" in html.unescape(documents["page"])
             [data] = re.findall(r'id="data">(.*?)</script>', documents["page"], re.S)
-            assert len(json.loads(data)["models"]) == 2
+            assert len(json.loads(data)["groups"][0]["models"]) == 2
             assert not re.search(r"(?<!\\)<\w", decision.model_card())
             assert not UNSEEN.search(str(decision))
 
@@ -250,6 +250,18 @@ def test_many_groups_of_models_are_one_picture_under_a_short_sentence(tmp_path: 
     card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8"))
     assert "a circle per group" in card.read("svg")
     assert len([1 for tag, _ in card.tags if tag == "circle"]) == 12
+
+
+def test_a_page_holds_the_groups_that_have_room_and_says_how_many(tmp_path: Path) -> None:
+    few = decide("many groups of models").page(tmp_path / "few.html")
+    assert all(f">s{number:02}</option>" in few.read_text("utf-8") for number in range(12))
+    frame = draw_models({f"m{number}": 0.5 + number / 4 for number in range(5)}, 60, 300)
+    frame = pl.concat([frame.with_columns(site=pl.lit(f"s{number:02}")) for number in range(40)])
+    many = bind(frame, by="site").decide(0.1, recall=0.5).page(tmp_path / "many.html")
+    assert max(few.stat().st_size, many.stat().st_size) < 200_000
+    shown = many.read_text("utf-8").count("</option>")
+    assert 5 < shown < 40
+    assert f"{shown} of 40 groups" in many.read_text("utf-8")
 
 
 @pytest.mark.parametrize("case", ["many groups of models", "not told apart"])
