@@ -172,6 +172,19 @@ def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None
     watched.check()
 
 
+@pytest.mark.parametrize("n_groups", [3, 5, 8])
+def test_a_report_of_groups_of_models_takes_three_screens_of_a_phone(
+    browser: Any, tmp_path: Path, n_groups: int
+) -> None:
+    names = ["A forest of many trees", "A network with a long name", "Boosting", "Rules"]
+    wide = WIDE.select("label", *(pl.col("careful").alias(name) + k for k, name in enumerate(names)))
+    sites = pl.concat([wide.with_columns(site=pl.lit(f"site {k}")) for k in range(n_groups)])
+    decision = sites.prc(score=names, by="site").decide(0.01, recall=0.5)
+    watched = watch(browser, decision.report(tmp_path / "r.html"), 390)
+    assert watched.page.evaluate("document.documentElement.scrollHeight") <= 3.05 * 844
+    watched.check()
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_reader_picks_a_group_and_the_address_holds_it(
     browser: Any, tmp_path: Path, width: int
