@@ -264,6 +264,25 @@ def test_a_page_holds_the_groups_that_have_room_and_says_how_many(tmp_path: Path
     assert f"{shown} of 40 groups" in many.read_text("utf-8")
 
 
+@pytest.mark.parametrize(("eta", "is_rare"), [(1e-5, True), (5e-5, False), (0.002, False)])
+def test_a_number_has_one_form_in_a_decision(eta: float, is_rare: bool, tmp_path: Path) -> None:
+    """All say how many of 100 alerts are right, or if that is below 1 in 50 all say one in how many."""
+    decision = bind(draw_models({"new": 3.2, "old": 1.9}, 400, 60_000)).decide(eta, recall=0.5)
+    said = re.findall(r"1 in [\d ]*\d|[\d.]+(?= of)", plain(decision.verdict.sentence))
+    assert [number.startswith("1 in") for number in said] == [is_rare, is_rare]
+    seen = read_report(decision, tmp_path)
+    pairs = zip(map(plain, seen.within("dt")), map(plain, seen.within("dd")), strict=True)
+    rights = [value for head, value in pairs if head.endswith("alerts right")]
+    grids = [plain(attrs["aria-label"]) for _, attrs in seen.tags if "aria-label" in attrs]
+    card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8")).read("svg")
+    table = decision.say(100).split("model", 1)[1]
+    for number, right, grid in zip(said, rights, grids, strict=False):
+        assert right.startswith(f"{number} ")
+        assert grid.startswith(f"{number} (")
+        assert all(number in plain(text) for text in (card, decision.model_card(), table))
+    assert len(rights) == 2
+
+
 @pytest.mark.parametrize("case", ["many groups of models", "not told apart"])
 def test_the_bar_of_what_is_needed_has_the_number_of_the_sentence(case: str, tmp_path: Path) -> None:
     decision = decide(case)

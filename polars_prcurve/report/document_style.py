@@ -57,7 +57,8 @@ table{font-size:14px}thead{display:none}table,tbody{display:block}
 tr{display:flex;flex-wrap:wrap;gap:0 12px;padding:8px 0;border-bottom:1px solid var(--grid)}
 tr>th:first-child{flex:1 1 60%;order:-2;border:0;padding:1px 0;font-weight:700}
 td[data-name=""],.cases td[data-name=status]{flex:none;order:-1}
-td{display:flex;flex:1 0 100%;justify-content:space-between;gap:4px 12px;border:0;padding:1px 0;white-space:normal}
+td{display:flex;flex:1 0 100%;justify-content:space-between;
+gap:4px 12px;border:0;padding:1px 0;white-space:normal}
 td::before{content:attr(data-name);color:var(--quiet);text-align:left}
 .cases td::before{content:none}.cases td{justify-content:flex-start}}
 @media print{@page{size:A4;margin:14mm}main{padding:0;max-width:none;font-size:12px}
