@@ -166,11 +166,12 @@ class ChartAxis:
 
     def build_scale(self) -> alt.Scale:
         """Return the scale."""
+        kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
         if self.is_free:
-            return alt.Scale(zero=False, nice=False) if self.ranges else alt.Scale(zero=False)
+            kind |= {"nice": False} if self.ranges else {}
+            return alt.Scale(**kind, **({"reverse": True} if self.is_reversed else {}))
         domain = [round_digits(self.low), round_digits(self.high)]
         domain = domain[::-1] if self.is_reversed else domain
-        kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
         return alt.Scale(domain=domain, nice=False, **kind)
 
     def build_x(self, pixels: int) -> alt.X:
