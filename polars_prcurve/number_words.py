@@ -12,6 +12,8 @@ NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
 MINUS = "\u2212"
 MILLION = 1_000_000.0
+RARELY_RIGHT = 0.02
+"""A precision below which people say how many alerts one right one takes."""
 _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2 600`."""
 _TWO_DIGITS = 0.0995
@@ -113,6 +115,13 @@ def say_shares(shares: Sequence[float]) -> list[str]:
         elif share in small:
             said[number] = f"{_write_small(share, of_small)}{NO_BREAK}%"
     return said
+
+
+def say_precisions(shares: Sequence[float]) -> list[str]:
+    """Return precisions in one unit: as `1 in 68` if all are below 1 in 50, as decisions say them."""
+    if 0 < max(shares, default=0) < RARELY_RIGHT:
+        return [say_eta(share) if share > 0 else "0" for share in shares]
+    return say_shares(shares)
 
 
 def _count_decimals(shares: Collection[float], is_right: Callable[[float, str], bool]) -> int:

@@ -153,7 +153,7 @@ def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None
     """Value and interval of precision and alerts at scores and prevalences, to the last drawn digit."""
     watched = watch(browser, live, 1280)
     data = watched.page.evaluate("data")
-    for model in data["models"]:
+    for model in data["groups"][0]["models"]:
         rows = model["rows"][:: len(model["rows"]) // 12]
         for eta in (0.5, 0.01, 1e-5):
             found = watched.page.evaluate(
@@ -169,6 +169,46 @@ def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None
                 row = by_threshold[mine["threshold"]]
                 for name, theirs in NAMES_OF_PAGES.items():
                     assert mine[name] == pytest.approx(row[theirs], rel=1e-5), (name, eta, row)
+    watched.check()
+
+
+@pytest.mark.parametrize("n_groups", [3, 5, 8])
+def test_a_report_of_groups_of_models_takes_three_screens_of_a_phone(
+    browser: Any, tmp_path: Path, n_groups: int
+) -> None:
+    names = ["A forest of many trees", "A network with a long name", "Boosting", "Rules"]
+    wide = WIDE.select("label", *(pl.col("careful").alias(name) + k for k, name in enumerate(names)))
+    sites = pl.concat([wide.with_columns(site=pl.lit(f"site {k}")) for k in range(n_groups)])
+    decision = sites.prc(score=names, by="site").decide(0.01, recall=0.5)
+    watched = watch(browser, decision.report(tmp_path / "r.html"), 390)
+    assert watched.page.evaluate("document.documentElement.scrollHeight") <= 3.05 * 844
+    watched.check()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_reader_picks_a_group_and_the_address_holds_it(
+    browser: Any, tmp_path: Path, width: int
+) -> None:
+    sites = pl.concat([WIDE.with_columns(pl.col("careful") * k, site=pl.lit(f"<b>{k}")) for k in (1, 2)])
+    table = sites[:2_600].prc(score=WIDE.columns[1:], by="site")
+    live = table.decide([0.01, 0.1], recall=0.5).page(tmp_path / "page.html")
+    watched = watch(browser, live, width)
+    page = watched.page
+    assert page.locator("#group option").all_inner_texts() == ["<b>1", "<b>2"]
+    assert "in <b>1 where" in page.inner_text("#say")
+    page.select_option("#group", "1")
+    said = page.inner_text("#say").replace("\u00a0", " ")
+    model = page.locator("#models button[aria-pressed=true]").inner_text()
+    found = table.operating_points(0.01, recall=0.5).filter(site="<b>2", model=model)
+    right = 100 * found["precision"].item()
+    assert f"{right:.2g} of 100 alerts are right" in said
+    assert "in <b>2 where 1 in 100 is positive" in said
+    other = watch(browser, live, width)
+    other.page.goto(live.as_uri() + page.evaluate("location.hash"))
+    other.page.reload()
+    assert other.page.inner_text("#say").replace("\u00a0", " ") == said
+    assert other.page.input_value("#group") == "1"
+    other.check()
     watched.check()
 
 

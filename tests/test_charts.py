@@ -172,6 +172,33 @@ def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
     assert png(chart).startswith(PNG)
 
 
+@pytest.mark.parametrize("y", ["precision", "fdr"])
+def test_unlike_prevalences_have_an_axis_each_and_one_form_of_a_number(y):
+    frame = draw_groups(["a", "b"], neg=40_000, digits=4)
+    chart = charts.pr_curve(frame.prc.curve([0.1, 2e-5], by="model", metrics=y), y=y)
+    field = y if y == "precision" else "fdr_rest"
+    ends: dict[str, list[float]] = {}
+    for row in records(chart, "base"):
+        ends.setdefault(row["facet"], []).append(row[field])
+    assert max(ends["1\xa0in\xa010"]) == max(ends["1\xa0in\xa050\xa0000"]) == 1
+    assert min(ends["1\xa0in\xa010"]) >= 0.05, "1 in 10 has more than the top of the axis"
+    assert min(ends["1\xa0in\xa050\xa0000"]) <= 2e-5
+    for row in records(chart, "curve"):
+        assert row[field] >= 0.999 * min(ends[row["facet"]]), "nothing is below its axis"
+    assert "Each panel has an axis of its own" in chart.to_dict()["description"]
+    marks = [plain(row[f"{field}_label"]) for row in records(chart, "mark")]
+    assert len(marks) == 4
+    assert all(mark in heading(chart) for mark in marks), "the title has the numbers of the picture"
+    assert any(mark.startswith("1 in ") for mark in marks) == (y == "precision")
+
+
+def test_icons_of_groups_come_from_the_greatest_value_down():
+    frame = draw_groups(list("abcdefgh"), neg=400)
+    points = frame.prc.operating_points(0.05, recall=0.5, by="model")
+    best = points.sort("precision", descending=True, maintain_order=True)["model"].to_list()
+    assert re.findall(r"\b(\w): \d", charts.alerts(points).to_dict()["description"]) == best
+
+
 def test_quantiles_have_the_shares_and_the_lines_the_fit():
     frame = draw_scores(pos=41, neg=150, digits=8)
     chart = charts.normal_quantiles(frame.prc.sweep())
@@ -210,6 +237,31 @@ def test_quantiles_of_many_scores_are_thinned():
     assert max(row["y"] for row in sample) == pytest.approx(frame["score"].max(), rel=1e-5)
     assert "Drawn from" in chart.to_dict()["description"]
     assert points(chart, "x", "y", 1)[0][1] == pytest.approx(points(chart, "x", "y", 1)[0][0], abs=0.1)
+
+
+@pytest.mark.parametrize("chart", ["normal_quantiles", "threshold_curve"])
+@pytest.mark.parametrize(
+    ("slope", "shift", "said"),
+    [
+        (1.5, -3, "0.5"),
+        (4, -14, "1 in 1 000 000"),
+        (3, 6, "all but"),
+        (5, -6, "0.5"),
+        (2, -30, "1 in 1 000 000 000"),
+    ],
+)
+def test_axes_of_log_odds_have_few_numbers_that_people_say(chart, slope, shift, said):
+    frame = draw_scores(pos=300, neg=2_700, digits=9)
+    odds = (slope * pl.col("score") + shift).exp()
+    frame = frame.with_columns(score=odds / (1 + odds))
+    drawn = getattr(frame.prc.plot, chart)(title=False).to_dict()
+    svg = vl_convert.vegalite_to_svg(drawn).replace("\u00a0", " ")
+    ticks = re.findall(r'<text[^>]*opacity="0.8"[^>]*>(.*?)</text>', svg)  # and titles of axes
+    words = [re.sub("<[^>]*>", " ", tick).strip() for tick in ticks]
+    known = [word for word in words if re.fullmatch(r"(all but +)?1 in 1[0 ]+|0\.\d{1,3}", word)]
+    assert any(said in word for word in known)
+    assert 2 <= len(set(known)) <= 12
+    assert [word for word in words if re.search(r"\de[-+]?\d|0\.\d{4}", word)] == []
 
 
 @pytest.mark.parametrize("score", [[], [0.5] * 6, [math.inf, 1.0, 2.0, 3.0, -math.inf, 2.0]])

@@ -221,7 +221,7 @@ def test_hostile_names_are_only_text(tmp_path: Path) -> None:
                 digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
                 assert f"'sha256-{digest}'" in html.unescape(documents["page"])
             [data] = re.findall(r'id="data">(.*?)</script>', documents["page"], re.S)
-            assert len(json.loads(data)["models"]) == 2
+            assert len(json.loads(data)["groups"][0]["models"]) == 2
             assert not re.search(r"(?<!\\)<\w", decision.model_card())
             assert not UNSEEN.search(str(decision))
 
@@ -254,6 +254,37 @@ def test_many_groups_of_models_are_one_picture_under_a_short_sentence(tmp_path: 
     card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8"))
     assert "a circle per group" in card.read("svg")
     assert len([1 for tag, _ in card.tags if tag == "circle"]) == 12
+
+
+def test_a_page_holds_the_groups_that_have_room_and_says_how_many(tmp_path: Path) -> None:
+    few = decide("many groups of models").page(tmp_path / "few.html")
+    assert all(f">s{number:02}</option>" in few.read_text("utf-8") for number in range(12))
+    frame = draw_models({f"m{number}": 0.5 + number / 4 for number in range(5)}, 60, 300)
+    frame = pl.concat([frame.with_columns(site=pl.lit(f"s{number:02}")) for number in range(40)])
+    many = bind(frame, by="site").decide(0.1, recall=0.5).page(tmp_path / "many.html")
+    assert max(few.stat().st_size, many.stat().st_size) < 200_000
+    shown = many.read_text("utf-8").count("</option>")
+    assert 5 < shown < 40
+    assert f"{shown} of 40 groups" in many.read_text("utf-8")
+
+
+@pytest.mark.parametrize(("eta", "is_rare"), [(1e-5, True), (5e-5, False), (0.002, False)])
+def test_a_number_has_one_form_in_a_decision(eta: float, is_rare: bool, tmp_path: Path) -> None:
+    """All say how many of 100 alerts are right, or if that is below 1 in 50 all say one in how many."""
+    decision = bind(draw_models({"new": 3.2, "old": 1.9}, 400, 60_000)).decide(eta, recall=0.5)
+    said = re.findall(r"1 in [\d ]*\d|[\d.]+(?= of)", plain(decision.verdict.sentence))
+    assert [number.startswith("1 in") for number in said] == [is_rare, is_rare]
+    seen = read_report(decision, tmp_path)
+    pairs = zip(map(plain, seen.within("dt")), map(plain, seen.within("dd")), strict=True)
+    rights = [value for head, value in pairs if head.endswith("alerts right")]
+    grids = [plain(attrs["aria-label"]) for _, attrs in seen.tags if "aria-label" in attrs]
+    card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8")).read("svg")
+    table = decision.say(100).split("model", 1)[1]
+    for number, right, grid in zip(said, rights, grids, strict=False):
+        assert right.startswith(f"{number} ")
+        assert grid.startswith(f"{number} (")
+        assert all(number in plain(text) for text in (card, decision.model_card(), table))
+    assert len(rights) == 2
 
 
 @pytest.mark.parametrize("case", ["many groups of models", "not told apart"])

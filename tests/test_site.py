@@ -134,6 +134,9 @@ def test_pages_fit_and_ask_for_nothing(browser: Any, site: Path, width: int) -> 
         tab.goto((site / page.replace(".md", ".html")).as_uri())
         wide = tab.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, f"{page} is {wide} wide"
+        drawn = "[...document.querySelectorAll('article p > img[src$=\".png\"]:only-child')]"
+        widths = tab.evaluate(f"{drawn}.map(image => image.getBoundingClientRect().width)")
+        assert all(drawn >= 440 for drawn in widths), f"words of a picture of {page} are too small"
         if page == "index.md" and width == 1200:
             cut = "[...document.querySelectorAll('pre code')].filter(c => c.scrollWidth > c.clientWidth)"
             assert tab.evaluate(f"{cut}.map(code => code.textContent)") == []

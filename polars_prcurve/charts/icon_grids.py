@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
@@ -14,7 +16,11 @@ from polars_prcurve.charts.parts.chart_curves import (
     read_lines,
     say_target_and_etas,
 )
-from polars_prcurve.charts.parts.colors_and_panels import read_panels_of_one
+from polars_prcurve.charts.parts.colors_and_panels import (
+    Channels,
+    read_panels_of_one,
+    sort_panels,
+)
 from polars_prcurve.charts.parts.findings import say_each_of_100
 from polars_prcurve.charts.parts.icons import describe_icons, draw_icons, say_icons
 
@@ -33,7 +39,8 @@ def alerts(
     A solid circle is a right alert, up to the lower limit of precision, and a hollow one a false alert.
     Between the limits, where the ring is dotted, alerts may be right or not; the tint is deeper up to
     the estimate. Below 1 right in 50 a grid has as many alerts as one right one takes, but no more than
-    1 000, and dotted are those that it may take, from one limit to the other.
+    1 000, and dotted are those that it may take, from one limit to the other. Grids of groups come in
+    order of their values, the greatest first.
 
     Parameters
     ----------
@@ -61,6 +68,9 @@ def alerts(
     check_words(title, color=color, facet=facet)
     curves = read_lines("alerts", table, "precision", is_per_row=True)
     channels = read_panels_of_one(curves, color, facet)
+    values = dict(curves.rows.select("curve", "value").rows())
+    panels = sort_panels(Channels(None, channels.facet), values, curves).facet
+    channels = replace(channels, facet=panels)
     canvas, grids = draw_icons("alerts", curves, channels)
     note = [
         *describe_icons(grids, has_span="low" in curves.rows.columns, confidence=confidence),

@@ -17,10 +17,11 @@ from polars_prcurve.charts.parts.chart_axes import (
     ChartSpec,
     build_precision_axis,
     build_rest_axis,
+    mark_ends,
     needs_log_axis,
 )
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
-from polars_prcurve.charts.parts.colors_and_panels import label_panels
+from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, label_panels
 from polars_prcurve.charts.parts.findings import lie_at_foot, read_at_half, say_areas, say_values
 from polars_prcurve.charts.parts.marked_points import (
     MarkedPoints,
@@ -42,7 +43,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     split_by_doubt,
 )
 from polars_prcurve.confidence.estimates import find_estimate
-from polars_prcurve.number_words import say_estimate, say_share
+from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
 _SAID = {
@@ -119,18 +120,20 @@ def pr_curve(
     steps = build_steps(find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt")
     areas = measure_steps(steps, y)
     channels = label_panels(choose_channels(curves, color, facet, areas), areas, curves)
+    axis, lows = _free_panels(axis, channels, curves, height)
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=height.bands))
     drawn = canvas.thin(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    drawn = split_by_doubt(raise_to_axis(drawn, axis, height.fields), "step-before")
+    drawn = split_by_doubt(raise_to_axis(drawn, axis, height.fields, lows), "step-before")
     draw_level(canvas, height.measure_chance(curves.per_curve["eta"]), "alerts at random")
     canvas.draw_lines(drawn, ghosts=True)
-    rows = raise_to_axis(keep_rises(curves.rows), axis, height.fields)
+    canvas.data += mark_ends(RECALL_AXIS, axis) if axis.is_free else []
+    rows = raise_to_axis(keep_rises(curves.rows), axis, height.fields, lows)
     has_dots = canvas.draw_published(rows)
     canvas.data += mark_points(
         mark_half(curves, channels) if points is None else marked,
         canvas,
         x_of=lambda row: row["recall"],
-        y_of=lambda row: {axis.field: max(height.measure(row[y]), axis.low)},
+        y_of=lambda row: {axis.field: max(height.measure(row[y]), lows[row["curve"]])},
         span_of=lambda row: find_rates(curves, row, "recall", 0.0),
         say_heights=lambda _, values, say: say([height.measure(value) for value in values]),
     )
@@ -199,6 +202,26 @@ def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bo
     return _Height(y, band, build_precision_axis(y, _AXES[y], etas, values, is_log=is_log))
 
 
+def _free_panels(
+    axis: ChartAxis, channels: Channels, curves: ChartCurves, height: _Height
+) -> tuple[ChartAxis, dict[int, float]]:
+    """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences.
+
+    Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
+    """
+    facet, keys = channels.facet, curves.per_curve.select("curve", "eta")
+    lows = dict.fromkeys(keys["curve"], axis.low)
+    if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
+        return axis, lows
+    labels, ranges = pl.Series("label", facet.label_by_curve), {}
+    for (label,), own in keys.group_by(labels, maintain_order=True):
+        values = curves.rows.filter(pl.col("curve").is_in(own["curve"].implode()))[height.fields[0]]
+        low = build_precision_axis("", "", own["eta"], values, is_log=True).low
+        ranges[str(label)] = (low, axis.high)
+        lows |= dict.fromkeys(own["curve"], low)
+    return replace(axis, is_free=True, ranges=ranges), lows
+
+
 def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
     """Return the two columns of the band of `y`, or none if the table has no band."""
     columns = table.columns if isinstance(table, pl.DataFrame) else []
@@ -217,7 +240,8 @@ def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
         return say_areas(areas, curves, canvas.channels)
     values = read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
-    return say_values(start, end, values, curves, canvas.channels) if values else ""
+    say = say_precisions if y == "precision" else say_shares
+    return say_values(start, end, values, curves, canvas.channels, say=say) if values else ""
 
 
 def _write_note(
@@ -231,6 +255,7 @@ def _write_note(
     return [
         number if facet is not None and facet.values else "",
         scale if axis.is_reversed else "",
+        "Each panel has an axis of its own" if axis.is_free else "",
         "Grey line: alerts at random" if facet is not None else "",
         canvas.channels.picked,
         *marked.describe(),

@@ -15,6 +15,7 @@ from polars_prcurve.confidence.estimates import Estimate, read_estimate
 from polars_prcurve.decision.evidence import AT_HALF, IS_REVERSED, Asked, Evidence
 from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.verdict import Status
+from polars_prcurve.number_words import RARELY_RIGHT
 
 LEAST_OF_CLASS = 10
 """Examples of a class below which nothing is decided."""
@@ -149,6 +150,13 @@ class Case:
         """The prevalence; None if there are no examples to count it from."""
         eta: float | None = self.key["eta"]
         return eta
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether all values of precision are said as `1 in 83` here: those of all models are small."""
+        known = [each.precision for each in self.candidates if each.precision.value is not None]
+        most = max((float(each.value) for each in known), default=0.0)
+        return 0 < most < RARELY_RIGHT and all((each.high or 0.0) <= 0.5 for each in known)
 
     @property
     def is_reversed(self) -> bool:

@@ -65,9 +65,9 @@ def _say_settled(case: Case, named: Sequence[Candidate]) -> str:
     next_one = name_model(second) if len(others) == 1 else f"the next, {name_model(second)},"
     mine, theirs = (candidate.value for candidate in (best, second))
     if case.goal.merit == "precision":
-        ours, other = say_right([mine, theirs])
+        ours, other = say_right([mine, theirs], is_rare=case.is_rare)
         theirs_of = f"{name_model(second)}’s{'' if len(others) == 1 else ', the next'}"
-        if max(mine, theirs) < RARELY_RIGHT:
+        if case.is_rare:
             return f"{better}: {ours} of its alerts is right, {other} of {theirs_of}"
         return f"{better}: {ours} of its 100 alerts are right, {other} of {theirs_of}"
     if case.goal.merit == "recall":
@@ -94,12 +94,12 @@ def _say_alone(case: Case, best: Candidate) -> str:
         said = f"{start}{_name_merit(case)} {value} ({low} to {high})"
         return said[:1].upper() + said[1:]
     precision, recall = best.precision, best.read("recall")
-    right = say_alerts_right([precision.value, *(precision.span or ())])
+    right = say_alerts_right([precision.value, *(precision.span or ())], is_rare=case.is_rare)
     found = f"{say_part(recall.value)} of the positives are found"
     if _is_of_precision(case):
         return f"{who}{right}, and {found}"
     ends = "" if recall.span is None else f" ({say_share(recall.low)} to {say_share(recall.high)})"
-    return f"{who}{found}{ends}, and {say_alerts_right([precision.value])}"
+    return f"{who}{found}{ends}, and {say_alerts_right([precision.value], is_rare=case.is_rare)}"
 
 
 def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
@@ -113,8 +113,8 @@ def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
     if len(named) > MOST_NAMES:
         values = [max(values), min(values)]
     if _is_of_precision(case):
-        said = say_right(values)
-        if max(values) < RARELY_RIGHT:
+        said = say_right(values, is_rare=case.is_rare)
+        if case.is_rare:
             return f"{start}: {_join_values(said, named)} alerts is right"
         return f"{start}: of 100 alerts {_join_values(said, named)} are right"
     if case.goal.merit == "recall":
@@ -127,7 +127,7 @@ def _say_best(case: Case, best: Candidate) -> str:
     """Return what the best model that keeps the targets does in this test."""
     if case.goal.merit == "recall":
         return f"{name_model(best)} finds {say_share(best.value)} of the positives"
-    return f"with {name_model(best)} {say_alerts_right([best.value])}"
+    return f"with {name_model(best)} {say_alerts_right([best.value], is_rare=case.is_rare)}"
 
 
 def _say_missed(case: Case, missed: Sequence[Candidate]) -> str:
@@ -170,21 +170,21 @@ def _say_little(case: Case, _: Sequence[Candidate]) -> str:
     if case.goal.merit == "recall" and high - low <= WIDE and low > 0:
         spans = [candidate.precision for candidate in of if candidate.precision.span is not None]
         low, high = min(span.low for span in spans), max(span.high for span in spans)
-        return f"{start}{how_many} cannot say if {_say_right_span(low, high)}"
+        return f"{start}{how_many} cannot say if {_say_right_span(case, low, high)}"
     return f"{start}{how_many} cannot say if {_say_span(case, low, high)}"
 
 
 def _say_span(case: Case, low: float, high: float) -> str:
     if _is_of_precision(case):
-        return _say_right_span(low, high)
+        return _say_right_span(case, low, high)
     if case.goal.merit == "recall":
         return f"{say_share(low)} or {say_share(high)} of the positives are found"
     return f"{_name_merit(case)} is {' or '.join(_say_values(case, [low, high]))}"
 
 
-def _say_right_span(low: float, high: float) -> str:
-    ends = say_right([low, high])
-    if high < RARELY_RIGHT:
+def _say_right_span(case: Case, low: float, high: float) -> str:
+    ends = say_right([low, high], is_rare=case.is_rare)
+    if case.is_rare:
         return f"{' or '.join(ends)} alerts is right"
     return f"{' or '.join(ends)} of 100 alerts are right"
 

@@ -7,32 +7,45 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from polars_prcurve.confidence.estimates import Estimate
-from polars_prcurve.decision.cases import Candidate
+from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.name_words import join_words, name_value
-from polars_prcurve.number_words import say_count, say_eta, say_share
+from polars_prcurve.number_words import RARELY_RIGHT, say_count, say_eta, say_share
 
 MOST_NAMES = 4
-RARELY_RIGHT = 0.02
-"""A precision below which people say how many alerts one right one takes."""
 
 
-def say_right(shares: Sequence[float]) -> list[str]:
-    """Return how many of 100 alerts are right, or of how many alerts one is, in one unit for all."""
-    if max(shares) < RARELY_RIGHT:
+def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[str]:
+    """Return how many of 100 alerts are right, or of how many alerts one is, in one unit for all.
+
+    `is_rare` is that of their case: a number has one form wherever it stands.
+    """
+    if max(shares) < RARELY_RIGHT if is_rare is None else is_rare:
         return [say_eta(share) if share > 0 else "none" for share in shares]
     return [say_points(share) if share < 0.001 else say_share(share)[:-2] for share in shares]
 
 
-def say_alerts_right(precision: Sequence[float]) -> str:
+def say_alerts_right(precision: Sequence[float], *, is_rare: bool | None = None) -> str:
     """Return a precision, and its interval if there is one, as a clause.
 
     `67 of 100 alerts are right (54 to 78)`, `1 in 83 alerts is right`.
     """
-    words, *ends = say_right(precision)
+    is_rare = 0 < max(precision) < RARELY_RIGHT if is_rare is None else is_rare
+    words, *ends = say_right(precision, is_rare=is_rare)
     span = f" ({' to '.join(ends)})" if ends else ""
-    if 0 < max(precision) < RARELY_RIGHT:
+    if is_rare:
         return f"{words} alerts is right{span}"
     return f"{words} of 100 alerts are right{span}"
+
+
+def say_precision(case: Case, precision: Estimate) -> tuple[str, str]:
+    """Return how many alerts are right, and the interval, in the form of the case."""
+    value, *ends = say_right([precision.value, *(precision.span or ())], is_rare=case.is_rare)
+    return value, " to ".join(ends)
+
+
+def name_precision(case: Case) -> str:
+    """Return what stands beside such a number."""
+    return "alerts right" if case.is_rare else "of 100 alerts right"
 
 
 def say_points(share: float) -> str:

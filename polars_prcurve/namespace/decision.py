@@ -92,7 +92,8 @@ class Decision:
         """Write a page to move the score, the prevalence and the costs, and return its path.
 
         One HTML file without a server: the sentence, the icons and the costs follow, and the state
-        stands in the address. It is of the first group and prevalence.
+        stands in the address. Groups are in a list to pick from: the first ones, as many as have room
+        in 200 kB, and the page says how many are left out.
 
         Parameters
         ----------

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from polars_prcurve.confidence.estimates import Estimate
-from polars_prcurve.decision.value_words import RARELY_RIGHT, say_right
+from polars_prcurve.decision.cases import Case
+from polars_prcurve.decision.value_words import join_within, say_precision
 from polars_prcurve.report.svg import draw_circle, draw_document, name_color
 
 _IN_A_ROW = 10
@@ -14,14 +15,14 @@ _MOST = 200
 KINDS = ("right", "likely", "open", "false")
 
 
-def draw_alerts(precision: Estimate, color: int, cell: float = 17.6) -> str:
+def draw_alerts(case: Case, precision: Estimate, color: int, cell: float = 17.6) -> str:
     """Return the icons of the alerts of a model, ten in a row."""
-    kinds = list(list_icons(precision))
+    kinds = list(list_icons(case, precision))
     columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
     cell = cell * _IN_A_ROW / columns
     shapes = place_icons(kinds, color, cell, columns)
     rows = -(-len(kinds) // columns)
-    return draw_document(shapes, cell * columns, cell * rows, describe_alerts(precision))
+    return draw_document(shapes, cell * columns, cell * rows, describe_alerts(case, precision))
 
 
 def place_icons(
@@ -45,7 +46,7 @@ def describe_look(kind: str, color: int | None) -> str:
     }[kind]
 
 
-def list_icons(precision: Estimate) -> Iterator[str]:
+def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
     """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes.
 
     Those up to the low end of the interval are right, and those above its high end are false. Between
@@ -54,7 +55,7 @@ def list_icons(precision: Estimate) -> Iterator[str]:
     """
     value = float(precision.value)
     low, high = precision.span or (value, value)
-    if max(value, high) >= RARELY_RIGHT:
+    if not case.is_rare:
         ends = [round(100 * share) for share in (low, value, high)]
         for number in range(100):
             yield next((kind for kind, end in zip(KINDS, ends, strict=False) if number < end), "false")
@@ -69,9 +70,7 @@ def list_icons(precision: Estimate) -> Iterator[str]:
         yield "false" if number < first else "likely" if number < middle else "open"
 
 
-def describe_alerts(precision: Estimate) -> str:
+def describe_alerts(case: Case, precision: Estimate) -> str:
     """Return what the icons show in words: `67 (54 to 78) of 100 alerts are right`."""
-    said = say_right([precision.value, *(precision.span or ())])
-    ends = f" ({said[1]} to {said[2]})" if precision.span else ""
-    is_rare = max(precision.value, precision.high or 0.0) < RARELY_RIGHT
-    return f"{said[0]}{ends} {'alerts is' if is_rare else 'of 100 alerts are'} right"
+    said = join_within(*say_precision(case, precision))
+    return f"{said} {'alerts is' if case.is_rare else 'of 100 alerts are'} right"

@@ -32,8 +32,9 @@ from polars_prcurve.decision.decide import (
 from polars_prcurve.decision.needs import count_needed
 from polars_prcurve.decision.value_words import (
     name_model,
+    name_precision,
     say_about,
-    say_right,
+    say_precision,
     say_two,
     say_two_digits,
     say_within,
@@ -41,7 +42,6 @@ from polars_prcurve.decision.value_words import (
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.name_words import name_metric, name_value
 from polars_prcurve.number_words import (
-    NO_BREAK,
     format_count,
     format_level,
     glue_numbers,
@@ -193,7 +193,7 @@ def write_card(findings: Findings, case: Case, candidate: Candidate, color: int,
         f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
         for name, value, ends in list_values(findings, case, candidate)
     )
-    icons = draw_alerts(candidate.precision, color)
+    icons = draw_alerts(case, candidate.precision, color)
     return (
         f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
         f"<dl>{values}</dl></div></section>"
@@ -202,13 +202,10 @@ def write_card(findings: Findings, case: Case, candidate: Candidate, color: int,
 
 def list_values(findings: Findings, case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
     """Yield names, values and intervals of a model, in the words of the document."""
-    precision = candidate.precision
-    said = say_right([precision.value, *(precision.span or ())])
-    is_rare = " in" in said[0].replace(NO_BREAK, " ")
-    name = "alerts right" if is_rare else "of 100 alerts right"
+    name = name_precision(case)
     if case.goal.is_of_curve:
         name += ", half of the positives found"
-    yield name, said[0], f"{said[1]} to {said[2]}" if precision.span else ""
+    yield name, *say_precision(case, candidate.precision)
     if case.goal.is_of_curve:
         yield name_metric(case.goal.merit), *say_merit(candidate)
         return

@@ -54,9 +54,11 @@ footer{font-size:13px;color:var(--quiet);margin-top:20px}
 .models{grid-template-columns:1fr;gap:18px}.wide{display:none}.small{display:inline}.names.small{display:block}
 .model>div{grid-template-columns:140px 1fr;gap:16px}dt{margin-top:6px}dd{font-size:18px}
 table{font-size:14px}thead{display:none}table,tbody{display:block}
-tr{display:block;padding:8px 0;border-bottom:1px solid var(--grid)}
-tr>th:first-child{display:block;border:0;padding:1px 0;font-weight:700}
-td{display:flex;justify-content:space-between;gap:4px 12px;border:0;padding:1px 0;white-space:normal}
+tr{display:flex;flex-wrap:wrap;gap:0 12px;padding:8px 0;border-bottom:1px solid var(--grid)}
+tr>th:first-child{flex:1 1 60%;order:-2;border:0;padding:1px 0;font-weight:700}
+td[data-name=""],.cases td[data-name=status]{flex:none;order:-1}
+td{display:flex;flex:1 0 100%;justify-content:space-between;
+gap:4px 12px;border:0;padding:1px 0;white-space:normal}
 td::before{content:attr(data-name);color:var(--quiet);text-align:left}
 .cases td::before{content:none}.cases td{justify-content:flex-start}}
 @media print{@page{size:A4;margin:14mm}main{padding:0;max-width:none;font-size:12px}

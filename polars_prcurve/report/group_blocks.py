@@ -10,8 +10,8 @@ from polars_prcurve.decision.decide import Findings, name_cases, say_short
 from polars_prcurve.name_words import name_value
 from polars_prcurve.report.group_picture import GroupBlock, GroupMark, GroupRow
 
-_LEAST_DRAWN, MOST_SENTENCES = 4, 8
-"""Cases of one model from which on these are drawn, and cases, at most, that have a sentence each."""
+_LEAST_DRAWN = 4
+"""Cases from which on all are drawn in one picture; of fewer each has a sentence."""
 _LITTLE, _OPEN = "too little data", None
 _BLOCKS = {
     "worse": ("{} worse than the others", 1),
@@ -27,8 +27,7 @@ _BLOCKS = {
 
 def are_drawn(findings: Findings) -> bool:
     """Return whether cases are rows of one picture: those of tested groups, and many."""
-    least = _LEAST_DRAWN if findings.has_one_model else MOST_SENTENCES + 1
-    return findings.group_tests is not None or len(findings.cases) >= least
+    return findings.group_tests is not None or len(findings.cases) >= _LEAST_DRAWN
 
 
 def number_models(*cases: Case) -> dict[Any, int]:

@@ -1,7 +1,8 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const find = (id) => document.getElementById(id);
-const state = {model: data.model, row: data.row, eta: data.place, alert: 1, miss: data.miss};
+let here = data.groups[0];
+const state = {group: 0, model: 0, row: here.row, eta: here.place, alert: 1, miss: data.miss};
 
 function evaluate([threshold, ...rates], eta) {
   const [recall, recallLow, recallHigh, fpr, fprLow, fprHigh] = rates;
@@ -31,9 +32,12 @@ function readAddress() {
     if (said.has(key) && Number.isFinite(number) && number >= 0) state[key] = number;
   }
   const keep = (n, most) => Math.min(Math.max(Math.round(n), 0), most);
-  state.model = keep(state.model, data.models.length - 1);
-  state.row = keep(state.row, data.models[state.model].rows.length - 1);
-  state.eta = keep(state.eta, data.etas.length - 1);
+  state.group = keep(state.group, data.groups.length - 1);
+  here = data.groups[state.group];
+  state.model = keep(state.model, here.models.length - 1);
+  state.row = keep(state.row, here.models[state.model].rows.length - 1);
+  state.eta = keep(state.eta, here.etas.length - 1);
+  listModels();
 }
 
 function writeAddress() {
@@ -52,11 +56,11 @@ function listTicks(top) {
 function drawCosts(points, color, rows) {
   const place = find("costs"), wide = Math.max(place.clientWidth || 640, 280), high = 210;
   const left = 70, right = wide - 10, foot = high - 34, last = points.length - 1;
-  const eta = data.etas[state.eta], here = points[state.row];
+  const eta = here.etas[state.eta], chosen = points[state.row];
   const none = state.miss * data.per * eta, all = state.alert * data.per * (1 - eta);
   // The axis holds all costs up to twice those of the better of both; what is dearer runs out of it.
   const reference = Math.min(none, all), shown = points.map((point) => Math.min(point.costHigh, 2 * reference));
-  const top = 1.08 * Math.max(reference, here.cost, ...shown) || 1;
+  const top = 1.08 * Math.max(reference, chosen.cost, ...shown) || 1;
   const x = (n) => left + (last ? n / last : 0) * (right - left);
   const y = (cost) => 12 + (1 - cost / top) * (foot - 12);
   const line = (read) => points.map((point, n) => `${x(n).toFixed(1)},${y(read(point)).toFixed(1)}`);
@@ -79,14 +83,14 @@ function drawCosts(points, color, rows) {
     shapes.push(shape("text", {x: at, y: y(level) - 5, "text-anchor": anchor, "font-size": 12, class: "quiet rim"}, name));
   }
   shapes.push(shape("line", {x1: x(state.row), x2: x(state.row), y1: 12, y2: foot, style: "stroke:var(--text)"}));
-  shapes.push(shape("circle", {cx: x(state.row), cy: y(here.cost), r: 5, style: `fill:${ink};stroke:var(--ground)`}));
+  shapes.push(shape("circle", {cx: x(state.row), cy: y(chosen.cost), r: 5, style: `fill:${ink};stroke:var(--ground)`}));
   const ends = data.hasScores ? [`score ${shorten(rows, 0)}`, shorten(rows, last)] : ["few alerts", "many alerts"];
   shapes.push(shape("text", {x: left, y: high - 12, ...small}, ends[0]));
   shapes.push(shape("text", {x: right, y: high - 12, "text-anchor": "end", ...small}, ends[1]));
   place.setAttribute("viewBox", `0 0 ${wide} ${high}`);
   place.replaceChildren(...shapes);
   const doing = none <= all ? "no alerts at all" : "an alert on every case";
-  const isBelow = here.costHigh < reference, isAbove = here.costLow > reference;
+  const isBelow = chosen.costHigh < reference, isAbove = chosen.costLow > reference;
   find("cheaper").textContent = isBelow ? `Cheaper than ${doing}, by the interval of its costs.`
     : isAbove ? `Dearer than ${doing}, by the interval of its costs.` : `Not shown to be cheaper than ${doing}.`;
   const cheapest = points.reduce((best, point, n) => point.cost < points[best].cost ? n : best, 0);
@@ -94,11 +98,11 @@ function drawCosts(points, color, rows) {
 }
 
 function draw() {
-  const {name, color, rows} = data.models[state.model], eta = data.etas[state.eta];
+  const {color, rows} = here.models[state.model], eta = here.etas[state.eta];
   const points = rows.map((row) => evaluate(row, eta)), point = points[state.row];
   const score = shorten(rows, state.row), known = point.recallLow !== null;
   const from = data.hasScores ? `From score ${score} up, ` : "", value = point.value ?? 0;
-  find("say").textContent = `${from}${sayRight(point)}, ${data.where}${sayWhere(eta)}`;
+  find("say").textContent = `${from}${sayRight(point)}, ${here.where}${sayWhere(eta)}`;
   const drawn = {...point, value, low: point.low ?? value, high: point.high ?? value};
   drawIcons(find("icons"), drawn, color, find("say").textContent);
   find("score").textContent = score;
@@ -107,7 +111,7 @@ function draw() {
     find(id).max = most; find(id).value = at; find(id).setAttribute("aria-valuetext", says);
   };
   slide("row", state.row, rows.length - 1, "score " + score);
-  slide("eta", state.eta, data.etas.length - 1, oneIn(eta));
+  slide("eta", state.eta, here.etas.length - 1, oneIn(eta));
   const show = (id, said, low, high) => {
     const ends = document.createElement("small");
     ends.textContent = known ? `${low} to ${high}` : "";
@@ -122,20 +126,36 @@ function draw() {
   drawCosts(points, color, rows);
 }
 
-data.models.forEach(({name, color, rows}, number) => {
-  const button = document.createElement("button");
-  button.textContent = name;
-  button.dir = "auto";
-  button.style.setProperty("--c", `var(--c${color})`);
-  button.onclick = () => {
-    const recall = data.models[state.model].rows[state.row][1];
-    state.model = number;
-    state.row = rows.reduce((best, row, n) => Math.abs(row[1] - recall) < Math.abs(rows[best][1] - recall) ? n : best, 0);
-    writeAddress();
-  };
-  find("models").append(button);
-});
-find("models").hidden = data.models.length < 2;
+// The row of a curve that finds as many positives as this share, about.
+const findRow = (rows, recall) => rows.reduce(
+  (best, row, n) => Math.abs(row[1] - recall) < Math.abs(rows[best][1] - recall) ? n : best, 0);
+
+// Go to a model, or to the same one of another group, at the recall and the prevalence that are seen.
+function go(group, model) {
+  const before = here, old = here.models[state.model], recall = old.rows[state.row][1];
+  here = data.groups[group];
+  if (model === undefined) model = Math.max(here.models.findIndex(({name}) => name === old.name), 0);
+  const isOwn = state.eta === before.place, same = here.etas.indexOf(before.etas[state.eta]);
+  const eta = isOwn || same < 0 ? here.place : same;
+  Object.assign(state, {group, model, eta, row: findRow(here.models[model].rows, recall)});
+  listModels();
+  writeAddress();
+}
+
+function listModels() {
+  find("models").replaceChildren(...here.models.map(({name, color}, number) => {
+    const button = document.createElement("button");
+    button.textContent = name;
+    button.dir = "auto";
+    button.style.setProperty("--c", `var(--c${color})`);
+    button.onclick = () => go(state.group, number);
+    return button;
+  }));
+  find("models").hidden = here.models.length < 2;
+  if (find("group")) find("group").value = state.group;
+}
+
+if (find("group")) find("group").oninput = (event) => go(Number(event.target.value));
 find("row").oninput = (event) => { state.row = Number(event.target.value); writeAddress(); };
 find("eta").oninput = (event) => { state.eta = Number(event.target.value); writeAddress(); };
 for (const id of ["alert", "miss"]) {

@@ -1,4 +1,4 @@
-"""A page to move: the score, the prevalence, and what a false alert and a miss cost.
+"""A page to move: the group, the score, the prevalence, and what a false alert and a miss cost.
 
 The page holds recall and fpr of a thin curve with their intervals, and computes all else by the formulas
 of the library, in the scripts beside this module. A test in a browser holds both to each other. The
@@ -8,12 +8,14 @@ state stands in its address, so what is seen can be sent.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.decision.cases import Case
-from polars_prcurve.decision.decide import Findings, say_place
+from polars_prcurve.decision.decide import Findings, name_cases, say_place
 from polars_prcurve.decision.value_words import name_model
+from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_cases
 from polars_prcurve.report.document import (
     Words,
@@ -34,13 +36,18 @@ _STEPS = (1, 2, 3, 5, 7)
 """Round prevalences are 1 in so many, and ten times that, and so on."""
 _LEAST_ETA = 1e-6
 _MOST_MODELS = 8
+_MOST_BYTES = 160_000
+"""Bytes of the curves, at most, of as many groups as a page holds: it is to be sent."""
+_MOST_ROWS, _LEAST_ROWS = 2_200, 50
+"""Rows of all curves together, about, and those that a curve keeps, however many there are."""
 _OWN_STYLE = """
 .ask{font-size:16px;font-weight:700;margin:6px 0 0}.two{display:grid;grid-template-columns:300px 1fr;
 gap:36px}main{max-width:940px}
 label{display:block;font-size:14px;color:var(--quiet);margin-top:14px}
 label b{color:var(--text);font-size:17px;float:right}
 input[type=range]{width:100%;height:34px;accent-color:var(--text);margin:0}
-.money{display:grid;grid-template-columns:1fr 1fr;gap:16px}
+select{font:inherit;width:100%;padding:7px 8px;border:1px solid var(--rule);background:var(--ground);
+color:var(--text);border-radius:4px}.money{display:grid;grid-template-columns:1fr 1fr;gap:16px}
 input[type=number]{font:inherit;width:100%;padding:7px 8px;border:1px solid var(--rule);
 background:var(--ground);color:var(--text);border-radius:4px}
 .pick{display:flex;gap:8px;flex-wrap:wrap;margin-top:14px}.pick[hidden]{display:none}
@@ -60,8 +67,8 @@ def build_live_page(findings: Findings, words: Words) -> str:
     """Return the page as HTML; equal findings and words make equal bytes."""
     folder = files("polars_prcurve.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
-    data = json.dumps(describe_data(findings), ensure_ascii=False, separators=(",", ":"))
-    case = findings.cases[0][0]
+    data = describe_data(findings)
+    names, case = [group["name"] for group in data["groups"]], findings.cases[0][0]
     per = escape(say_cases(case.per))
     kind = "status settled" if findings.verdict.status == "settled" else "status"
     title = words.title or "From which score to alert"
@@ -70,6 +77,7 @@ def build_live_page(findings: Findings, words: Words) -> str:
         f'<p class="place">{escape(describe_question(findings))}</p>',
         f'<p class="{kind}">{escape(describe_status(findings))}</p>',
         f'<p class="ask">{write_sentence(findings, findings.verdict)}</p>',
+        *_write_groups(names, data["left"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
@@ -91,52 +99,114 @@ def build_live_page(findings: Findings, words: Words) -> str:
         "stands. The address holds what you see.</footer>",
     ]
     style = build_scheme() + STYLE + _OWN_STYLE
-    return write_document(title, style, body, scripts, data.replace("<", "\\u003c"))
+    return write_document(title, style, body, scripts, _write_json(data).replace("<", "\\u003c"))
+
+
+def _write_json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _write_groups(names: Sequence[str], n_left: int) -> Iterator[str]:
+    """Yield the list from which a reader picks a group, if there are several."""
+    if len(names) + n_left > 1:
+        options = "".join(f'<option value="{n}">{escape(name)}</option>' for n, name in enumerate(names))
+        yield f'<label>Group<select id="group">{options}</select></label>'
+    if n_left:
+        said = (
+            f"{len(names)} of {len(names) + n_left} groups: the first that have room, with both classes"
+        )
+        yield f'<p class="note">{said}.</p>'
 
 
 def describe_data(findings: Findings) -> dict[str, Any]:
-    """Return what the script reads: curves, prevalences, and where the page begins."""
-    case = findings.cases[0][0]
-    etas = list_etas(case.eta)
-    models = _list_models(findings, case)
-    rows = models[0]["rows"] if models else []
-    found = case.candidates[0].row.get("recall") or 0.5
-    nearest = min(range(len(rows)), key=lambda n: abs(rows[n][1] - found), default=0)
+    """Return what the script reads: the curves of groups, prevalences, and where the page begins.
+
+    The groups are the first ones, as many as the file has room for.
+    """
+    cases: dict[tuple[Any, ...], Case] = {}
+    for case, _ in findings.cases:
+        cases.setdefault(tuple(case.key[name] for name in findings.groups), case)
+    rows_of, names = _read_rows(findings, cases), name_cases([*cases.values()])
+    most_rows = max(_MOST_ROWS // max(sum(map(len, rows_of.values())), 1), _LEAST_ROWS)
+    groups: list[dict[str, Any]] = []
+    room = _MOST_BYTES
+    for name, (place, case) in zip(names, cases.items(), strict=True):
+        if rows_of[place]:
+            group = {"name": name, **_describe_group(findings, case, rows_of[place], most_rows)}
+            room -= len(_write_json(group).encode())
+            if groups and room < 0:
+                break
+            groups.append(group)
+    if not groups:
+        raise PrcError("no group has examples of both classes, so there is nothing to draw")
+    has_scores = any(model["rows"][0][0] is not None for model in groups[0]["models"])
     return {
-        "models": models,
-        "etas": etas,
-        "per": case.per,
-        "where": "".join(f"{place} " for place in [say_place(case, with_eta=False)] if place),
-        "place": etas.index(case.eta) if case.eta in etas else 0,
-        "model": 0,
-        "row": nearest,
+        "groups": groups,
+        "left": len(cases) - len(groups),
+        "per": findings.cases[0][0].per,
         "miss": 10,
-        "hasScores": bool(rows) and rows[0][0] is not None,
+        "hasScores": has_scores,
     }
 
 
-def _list_models(findings: Findings, case: Case) -> list[dict[str, Any]]:
-    """Return the curves of the models of a case, the best first: score, and rates with both ends."""
-    colors, model = number_models(case), findings.model
-    curves = findings.evidence.curves.filter(eta=case.eta) if case.eta is not None else None
-    columns = ["threshold", *(f"{rate}{end}" for rate in _RATES for end in ("", "_low", "_high"))]
-    found = []
-    for candidate in case.candidates[:_MOST_MODELS]:
-        rows = []
-        for row in [] if curves is None else curves.iter_rows(named=True):
-            key = {name: row[name] for name in findings.groups}
-            is_own = model is None or row[model] == candidate.model
-            if is_own and all(case.key[name] == value for name, value in key.items()):
-                rows.append([_round(row[name]) for name in columns])
-        name = "" if candidate.model is None else name_model(candidate)
-        if rows:
-            found.append({"name": name, "color": colors[candidate.model] % 8, "rows": rows})
-    return found
+_Rows = dict[Any, list[list[Any]]]
+"""The rows of the curve of each model: score, and rates with both ends."""
 
 
-def _round(value: Any) -> Any:
+def _read_rows(
+    findings: Findings, cases: Mapping[tuple[Any, ...], Case]
+) -> dict[tuple[Any, ...], _Rows]:
+    """Return the curves of each group at one prevalence: rates are the same at any."""
+    columns = {"threshold": 9, **{f"{rate}{end}": 7 for rate in _RATES for end in ("", "_low", "_high")}}
+    rows: dict[tuple[Any, ...], _Rows] = {place: {} for place in cases}
+    for row in findings.evidence.curves.iter_rows(named=True):
+        place = tuple(row[name] for name in findings.groups)
+        is_known = row["recall"] is not None and row["fpr"] is not None
+        if is_known and place in cases and row["eta"] == cases[place].eta:
+            model = None if findings.model is None else row[findings.model]
+            rows[place].setdefault(model, []).append(
+                [_round(row[name], digits) for name, digits in columns.items()]
+            )
+    return rows
+
+
+def _describe_group(findings: Findings, case: Case, rows_of: _Rows, most_rows: int) -> dict[str, Any]:
+    """Return the curves of the models of a group, the best first, and where the page begins."""
+    colors = number_models(*(each for each, _ in findings.cases))
+    found, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
+    models = [
+        {
+            "name": "" if candidate.model is None else name_model(candidate),
+            "color": colors[candidate.model] % 8,
+            "rows": _thin(rows_of[candidate.model], found, most_rows),
+        }
+        for candidate in case.candidates[:_MOST_MODELS]
+        if candidate.model in rows_of
+    ]
+    return {
+        "where": "".join(f"{place} " for place in [say_place(case, with_eta=False)] if place),
+        "etas": etas,
+        "place": etas.index(case.eta) if case.eta in etas else 0,
+        "row": _find_row(models[0]["rows"], found),
+        "models": models,
+    }
+
+
+def _thin(rows: list[list[Any]], recall: float, most: int) -> list[list[Any]]:
+    """Return about so many rows, with the last one and that at which the page begins."""
+    step = -(-len(rows) // most)
+    return [
+        rows[n] for n in sorted({*range(0, len(rows), step), _find_row(rows, recall), len(rows) - 1})
+    ]
+
+
+def _find_row(rows: list[list[Any]], recall: float) -> int:
+    return min(range(len(rows)), key=lambda n: abs(rows[n][1] - recall))
+
+
+def _round(value: Any, digits: int) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.9g}")
+        return float(f"{value:.{digits}g}")
     return value if value is None or isinstance(value, int) else str(value)
 
 

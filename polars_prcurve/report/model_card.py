@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from polars_prcurve.decision.cases import Candidate
 from polars_prcurve.decision.decide import Findings, list_all_names, say_place
-from polars_prcurve.decision.value_words import join_within, name_model, say_points, say_two, say_within
+from polars_prcurve.decision.value_words import (
+    join_within,
+    name_model,
+    name_precision,
+    say_precision,
+    say_two,
+    say_within,
+)
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import format_level, say_cases
 from polars_prcurve.report.document import (
@@ -57,7 +64,9 @@ def _write_table(findings: Findings) -> list[str]:
     rows = [f"| {_escape(head)} | {' | '.join(map(_escape, names))} |"]
     rows.append(f"|---|{'---|' * len(shown)}")
     rows.append(
-        write("of 100 alerts right (PPV)", lambda of: join_within(*say_within(of.precision, say_points)))
+        write(
+            f"{name_precision(case)} (PPV)", lambda of: join_within(*say_precision(case, of.precision))
+        )
     )
     if case.goal.is_of_curve:
         return [*rows, write(name_metric(case.goal.merit), lambda of: join_within(*say_merit(of)))]

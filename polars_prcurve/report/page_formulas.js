@@ -45,10 +45,13 @@ function computePoint(rates, eta, per) {
   };
 }
 
+// Whether one right alert takes so many that people say how many: the rule of the document.
+const isRare = ({value, high}) => value > 0 && value < 0.02 && !(high > 0.5);
+
 // The sentence about a point: how many alerts are right, with the interval.
 function sayRight({value, low, high, recallLow}) {
   const span = (ends) => recallLow === null ? "" : ` (${ends[0]} to ${ends[1]})`;
-  if (Math.max(value ?? 0, high ?? 0) < 0.02 && value > 0) {
+  if (isRare({value, high})) {
     return `${oneIn(value)} alerts${span([oneIn(low), oneIn(high)])} is right`;
   }
   const of100 = (share) => two(100 * (share ?? 0));
@@ -65,8 +68,8 @@ const shape = (name, attributes, text) => {
 
 // Icons as in the report: solid is right, hollow is false, and hatched what the interval leaves open.
 function drawIcons(place, point, color, label) {
-  const rare = Math.max(point.value, point.high) < 0.02, kinds = [];
-  if (rare && point.value > 0) {
+  const kinds = [];
+  if (isRare(point)) {
     const first = Math.round(1 / point.high), middle = Math.round(1 / point.value);
     const most = Math.min(200, point.low > 0 ? Math.round(1 / point.low) : 200);
     kinds.push("right");

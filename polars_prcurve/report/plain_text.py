@@ -14,7 +14,15 @@ from typing import NamedTuple, TypeAlias
 
 from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import Findings, name_cases, say_short
-from polars_prcurve.decision.value_words import join_within, name_model, say_points, say_two, say_within
+from polars_prcurve.decision.value_words import (
+    join_within,
+    name_model,
+    name_precision,
+    say_points,
+    say_precision,
+    say_two,
+    say_within,
+)
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
 from polars_prcurve.report.document import (
@@ -110,7 +118,8 @@ def list_columns(
     if any(each.model is not None for each in shown):
         columns.append(Column("model", [_clean(name_model(each)) for each in shown], is_text=True))
     level = format_level(findings.confidence).replace(NO_BREAK, " ")
-    right = Column("of 100 right", fill(_say_precision))
+    head = name_precision(case).replace("100 alerts", "100")
+    right = Column(head, fill(lambda of: say_precision(case, of.precision)))
     if case.goal.merit not in ("precision", "recall"):
         columns.append(Column(name_metric(case.goal.merit), fill(say_merit)))
     if case.goal.is_of_curve:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polars_prcurve.decision.cases import Candidate
+from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import Findings, say_place
-from polars_prcurve.decision.value_words import name_model, say_right
+from polars_prcurve.decision.value_words import name_model, say_precision
 from polars_prcurve.number_words import NO_BREAK, format_level
 from polars_prcurve.report.alert_icons import list_icons, place_icons
 from polars_prcurve.report.document import (
@@ -75,7 +75,7 @@ def _draw_models(findings: Findings) -> Iterator[str]:
     shown = [each for each in choose_shown(case) if each.precision.value is not None]
     for number, candidate in enumerate(shown):
         left = _MARGIN + 560 * number
-        icons = "".join(_place(candidate, colors[candidate.model]))
+        icons = "".join(_place(case, candidate, colors[candidate.model]))
         yield f'<g transform="translate({left} 255)">{icons}</g>'
         beside, y = left + 284, 272
         color = name_color(colors[candidate.model])
@@ -83,7 +83,7 @@ def _draw_models(findings: Findings) -> Iterator[str]:
         for row in wrap_words(name, _LETTERS)[:_MOST_NAME_ROWS]:
             yield draw_text((beside, y), isolate_name(row), 21, kind="strong", color=color)
             y += 24
-        yield from _write_value(candidate, beside, y + 50, level)
+        yield from _write_value(case, candidate, beside, y + 50, level)
 
 
 def _draw_blocks(findings: Findings) -> Iterator[str]:
@@ -102,18 +102,16 @@ def _draw_blocks(findings: Findings) -> Iterator[str]:
         y += cell * (n_rows + 0.7)
 
 
-def _place(candidate: Candidate, color: int) -> Iterator[str]:
-    kinds: Sequence[str] = list(list_icons(candidate.precision))
+def _place(case: Case, candidate: Candidate, color: int) -> Iterator[str]:
+    kinds: Sequence[str] = list(list_icons(case, candidate.precision))
     columns = 10 if len(kinds) <= 100 else 20
     return place_icons(kinds, color % 8, 260 / columns, columns)
 
 
-def _write_value(candidate: Candidate, left: float, y: float, level: str) -> Iterator[str]:
-    precision = candidate.precision
-    said = say_right([precision.value, *(precision.span or ())])
-    is_rare = "in" in said[0]
-    yield draw_text((left, y), said[0], 40 if is_rare else 66, kind="strong")
-    yield draw_text((left, y + 32), "alerts is right" if is_rare else "of 100 alerts right", 21)
-    if precision.span is not None:
-        ends = f"{said[1]} to {said[2]} ({level})"
+def _write_value(case: Case, candidate: Candidate, left: float, y: float, level: str) -> Iterator[str]:
+    value, span = say_precision(case, candidate.precision)
+    yield draw_text((left, y), value, 40 if case.is_rare else 66, kind="strong")
+    yield draw_text((left, y + 32), "alerts is right" if case.is_rare else "of 100 alerts right", 21)
+    if span:
+        ends = f"{span} ({level})"
         yield draw_text((left, y + 64), ends, 21 if len(ends) <= _LETTERS + 4 else 17, kind="")

@@ -12,7 +12,8 @@ from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import Findings, name_cases
 from polars_prcurve.decision.value_words import (
     name_model,
-    say_points,
+    name_precision,
+    say_precision,
     say_two,
     say_two_digits,
     say_within,
@@ -68,7 +69,7 @@ def _list_more_heads(case: Case) -> list[str]:
 
 def _name_merit(case: Case) -> str:
     if case.goal.merit in ("precision", "recall"):
-        return "of 100 alerts right"
+        return name_precision(case)
     return name_metric(case.goal.merit)
 
 
@@ -91,7 +92,7 @@ def _list_values(case: Case, candidate: Candidate) -> list[tuple[str, str]]:
         said = list(map(say_two_digits, [candidate.value, *(merit.span or ())]))
         first = said[0], " to ".join(said[1:])
     else:
-        first = say_within(precision, say_points)
+        first = say_precision(case, precision)
     if case.goal.is_of_curve:
         return [first]
     recall = candidate.read("recall")

@@ -21,6 +21,9 @@ _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"
 _ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"
 _ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
+_PLAIN_ODDS = 6.95
+"""Log odds, from 0, of shares that are said in decimals: from 0.001 to 0.999."""
+_ONE_IN_ODDS = "'1\u00a0in\u00a0' + replace(format(1 + exp(abs(datum.value)), ',.1r'), /,/g, '\u00a0')"
 LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
@@ -32,9 +35,9 @@ LABELS = {
     "thousandths": _ROUNDED.format("1000"),
     "millionths": _ROUNDED.format("1000000"),
     "plain": "format(datum.value, '.4~g')",
-    # Log odds as the shares that they are of; those near 1 with a digit more than they have nines.
-    "odds": "datum.value < 0 ? format(1 / (1 + exp(-datum.value)), '.1~g') : "
-    "format(1 / (1 + exp(-datum.value)), '.' + ceil(datum.value / LN10 + 0.5) + '~f')",
+    # Log odds as the shares that they are of; far from a half as the share of the rarer side.
+    "odds": f"abs(datum.value) < {_PLAIN_ODDS} ? format(1 / (1 + exp(-datum.value)), '.3~f') : "
+    f"datum.value < 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
 }
 AxisWords = Literal[
     "percent",
@@ -50,6 +53,9 @@ AxisWords = Literal[
     "none",
 ]
 """How ticks are said; with "none" there is no axis, since words stand in its place."""
+_LN_10 = math.log(10)
+_MOST_ZEROS = 9
+"""Zeros of n, at most, where scores are said as `1 in n`."""
 _WIDE_LABEL = 56
 """The room in pixels of labels side by side; those above each other need less."""
 _FEW_DECADES = 1_500
@@ -122,11 +128,16 @@ class ChartAxis:
         """How ticks are said: shares of which some are below a tenth of a percent all as `1 in 100`."""
         return "one in" if self.words == "share" and self.is_log and self.low < 0.00099 else self.words
 
+    @property
+    def _farthest_odds(self) -> float:
+        return max(-self.low, self.high)
+
     def list_ticks(self, pixels: int, room: int) -> list[float] | None:
         """Return ticks with at least this room in pixels; None where Vega chooses them."""
         if self.ticks:
             return list(self.ticks)
         if self.words == "odds":
+            room = 96 if room >= _WIDE_LABEL and self._farthest_odds >= _PLAIN_ODDS else room
             return _list_odds(self.low, self.high, max(3, pixels // room))
         if self.is_log:
             is_in, is_wide = self.said_as == "one in", room >= _WIDE_LABEL
@@ -149,15 +160,18 @@ class ChartAxis:
             return 50 + 6 * max(math.floor(-math.log10(self.low) + 1e-9), 1)
         if self.words == "count":
             return 70
+        if self.words == "odds" and self._farthest_odds >= _PLAIN_ODDS:
+            return 30 + 6 * len(f"1 in {10 ** min(int(self._farthest_odds / _LN_10), _MOST_ZEROS):,}")
         return 61 if self.words == "millionths" and self.high >= 0.01 else 54
 
     def build_scale(self) -> alt.Scale:
         """Return the scale."""
+        kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
         if self.is_free:
-            return alt.Scale(zero=False, nice=False) if self.ranges else alt.Scale(zero=False)
+            kind |= {"nice": False} if self.ranges else {}
+            return alt.Scale(**kind, **({"reverse": True} if self.is_reversed else {}))
         domain = [round_digits(self.low), round_digits(self.high)]
         domain = domain[::-1] if self.is_reversed else domain
-        kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
         return alt.Scale(domain=domain, nice=False, **kind)
 
     def build_x(self, pixels: int) -> alt.X:
@@ -328,15 +342,19 @@ def build_score_axis(
 
 
 def _list_odds(low: float, high: float, most: int) -> list[float]:
-    """Return log odds of round shares, 0.01 and 0.99 alike, at most about so many."""
-    powers = range(1, 17)
-    for steps in ((1, 3), (1,)):
-        small = sorted(k * 10.0**-power for power in powers for k in steps)
+    """Return log odds of a half and of round shares, 0.01 and 0.99 alike, at most about so many."""
+    # Beyond 1 in a billion no number is easy to say; it is said only where the axis has no other.
+    is_far = max(low, -high) > (_MOST_ZEROS - 2) * _LN_10
+    deepest = 16 if is_far else _MOST_ZEROS
+    ticks: list[float] = []
+    for every in (0, *range(1, deepest + 1)):  # of powers of ten; 0 for some between them, too
+        powers = range(max(every, 1), deepest + 1, max(every, 1))
+        small = [k * 10.0**-n for n in powers for k in ((1, 3) if every == 0 and n < 4 else (1,))]
         odds = [math.log(share / (1 - share)) for share in small]
-        ticks = [tick for tick in [*odds, 0.0, *(-tick for tick in odds[::-1])] if low <= tick <= high]
+        ticks = [tick for tick in sorted([*odds, 0.0, *(-tick for tick in odds)]) if low <= tick <= high]
         if len(ticks) <= most:
             break
-    return ticks[:: -(-len(ticks) // most)]
+    return ticks
 
 
 def _choose_step(span: float, most: int) -> float:

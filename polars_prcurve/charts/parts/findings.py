@@ -26,7 +26,15 @@ from polars_prcurve.charts.parts.points_to_draw import (
     keep_rises,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_eta, say_share, say_shares, say_threshold
+from polars_prcurve.number_words import (
+    NO_BREAK,
+    RARELY_RIGHT,
+    say_eta,
+    say_precisions,
+    say_share,
+    say_shares,
+    say_threshold,
+)
 
 _MOST_NAMES, _MOST_LETTERS = 3, 60
 """Lines, and letters of their names, that a title tells one by one."""
@@ -105,6 +113,7 @@ def say_each(
     elif len(set(words)) > 1:
         words = [span.format(*say([pick(values.values()) for pick in (min, max)]))]
     said = f"{', '.join(words[:-1])} or {words[-1]}" if len(set(words)) > 1 else words[0]
+    end = end.replace(" are ", " is ") if said.startswith(f"1{NO_BREAK}in") else end
     return f"{start} {said} {end}".rstrip()
 
 
@@ -316,23 +325,37 @@ def _say_runs(off: Sequence[int], first: Sequence[float]) -> str:
     return " and ".join(said)
 
 
-def say_by_eta(start: str, end: str, points: Sequence[tuple[float, float]]) -> str:
+def say_by_eta(
+    start: str,
+    end: str,
+    points: Sequence[tuple[float, float]],
+    say: Callable[[list[Any]], list[str]] = say_shares,
+    *,
+    are_apart: bool = False,
+) -> str:
     """Return `start 88 % to 98 % end where 1 in 2 is positive, 2.0 % to 3.7 % where 1 in 1 000 is`.
 
     `points` are the prevalence and the value of each line. Only the greatest and the least prevalence
-    are told.
+    are told, in one unit unless they `are_apart`, in panels.
     """
     etas = [eta for eta, _ in points]
     ends = [[value for at, value in points if at == eta] for eta in (max(etas), min(etas))]
-    words = say_shares([pick(values) for values in ends for pick in (min, max)])
+    common, rare = ([min(values), max(values)] for values in ends)
+    words = [*say(common), *say(rare)] if are_apart else say([*common, *rare])
     spans = [" to ".join(dict.fromkeys(words[k : k + 2])) for k in (0, 2)]
-    common, rare = say_eta(max(etas)), say_eta(min(etas))
     first = f"{start} {spans[0]} {end}".rstrip()
-    return f"{first} where {common} is positive, {spans[1]} where {rare} is"
+    where, there = say_eta(max(etas)), say_eta(min(etas))
+    return f"{first} where {where} is positive, {spans[1]} where {there} is"
 
 
 def say_values(
-    start: str, end: str, values: Mapping[int, float], curves: ChartCurves, channels: Channels
+    start: str,
+    end: str,
+    values: Mapping[int, float],
+    curves: ChartCurves,
+    channels: Channels,
+    *,
+    say: Callable[[list[Any]], list[str]] = say_shares,
 ) -> str:
     """Return what each line has, or of many prevalences the lines at both ends.
 
@@ -343,18 +366,22 @@ def say_values(
     names, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
     is_own = etas.n_unique() > 1 and len(etas) == n_groups  # each group at its own prevalence
     if (etas.n_unique() == 1 and (is_by_eta or names)) or (is_own and names):
-        return say_each(start, end, values, names)
+        return say_each(start, end, values, names, say)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
         return ""
     at = dict(curves.per_curve.select("curve", "eta").rows())
-    return say_by_eta(start, end, [(at[curve], value) for curve, value in values.items()])
+    points = [(at[curve], value) for curve, value in values.items()]
+    return say_by_eta(start, end, points, say, are_apart=facet is not None)
 
 
 def say_point(threshold: str | None, precision: float, recall: float) -> str:
     """Return what one point means, as a sentence."""
     place = f"At {threshold}, " if threshold else ""
     right, found = say_shares([precision, recall])
-    return f"{place}{right} of the alerts are right, and {found} of the positives are found"
+    if 0 < precision < RARELY_RIGHT:
+        right = say_eta(precision)
+    verb = "is" if right.startswith(f"1{NO_BREAK}in") else "are"
+    return f"{place}{right} of the alerts {verb} right, and {found} of the positives are found"
 
 
 def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
@@ -378,7 +405,8 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
     if etas.n_unique() == len(etas) and len(set(words.values())) == 1:
         start = f"At {min(words.values())}, which finds half of the positives,"
         each = [(eta, rows[curve]["precision"]) for curve, eta in zip(rows, etas, strict=True)]
-        return say_by_eta(start, "of the alerts are right", each)
+        is_apart = channels.facet is not None
+        return say_by_eta(start, "of the alerts are right", each, say_precisions, are_apart=is_apart)
     names = name_curves(curves, channels)
     if not names or (etas.n_unique() > 1 and len(etas) > n_groups):
         return ""

@@ -27,6 +27,7 @@ from polars_prcurve.number_words import (
     format_count,
     say_count,
     say_part,
+    say_precisions,
     say_share,
     say_shares,
     say_threshold,
@@ -90,7 +91,7 @@ def _say_points_at_recall(
     if few or has_few_positives(curves) or has_points_alone(curves.rows):
         return ""
     found = f"To find {say_part(float(target))} of the positives,"
-    return say_values(found, "of the alerts are right", shares, curves, channels)
+    return say_values(found, "of the alerts are right", shares, curves, channels, say=say_precisions)
 
 
 def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:
@@ -230,7 +231,8 @@ def mark_points(
             records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
     for (name, _), marks in labelled.items():  # together, so that they have equal digits
         found = [height for _, height in marks]
-        say = say_shares if len(found) <= _MOST_COMPARED else lambda each: [*map(say_share, each)]
+        together = say_precisions if name == "precision" else say_shares
+        say = together if len(found) <= _MOST_COMPARED else lambda each: [*map(say_share, each)]
         shares = [say_count(number, 2) for number in found] if name == "alerts" else say(found)
         words = say_heights(name, found, say) if say_heights else shares
         for (mark, _), label in zip(marks, words, strict=True):

@@ -10,7 +10,7 @@ rows -> build_steps, start_at_origin   points where the line starts; `made` mark
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -274,6 +274,17 @@ def build_dots(
     return [dot for dot in dots if color is None or dot.get("color") in color.shown_labels]
 
 
-def raise_to_axis(points: pl.DataFrame, axis: ChartAxis, names: Sequence[str]) -> pl.DataFrame:
-    """Return the points with values below a log axis, such as 0, on its lower edge."""
-    return points.with_columns(pl.col(names).clip(lower_bound=axis.low)) if axis.is_log else points
+def raise_to_axis(
+    points: pl.DataFrame,
+    axis: ChartAxis,
+    names: Sequence[str],
+    lows: Mapping[int, float] | None = None,
+) -> pl.DataFrame:
+    """Return the points with values below a log axis, such as 0, on its lower edge.
+
+    `lows` has the lower edge by curve, where panels have axes of their own.
+    """
+    low = pl.lit(axis.low)
+    if lows is not None:
+        low = pl.col("curve").replace_strict(lows, return_dtype=pl.Float64)
+    return points.with_columns(pl.col(names).clip(lower_bound=low)) if axis.is_log else points
