@@ -78,15 +78,12 @@ class DecisionMethods(BoundTable[F], path="prc"):
         - "settled": one model is better than all others, or the only one is above chance
 
         It calls a model better that is not in at most `1 - confidence` of all tables, however many
-        models and groups there are: groups share the error of the tests. `table` has one row per
-        group, prevalence and model, and `verdicts` one per group and prevalence.
+        models and groups there are: groups share the error of the tests.
 
         Examples
         --------
         >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> label = np.arange(2_000) < 200
-        >>> noise = rng.normal(size=(2, 2_000))
+        >>> label, noise = np.arange(2_000) < 200, np.random.default_rng(1).normal(size=(2, 2_000))
         >>> df = pl.DataFrame({"label": label, "new": noise[0] + 3 * label, "old": noise[1] + label})
         >>> decision = df.prc(score=["new", "old"]).decide(eta=0.01, recall=0.5)
         >>> decision.verdict.status, decision.verdict.models
@@ -138,14 +135,12 @@ class DecisionMethods(BoundTable[F], path="prc"):
 
         Parameters
         ----------
-        path
-            The file to write. An existing file is replaced once the new one is complete.
+        path, title, date, notes
+            As in `Decision.report`, which says what the file is like.
         eta, guarantee, confidence
             As in `decide`.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
             What is wanted, as in `decide`; all targets have to hold together.
-        title, date, notes
-            A heading, a date to print, and a text of your own. The page itself looks at no clock.
         parts
             A page of your own, in place of all that: texts, DataFrames and Altair charts, in order.
             `Table` and `Figure` of `polars_prcurve.report` give them a caption. In a text an empty line
@@ -157,7 +152,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
 
         Examples
         --------
-        >>> import tempfile, pathlib
+        >>> import tempfile
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = df.prc.report(f"{folder}/report.html", eta=0.01, recall=0.5)

@@ -130,18 +130,8 @@ class FramePrc(
         Examples
         --------
         >>> df = pl.DataFrame({"label": [1, 0], "a": [0.9, 0.3], "b": [0.6, 0.5]})
-        >>> df.prc.unpivot_scores(["a", "b"], name="model")
-        shape: (4, 3)
-        ┌───────┬───────┬───────┐
-        │ label ┆ model ┆ score │
-        │ ---   ┆ ---   ┆ ---   │
-        │ i64   ┆ str   ┆ f64   │
-        ╞═══════╪═══════╪═══════╡
-        │ 1     ┆ a     ┆ 0.9   │
-        │ 1     ┆ b     ┆ 0.6   │
-        │ 0     ┆ a     ┆ 0.3   │
-        │ 0     ┆ b     ┆ 0.5   │
-        └───────┴───────┴───────┘
+        >>> df.prc.unpivot_scores(["a", "b"], name="model").rows()
+        [(1, 'a', 0.9), (1, 'b', 0.6), (0, 'a', 0.3), (0, 'b', 0.5)]
         """
         return self._finish(
             wide_tables.unpivot_scores(self._frame.lazy(), scores, name=name, score=score, row=row)
@@ -164,12 +154,10 @@ class FramePrc(
         label
             The column that holds the true class.
         scores
-            A mapping from each class to its score column; the columns are all of one dtype. A class
-            that occurs in no row raises when the query runs, unless all labels are null.
-        name, score
-            Names of the new columns: the one that names the class, and the one that holds the score.
-        row
-            A name for a column with the row number of the wide table, if you want one.
+            A mapping from each class to its score column; the columns are all of one dtype. A class that
+            occurs in no row raises when the query runs, unless all labels are null.
+        name, score, row
+            As in `unpivot_scores`; the column `name` names the class.
         mix
             The share of each class in the field, for every class of the label: `{"cat": 20, "dog": 80}`.
             Shares are relative. Adds the column `weight`, with which the classes have these shares. Pass
@@ -191,18 +179,8 @@ class FramePrc(
         Examples
         --------
         >>> df = pl.DataFrame({"species": ["cat", "dog"], "p_cat": [0.7, 0.4], "p_dog": [0.3, 0.6]})
-        >>> df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"})
-        shape: (4, 4)
-        ┌─────────┬───────┬───────┬───────┐
-        │ species ┆ class ┆ score ┆ label │
-        │ ---     ┆ ---   ┆ ---   ┆ ---   │
-        │ str     ┆ str   ┆ f64   ┆ bool  │
-        ╞═════════╪═══════╪═══════╪═══════╡
-        │ cat     ┆ cat   ┆ 0.7   ┆ true  │
-        │ cat     ┆ dog   ┆ 0.3   ┆ false │
-        │ dog     ┆ cat   ┆ 0.4   ┆ false │
-        │ dog     ┆ dog   ┆ 0.6   ┆ true  │
-        └─────────┴───────┴───────┴───────┘
+        >>> df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"}).head(2).rows()
+        [('cat', 'cat', 0.7, True), ('cat', 'dog', 0.3, False)]
         """
         return self._finish(
             wide_tables.one_vs_rest(

@@ -56,7 +56,15 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
     every score. The words that say what the table holds are those of `.prc`. Charts share `color` and
     `facet`, the group columns that tell curves and panels apart, and `title`, a text, or False for a
-    chart without words around it.
+    chart without words around it. `points` may be a `Decision` in place of a table: its points are then
+    marked, at its prevalences unless `eta` says others, and its sentence is the title.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
+    >>> chart.to_dict()["title"]["text"]
+    ['Precision and recall at two shares of positives']
     """
 
     def __init__(self, methods: BoundTable[Any]) -> None:
@@ -113,12 +121,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `operating_points`. Without `confidence` no doubt is drawn.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
             Targets, as in `operating_points`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.alerts(recall=1, confidence=None, title="Four rows").to_dict()["title"]["text"]
-        ['Four rows']
         """
         draw, said = self._prepare("alerts", words)
         table = self._methods.operating_points(
@@ -140,23 +142,16 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
         Parameters
         ----------
-        eta
-            As in `curve`: one or several prevalences, a frame of them, or None for each
-            group's own.
-        confidence
+        eta, confidence
             As in `curve`.
-        y, log_y
+        y, points, log_y
             As in `charts.pr_curve`.
-        points
-            As in `charts.pr_curve`; or a `Decision`, whose points are marked at its prevalences, and
-            whose sentence is the title.
 
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
-        >>> chart.to_dict()["title"]["text"]
-        ['Precision and recall at two shares of positives']
+        >>> points = df.prc.operating_points(0.01, recall=0.5)
+        >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01], points=points)
         """
         read_choice("y=", y, ("precision", "fdr"))
         eta, points, words = _read_decision(eta, points, words)
@@ -181,16 +176,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
         Parameters
         ----------
-        eta, log_x, precisions
+        eta, log_x, precisions, points
             As in `charts.roc_curve`.
-        points
-            As in `charts.roc_curve`; or a `Decision`, as in `pr_curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.roc_curve(title="Four rows").to_dict()["title"]["text"]
-        ['Four rows']
         """
         _, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("roc_curve", words, points, ["recall", "fpr"])
@@ -208,12 +195,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta
             As in `curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.prg_curve(eta=0.1, title="Gains").to_dict()["title"]["text"]
-        ['Gains']
         """
         draw, said = self._prepare("prg_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **said))
@@ -225,12 +206,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta
             As in `curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.gain_curve(eta=0.5, title="Four rows").to_dict()["title"]["text"]
-        ['Four rows']
         """
         draw, said = self._prepare("gain_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **said))
@@ -256,13 +231,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             least to 20 times the greatest, and at most 99 %.
         log_x
             As in `charts.decision_curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
-        >>> chart = df.prc.plot.decision_curve(probabilities=[0.1, 0.2, 0.4], title="Four rows")
-        >>> chart.to_dict()["title"]["text"]
-        ['Four rows']
         """
         draw, said = self._prepare("decision_curve", words)
         if log_x is not None:
@@ -290,12 +258,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta, eta_train, confidence
             As in `charts.reliability`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.reliability(title="Four rows").to_dict()["title"]["text"]
-        ['Four rows']
         """
         draw, said = self._prepare("reliability", words)
         from polars_prcurve.charts.parts.score_ranges import check_etas
@@ -319,18 +281,16 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta
             As in `compare`, but as in `metric_by_eta` if left out, for two models.
-        confidence
-            As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
         metrics
             As in `compare`, but `average_precision` if left out.
+        confidence
+            As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
 
         Examples
         --------
         >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
         >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
         >>> chart = df.prc.plot.difference([0.01, 0.1, 0.5], score=["a", "b"])
-        >>> chart.to_dict()["title"]["subtitle"]
-        ['a minus b: average precision, in points, by share of positives']
         """
         draw, said = self._prepare("difference", words)
         # The default grid is for two models: many pairs are compared where the table was tested.
@@ -362,13 +322,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta
             As in `curve`.
         points
-            As in `charts.threshold_curve`; or a `Decision`, as in `pr_curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.threshold_curve(eta=0.01).to_dict()["title"]["text"]
-        ['Precision, recall and alerts by threshold']
+            As in `charts.threshold_curve`.
         """
         eta, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("threshold_curve", words, points, ["recall", "precision"])
@@ -389,13 +343,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta, n_repeats, seed, thresholds
             As in `subsample_negatives`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [12, 6, 2], "n_neg": [5, 50, 945]})
-        >>> chart = df.prc.plot.ribbon(0.1, seed=1, counts=("n_pos", "n_neg"))
-        >>> print(chart.to_dict()["title"]["text"][0].replace("\xa0", " "))
-        93 % precision at half recall reads as 86 % to 100 % with fewer negatives
         """
         draw, said = self._prepare("ribbon", words)
         drawn = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
@@ -418,13 +365,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `ranking`, but as in `metric_by_eta` if left out.
         metric, confidence, coarse
             As in `ranking`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
-        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
-        >>> df.prc.plot.ranking().to_dict()["title"]["text"]
-        ['Ranking by prevalence']
         """
         draw, said = self._prepare("ranking", words)
         etas = self._choose_etas(said) if eta is None else eta
@@ -465,12 +405,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta, width
             As in `charts.live`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.live(title="Move the slider").to_dict()["title"]["text"]
-        ['Move the slider']
         """
         draw, said = self._prepare("live", words)
         from polars_prcurve.charts.live_slider import check_width, read_start
@@ -480,14 +414,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return draw(self._methods.sweep(thresholds="corners", **said), eta, width=width)
 
     def normal_quantiles(self, **words: Unpack[ChartOfTable]) -> Chart:
-        """Collect the sweep, and draw the scores of each class by normal quantile.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.normal_quantiles().to_dict()["title"]["text"]
-        ['Scores by normal quantile']
-        """
+        """Collect the sweep, and draw the scores of each class by normal quantile."""
         draw, said = self._prepare("normal_quantiles", words)
         return draw(self._methods.sweep(**said))
 
@@ -517,12 +444,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         coarse
             As in `summary`: the shade is the limits of each value, such as over all that may lie between
             published points.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.metric_by_eta().to_dict()["title"]["text"]
-        ['Average precision by prevalence']
         """
         draw, said = self._prepare("metric_by_eta", words)
         holds = self._methods._merge_words(said)
@@ -588,15 +509,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         time, eta, reference, threshold, metrics, confidence
             As in `monitor`.
 
-        Returns
-        -------
-        An Altair chart; see `charts.monitor`.
-
         Examples
         --------
         >>> weeks = pl.DataFrame({"week": [1, 2], "score": 1, "n_pos": [80, 79], "n_neg": [20, 21]})
-        >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
-        >>> chart = alerts.plot.monitor("week", reference=0.8, threshold=1)
+        >>> chart = weeks.prc(counts=("n_pos", "n_neg")).plot.monitor("week", reference=0.8, threshold=1)
         >>> chart.to_dict()["title"]["text"]
         ['Precision is not shown to have fallen']
         """
@@ -618,12 +534,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             Targets, as in `operating_points`, that fix a threshold for all prevalences.
         confidence
             As in `operating_points`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.p3_curve(recall=[0.5, 1], confidence=0.95).to_dict()["title"]["text"]
-        ['Precision by prevalence']
         """
         draw, said = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
