@@ -212,7 +212,7 @@ def pages() -> dict[str, Iterable[str]]:
         ],
         "plots": [
             *["# Charts of a score table", PLOTS, overview(PlotPrc, drawn)],
-            *[*described(PlotPrc), setup(), *entries(PlotPrc, drawn)],
+            *[setup(), *described(PlotPrc), *entries(PlotPrc, drawn)],
         ],
         "charts": [
             *["# Charts of a finished table", CHARTS, overview(charts, drawn)],
@@ -363,8 +363,31 @@ def shown(argument: inspect.Parameter) -> str:
 # Docstrings -------------------------------------------------------------------------------------
 
 
+def add_parameters(docstring: str, value: Any) -> str:
+    """Return the docstring of a method that draws, with the words that it does not describe itself.
+
+    They are as in the method that makes the table, which the first line names, or as in the chart.
+    """
+    first, described = docstring.partition("\n")[0], read_parameters(docstring)
+    made_by = re.search(r"`(\w+)`", first)[1]
+    known = inspect.signature(getattr(FramePrc, made_by)).parameters
+    shared = {word for title in SHARED for word in takes_words(value, title)}
+    told = {"self", *shared, *(name for names in described for name in names.split(", "))}
+    missing = [name for name in inspect.signature(value).parameters if name not in told]
+    of = {name: made_by if name in known else f"charts.{value.__name__}" for name in missing}
+    if not of:
+        return docstring
+    section = "".join(f"{name}\n    As in `{place}`.\n" for name, place in of.items())
+    if described:
+        return docstring.replace("Parameters\n----------\n", f"Parameters\n----------\n{section}")
+    before, examples, after = docstring.partition("\n\nExamples\n")
+    return f"{before}\n\nParameters\n----------\n{section}{examples[1:]}{after}"
+
+
 def markdown(docstring: str, value: Any = None) -> str:
     """The sections of a docstring. Examples are code already; parameters of a call are a table."""
+    if getattr(value, "__qualname__", "").startswith("prc.plot."):
+        docstring = add_parameters(docstring, value)
     first, *sections = re.split(
         r"^(Parameters|Attributes|Returns|Examples)\n-+\n", docstring, flags=re.M
     )

@@ -166,26 +166,20 @@ def refuse_objects(what: str, schema: Mapping[str, pl.DataType]) -> None:
             )
 
 
-def read_text(argument: str, value: object) -> str:
-    """Return a text; raise for any other value."""
-    if not isinstance(value, str):
-        raise refuse_kind(argument, "text", value)
-    return value
-
-
 def read_name(argument: str, value: object) -> str:
     """Return the name of a column; raise unless it is a text that Polars can hold."""
-    name = read_text(argument, value)
-    if any("\ud800" <= sign <= "\udfff" for sign in name):
-        raise PrcError(f"{argument} is {name!r}, which holds half a character; no column has that name")
-    return name
+    if not isinstance(value, str):
+        raise refuse_kind(argument, "text", value)
+    if any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise PrcError(f"{argument} is {value!r}, which holds half a character; no column has that name")
+    return value
 
 
 def check_texts(**texts: object) -> None:
     """Raise unless every argument is a text, or None."""
     for name, value in texts.items():
-        if value is not None:
-            read_text(f"{name}=", value)
+        if not (value is None or isinstance(value, str)):
+            raise refuse_kind(f"{name}=", "text", value)
 
 
 def check_title(title: object) -> None:

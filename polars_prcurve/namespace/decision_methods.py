@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,16 +104,16 @@ class DecisionMethods(BoundTable[F], path="prc"):
         table = question.read(())
         if not isinstance(eta, BoundTable):  # whose scores are counted
             question.place_at_etas(table, ())  # raises for wrong prevalences before any work
-        if question.points is not None and goal.is_of_curve:
-            raise PrcError(
-                "areas of published points have no interval; name what is wanted: recall=, threshold=, "
-                "precision= or another target"
-            )
-        _check_between_0_and_1(eta)
-        if _find_model(question) is not None:
-            _check_several_models(question, goal, eta)
-        with _refuse_refuted_estimates():
-            return Decision(decide(self._collect_asked(question, eta, words, goal, certainty.level)))
+        _check_goal(question, goal, eta)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PrcWarning)
+            try:
+                asked = self._collect_asked(question, eta, words, goal, certainty.level)
+                return Decision(decide(asked))
+            except PrcWarning as refuted:  # the prevalence, by its own test
+                raise PrcError(
+                    f"{refuted}; nothing can be decided there; pass a prevalence that you know"
+                ) from None
 
     def report(
         self,
@@ -175,15 +174,15 @@ class DecisionMethods(BoundTable[F], path="prc"):
         """Return the table in memory, whose methods are asked, and that whose models are ranked."""
         said = {name: value for name, value in words.items() if name not in TARGET_WORDS}
         bound: Any = self(**said)._collect_table()
-        model = _find_model(question)
-        if model is not None and question.stacked is None:
-            bound = bound(model=question.columns["model"])
+        column = question.columns.get("model")
+        if column is not None and question.stacked is None:
+            bound = bound(model=column)
         asked = Asked(
             bound,
             eta,
             goal,
             confidence,
-            model,
+            None if column is None else name_column(column),
             type(bound),
             takes_apart=goal.maximized is not None
             or (question.columns.get("cluster") is not None and not goal.is_of_curve),
@@ -192,19 +191,6 @@ class DecisionMethods(BoundTable[F], path="prc"):
             unweighted=None if question.columns.get("weight") is None else bound(weight=None),
         )
         return _weigh_field(asked, question) if isinstance(eta, Field) else asked
-
-
-@contextmanager
-def _refuse_refuted_estimates() -> Iterator[None]:
-    """Raise where the prevalence that a decision would rest on is refuted by its own test."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PrcWarning)
-        try:
-            yield
-        except PrcWarning as refuted:
-            raise PrcError(
-                f"{refuted}; nothing can be decided there; pass a prevalence that you know"
-            ) from None
 
 
 def _describe_dropped(question: Question) -> str:
@@ -220,18 +206,21 @@ def _describe_dropped(question: Question) -> str:
     return found.sentence if found.n else ""
 
 
-def _check_between_0_and_1(eta: Any) -> None:
-    """Raise for a prevalence at which every alert is false, or every one right."""
+def _check_goal(question: Question, goal: Goal, eta: Any) -> None:
+    """Raise for what cannot be decided: at such a prevalence, of published points, of several models."""
+    if question.points is not None and goal.is_of_curve:
+        raise PrcError(
+            "areas of published points have no interval; name what is wanted: recall=, threshold=, "
+            "precision= or another target"
+        )
     for value in eta if isinstance(eta, list | tuple) else [eta]:
         if isinstance(value, int | float) and value in (0, 1):
             raise PrcError(
-                f"decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
+                "decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
                 f"eta={value!r}"
             )
-
-
-def _check_several_models(question: Question, goal: Goal, eta: Any) -> None:
-    """Raise for what can be decided of one model alone."""
+    if question.columns.get("model") is None:
+        return
     if "threshold" in goal.targets:
         raise PrcError(
             "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= or "
@@ -274,9 +263,3 @@ def _weigh_field(asked: Asked, question: Question) -> Asked:
     if asked.goal.guarantee is None and exact.frame.columns == frame.columns:
         return replace(asked, table=weighted, eta=eta)
     return replace(asked, weighted=(weighted, eta))
-
-
-def _find_model(question: Question) -> str | None:
-    """Return the name of the column of models in results, or None if the table has none."""
-    model = question.columns.get("model")
-    return None if model is None else name_column(model)

@@ -198,30 +198,23 @@ class FramePrc(
         """Charts of the score table; each method collects the table that it draws."""
         return PlotPrc(self)
 
-
-class DataFramePrc(FramePrc[pl.DataFrame]):
-    __doc__ = FramePrc.__doc__
-    _may_collect = True
-
-    def _finish(
-        self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False
-    ) -> pl.DataFrame:
+    def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
+        if isinstance(self._frame, pl.LazyFrame):
+            return query
         n_etas = 1 if grid is None else grid.etas_per_group
         n_models = _MANY_MODELS if pairs else 1
         return run_query(query, None if n_etas is None else self._frame.height * n_etas * n_models)
 
     def _collect_table(self) -> DataFramePrc:
-        return self
+        frame = self._frame
+        return DataFramePrc(run_query(frame) if isinstance(frame, pl.LazyFrame) else frame, self._words)
+
+
+class DataFramePrc(FramePrc[pl.DataFrame]):
+    __doc__ = FramePrc.__doc__
+    _may_collect = True
 
 
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
     __doc__ = FramePrc.__doc__
     _may_collect = False
-
-    def _finish(
-        self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False
-    ) -> pl.LazyFrame:
-        return query
-
-    def _collect_table(self) -> DataFramePrc:
-        return DataFramePrc(run_query(self._frame), self._words)

@@ -163,13 +163,12 @@ class ModelMethods(BoundTable[F], path="prc"):
         │ a       ┆ b       ┆ 0.444444   ┆ 0.248452       ┆ 0.073638 │
         └─────────┴─────────┴────────────┴────────────────┴──────────┘
         """
-        listed = eta if isinstance(eta, list | tuple) else ()
         if (
-            listed
-            and all(isinstance(x, str) for x in listed)
-            and set(listed) <= {*self._frame.lazy().collect_schema()}
+            (isinstance(eta, list | tuple) and eta)
+            and all(isinstance(name, str) for name in eta)
+            and set(eta) <= {*self._frame.lazy().collect_schema()}
         ):
-            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(listed)}")
+            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
         if not (other is None or isinstance(other, BoundTable)):
             raise refuse_kind("other=", "a bound table, such as prc(frame, cells=...)", other)
         question = self._ask(
@@ -229,14 +228,11 @@ class ModelMethods(BoundTable[F], path="prc"):
             raise PrcError(
                 f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
             )
-        table = build_matched_table(
-            *(own.lazy(), theirs.lazy(), by),
-            match=match,
-            metrics=asked,
-            etas=etas,
-            confidence=certainty.level,
+        two = own.lazy(), theirs.lazy(), by
+        level = certainty.level
+        return self._finish(
+            build_matched_table(*two, match=match, metrics=asked, etas=etas, confidence=level)
         )
-        return self._finish(table)
 
     def ranking(
         self,

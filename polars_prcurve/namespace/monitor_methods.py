@@ -28,9 +28,6 @@ from polars_prcurve.query_checks import run_query
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_SHARED = ("score", "label", "pos_label", "by", "model", "missing")
-"""Words of a table that hold for its reference, too, where that says nothing else."""
-
 
 class MonitorMethods(BoundTable[F], path="prc"):
     """The method of `.prc` that watches a series."""
@@ -157,11 +154,14 @@ class MonitorMethods(BoundTable[F], path="prc"):
     def _count_reference(self, reference: BoundTable[Any], threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it tells apart."""
         own = self._merge_words(words)
-        shared = {name: own[name] for name in _SHARED if own.get(name) is not None}
+        words_of_both = ("score", "label", "pos_label", "by", "model", "missing")
+        shared = {name: own[name] for name in words_of_both if own.get(name) is not None}
         held = merge_words(shared, reference._words)
-        names = set(reference._frame.lazy().collect_schema())
+        known = set(reference._frame.lazy().collect_schema())
         held["by"] = [
-            column for column in list_columns("by=", held.get("by")) if _find_roots(column) <= names
+            column
+            for column in list_columns("by=", held.get("by"))
+            if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= known
         ]
         table: Any = type(reference)(reference._frame, held)
         try:
@@ -169,8 +169,3 @@ class MonitorMethods(BoundTable[F], path="prc"):
         except PrcError as error:
             raise PrcError(f"in the reference= table, {error}") from None
         return found
-
-
-def _find_roots(column: Any) -> set[str]:
-    """Return the columns that a group column is made of."""
-    return {column} if isinstance(column, str) else set(column.meta.root_names())

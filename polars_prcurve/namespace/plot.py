@@ -51,13 +51,16 @@ if TYPE_CHECKING:
 class PlotPrc(PublicMethods, path="prc.plot"):
     """Charts of a score table, as plain Altair charts.
 
-    Every method collects the table that it draws at the call, and returns an Altair chart, which the
-    function of its name in `charts` describes; `threshold_curve` returns several above each other. A
-    curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
-    every score. The words that say what the table holds are those of `.prc`. Charts share `color` and
-    `facet`, the group columns that tell curves and panels apart, and `title`, a text, or False for a
-    chart without words around it. `points` may be a `Decision` in place of a table: its points are then
-    marked, at its prevalences unless `eta` says others, and its sentence is the title.
+    Each method collects the table of the `.prc` method that its first line names, and returns an Altair
+    chart of it, drawn by the function of its own name in `charts`. Words are as in that method, such as
+    `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
+
+    A curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
+    every score. `threshold_curve` returns several charts above each other. The words that say what the
+    table holds are those of `.prc`. Charts share `color` and `facet`, the group columns that tell curves
+    and panels apart, and `title`, a text, or False for a chart without words around it. `points` may
+    also be a `Decision`: its points are then marked, at its prevalences unless `eta` says others, and
+    its sentence is the title.
 
     Examples
     --------
@@ -113,12 +116,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def alerts(
         self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
     ) -> Chart:
-        """Collect operating points, and draw of 100 alerts how many are right: one grid per row.
+        """Collect `operating_points`, and draw of 100 alerts how many are right: one grid per row.
 
         Parameters
         ----------
-        eta, confidence
-            As in `operating_points`. Without `confidence` no doubt is drawn.
+        confidence
+            As in `operating_points`; with None no doubt is drawn.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
             Targets, as in `operating_points`.
         """
@@ -138,14 +141,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         log_y: bool | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the curve at each prevalence, and draw precision by recall.
-
-        Parameters
-        ----------
-        eta, confidence
-            As in `curve`.
-        y, points, log_y
-            As in `charts.pr_curve`.
+        """Collect `curve` at each prevalence, and draw precision by recall.
 
         Examples
         --------
@@ -172,13 +168,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         points: pl.DataFrame | Decision | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the sweep, and draw recall by fpr.
-
-        Parameters
-        ----------
-        eta, log_x, precisions, points
-            As in `charts.roc_curve`.
-        """
+        """Collect `sweep`, and draw recall by fpr."""
         _, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("roc_curve", words, points, ["recall", "fpr"])
         from polars_prcurve.charts.roc import read_precision_lines
@@ -189,24 +179,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return draw(table, eta, log_x=log_x, precisions=precisions, points=points)
 
     def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
-        """Collect the curve at each prevalence, and draw precision gain by recall gain.
-
-        Parameters
-        ----------
-        eta
-            As in `curve`.
-        """
+        """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
         draw, said = self._prepare("prg_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **said))
 
     def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
-        """Collect the curve at each prevalence, and draw recall by the share of cases alerted.
-
-        Parameters
-        ----------
-        eta
-            As in `curve`.
-        """
+        """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
         draw, said = self._prepare("gain_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **said))
 
@@ -220,17 +198,13 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         log_x: bool | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect net benefit at each risk, and draw it beside that of treating all and none.
+        """Collect `decision_curve`, and draw net benefit by risk, beside that of treating all and none.
 
         Parameters
         ----------
-        eta, eta_train, confidence
-            As in `decision_curve`.
         probabilities
             As in `decision_curve`; but if left out where a prevalence is below 5 %, from a tenth of the
             least to 20 times the greatest, and at most 99 %.
-        log_x
-            As in `charts.decision_curve`.
         """
         draw, said = self._prepare("decision_curve", words)
         if log_x is not None:
@@ -252,13 +226,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: float | None = 0.95,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the sweep, and draw the share of positives in ranges of scores.
-
-        Parameters
-        ----------
-        eta, eta_train, confidence
-            As in `charts.reliability`.
-        """
+        """Collect `sweep`, and draw the share of positives in ranges of scores."""
         draw, said = self._prepare("reliability", words)
         from polars_prcurve.charts.parts.score_ranges import check_etas
 
@@ -275,7 +243,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: Confidence = 0.95,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Compare models on the same examples, and draw the difference by prevalence.
+        """Collect `compare` of models on the same examples, and draw the difference by prevalence.
 
         Parameters
         ----------
@@ -315,15 +283,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         points: pl.DataFrame | Decision | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the curve at every distinct score, and draw metrics by threshold.
-
-        Parameters
-        ----------
-        eta
-            As in `curve`.
-        points
-            As in `charts.threshold_curve`.
-        """
+        """Collect `curve` at every distinct score, and draw metrics by threshold."""
         eta, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("threshold_curve", words, points, ["recall", "precision"])
         return draw(self._methods.curve(eta, **said), points=points)
@@ -337,13 +297,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         thresholds: Thresholds = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Leave out negatives at random many times, and draw the precision that the samples find.
-
-        Parameters
-        ----------
-        eta, n_repeats, seed, thresholds
-            As in `subsample_negatives`.
-        """
+        """Collect `subsample_negatives`, and draw the precision that smaller samples find."""
         draw, said = self._prepare("ribbon", words)
         drawn = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
         return draw(self._methods.subsample_negatives(eta, **drawn, **said))
@@ -357,14 +311,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         coarse: bool = False,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the ranking at each prevalence, and draw ranks by prevalence.
+        """Collect `ranking` at each prevalence, and draw ranks by prevalence.
 
         Parameters
         ----------
         eta
             As in `ranking`, but as in `metric_by_eta` if left out.
-        metric, confidence, coarse
-            As in `ranking`.
         """
         draw, said = self._prepare("ranking", words)
         etas = self._choose_etas(said) if eta is None else eta
@@ -399,13 +351,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         width: int | Literal["container"] = 620,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the sweep, and draw PR curves under a slider for prevalence.
-
-        Parameters
-        ----------
-        eta, width
-            As in `charts.live`.
-        """
+        """Collect `sweep`, and draw PR curves under a slider for prevalence."""
         draw, said = self._prepare("live", words)
         from polars_prcurve.charts.live_slider import check_width, read_start
 
@@ -414,7 +360,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return draw(self._methods.sweep(thresholds="corners", **said), eta, width=width)
 
     def normal_quantiles(self, **words: Unpack[ChartOfTable]) -> Chart:
-        """Collect the sweep, and draw the scores of each class by normal quantile."""
+        """Collect `sweep`, and draw the scores of each class by normal quantile."""
         draw, said = self._prepare("normal_quantiles", words)
         return draw(self._methods.sweep(**said))
 
@@ -427,7 +373,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         coarse: bool = False,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the summary at each prevalence, and draw metrics by prevalence.
+        """Collect `summary` at each prevalence, and draw metrics by prevalence.
 
         With models, `model=` or `score` as a list, these have the colours. For one metric that depends
         on prevalence, and 2 to 8 models, the chart also shows where models trade places.
@@ -439,8 +385,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             negatives: they tell nothing of rarer positives.
         metrics
             As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
-        confidence
-            As in `summary`.
         coarse
             As in `summary`: the shade is the limits of each value, such as over all that may lie between
             published points.
@@ -502,12 +446,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: Confidence = 0.95,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Watch a rate period by period, and draw each period, all so far, and the alarm.
-
-        Parameters
-        ----------
-        time, eta, reference, threshold, metrics, confidence
-            As in `monitor`.
+        """Collect `monitor`, and draw each period, all so far, and the alarm.
 
         Examples
         --------
@@ -524,7 +463,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def p3_curve(
         self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]
     ) -> Chart:
-        """Collect operating points at each prevalence, and draw their precision by prevalence.
+        """Collect `operating_points` at each prevalence, and draw their precision by prevalence.
 
         Parameters
         ----------
@@ -532,8 +471,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `operating_points`, but if left out as in `metric_by_eta`.
         threshold, recall, fpr
             Targets, as in `operating_points`, that fix a threshold for all prevalences.
-        confidence
-            As in `operating_points`.
         """
         draw, said = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
