@@ -59,9 +59,8 @@ def read_shares(function: str, shares: object) -> dict[Any, float]:
         )
     numbers: dict[Any, float] = {}
     for value, share in shares.items():
-        number = (
-            -1.0 if isinstance(share, bool) or not isinstance(share, Real) else round_to_float(share)
-        )
+        is_number = isinstance(share, Real) and not isinstance(share, bool)
+        number = round_to_float(share) if is_number else -1.0
         if not 0 <= number < math.inf:
             raise PrcError(
                 f"{function} takes shares, numbers >= 0; got {describe_value(share)} for "
@@ -79,11 +78,8 @@ def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDA
     """Return a number, or a sequence or an array of numbers, as an array."""
     import numpy as np
 
-    listed = isinstance(value, pl.Series | np.ndarray | list | tuple | Real) and not is_truth_value(
-        value
-    )
     try:
-        if not listed:
+        if is_truth_value(value) or not isinstance(value, pl.Series | np.ndarray | list | tuple | Real):
             raise TypeError
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):

@@ -31,10 +31,9 @@ _WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, 
 def group_number(
     keys: Mapping[str, pl.DataType], spans: Mapping[str, Span] | None = None
 ) -> pl.Expr | None:
-    """Return a UInt32 that rises in the order of the groups, from the key columns alone.
+    """Return a UInt32 that rises in the order of the groups; None for over 2**32 combinations of keys.
 
-    Return None if the keys may have more than 2**32 combinations of values. The span of a key follows
-    from its dtype, or, for the keys that `list_wide_keys` lists, from the data, as `spans`.
+    The span of a key follows from its dtype, or, for those that `list_wide_keys` lists, is in `spans`.
     """
     # A key is a digit of the number, 0 for null, and the last key is the lowest digit.
     numbers: list[pl.Expr] = []

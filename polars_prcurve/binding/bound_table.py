@@ -204,10 +204,7 @@ def _set_groups(call: Question) -> Question:
     example = columns.pop("id", None)
     if call.method in vocabulary.TAKES_ONE_MODEL and model is None:
         known = call.frame.lazy().collect_schema().names()
-        model = (
-            "model" if "model" in set(known) - set(map(name_column, columns.get("within", ()))) else None
-        )
-        if model is None:
+        if "model" not in set(known) - set(map(name_column, columns.get("within", ()))):
             return replace(call, columns={**columns, "by": groups})
     if call.method in vocabulary.COMPARES_MODELS:
         model = "model" if model is None else model
@@ -289,7 +286,7 @@ def _describe_words(columns: Mapping[str, Any]) -> str | None:
         if isinstance(value, pl.Expr):
             return "expression", value.meta.serialize(format="json")
         if isinstance(value, list | tuple):
-            return [each if type(each) is str else describe(each) for each in value]
+            return [describe(each) for each in value]
         value = take_frame(value)
         if isinstance(value, pl.DataFrame):
             return "frame", value.serialize()

@@ -224,16 +224,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
         table, grid = question.place_at_etas(question.read(makes), makes)
         check_negatives(table, asked)
-        query = build_curve_table(
-            table if bands is None else table.require_example_counts(),
-            grid,
-            asked,
-            makes,
-            thresholds=thresholds,
-            bands=bands,
-            smooth=smooth is not None,
-            long=long,
-        )
+        if bands is not None:
+            table.require_example_counts()
+        how = {"smooth": smooth is not None, "long": long}
+        query = build_curve_table(table, grid, asked, makes, thresholds=thresholds, bands=bands, **how)
         return self._finish(hide_uncounted(table, query, makes), grid)
 
     def operating_points(
@@ -250,8 +244,7 @@ class CurveMethods(BoundTable[F], path="prc"):
     ) -> F:
         """The threshold that meets a target, and what it does, at every prevalence.
 
-        Which threshold gives 90 % precision where 1 in 1 000 is positive, and how many alerts a day does
-        it raise? A target takes one value or several, and you can combine kinds of targets.
+        A target takes one value or several, and you can combine kinds of targets.
 
         Parameters
         ----------
@@ -283,15 +276,15 @@ class CurveMethods(BoundTable[F], path="prc"):
             Point metrics to show.
         guarantee
             A level, such as 0.95: the threshold whose *true* value at `eta` meets the target, in this
-            share of test sets. Without it the value in this table does, and the true one falls short in
-            about half of all test sets. It takes all targets except `threshold` and `maximize`; the
-            promise is per row, which holds nulls if no threshold is sure enough. `alerts`,
-            `predicted_positive_rate` and fields need a DataFrame and SciPy.
-            Where `eta` is an estimate, the end of its interval at which the target is hardest to meet
-            takes its place, and what the interval may miss there, `(1 - eta_confidence) / 2`, is taken
+            share of test sets; without it, the true value falls short in about half of them. For all
+            targets except `threshold` and `maximize`. The promise is per row, which holds nulls if no
+            threshold is sure enough. `alerts`, `predicted_positive_rate` and fields need a DataFrame and
+            SciPy.
+            Of an `eta` that is an estimate, the end of its interval counts at which the target is
+            hardest to meet, and what the interval may miss there, `(1 - eta_confidence) / 2`, is taken
             from what the tests may. So `eta_confidence` must be above `2 * guarantee - 1`, such as 0.98
-            for 0.95. `recall` and `fpr` do not use it. In a field, at exact prevalences, targets are
-            those of the whole field: limits of all parts in quadrature (Zou and Donner 2008).
+            for 0.95, except for `recall` and `fpr`. In a field, at exact prevalences, targets are those
+            of the whole field: limits of all parts in quadrature (Zou and Donner 2008).
         start
             Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
             the labels were seen, or a frame as for `threshold`. If left out, the score at which a number
@@ -303,18 +296,17 @@ class CurveMethods(BoundTable[F], path="prc"):
             with this level, each being kept at `1 - (1 - guarantee) / n`.
         confidence
             A level, or `intervals(...)`: adds an interval to each metric of the row. The column
-            `interval_of` tells of what. `"threshold"`: what this threshold does, as it stands. So it is
-            for `threshold=`, `guarantee`, `together`, fields, published points, and
+            `interval_of` tells of what. `"threshold"`: what this threshold does, as it stands; for
+            `threshold=`, `guarantee`, `together`, fields, published points, and
             `intervals(simultaneous=True)`, which holds at any threshold, however it was found.
-            `"model"`: how good the model is at a target that this table was searched for, such as
-            `recall=0.8`; another sample would find another threshold, so it is wider. `"best"`: what
-            `maximize` found is too good for its threshold, because chance helped to choose it; a
-            bootstrap, which needs a DataFrame, estimates this optimism and takes it away (Harrell et al.
-            1996). What a threshold that was found will do is another question: pass it back,
-            `operating_points(threshold=points, confidence=0.95)`, best with new rows, or ask for a
-            `guarantee`.
+            `"model"`: how good the model is at a target that was searched for, such as `recall=0.8`; it
+            is wider, since another sample would find another threshold. `"best"`: what `maximize` found,
+            less its optimism, since chance helped to choose it; a bootstrap, which needs a DataFrame,
+            estimates that (Harrell et al. 1996). For what a threshold that was found will do, pass it
+            back, `operating_points(threshold=points, confidence=0.95)`, best with new rows.
         per
-            A number of events, such as 2_000_000 a day: adds the alerts among them. `alerts` needs it.
+            A number of events, such as 2_000_000 a day, which `alerts` needs: adds the alerts among
+            them.
         long
             As in `curve`.
 
@@ -337,20 +329,13 @@ class CurveMethods(BoundTable[F], path="prc"):
           `recall`, both of `alerts` and `predicted_positive_rate`, and both in a field
         - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and in a field, as sums of weights;
           those of a field have its prevalence
-        - `recall`: Float64, null if the class is absent
-        - with `confidence`, `recall_low`, `recall_high`: Float64
-        - `fpr`: Float64, null if the class is absent
-        - with `confidence`, `fpr_low`, `fpr_high`: Float64
+        - `recall`, `fpr`: Float64, null if the class is absent
         - the columns `metrics`: Float64, null where undefined
-        - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, as in `curve`.
-          If something is maximized, `<metric>_corrected` stands before both, the metric less its
-          optimism, null in other rows
-        - with `per`, `alerts`: Float64, the expected number among `per` events
-        - with `per` and `confidence`, `alerts_low`, `alerts_high`: Float64
-        - with `per`, `true_alerts`: Float64, those of them that are right
-        - with `per` and `confidence`, `true_alerts_low`, `true_alerts_high`: Float64
-        - with `per`, `missed`: Float64, the positives among `per` events that raise no alert
-        - with `per` and `confidence`, `missed_low`, `missed_high`: Float64
+        - with `per`, `alerts`, `true_alerts`, `missed`: Float64, the expected number of alerts among
+          `per` events, of those that are right, and of positives that raise none
+        - with `confidence`, after each metric, `recall`, `fpr`, `alerts`, `true_alerts` and `missed`,
+          `<metric>_low`, `<metric>_high`: Float64, as in `curve`. If something is maximized,
+          `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
         - with `confidence`, `above_chance`: Boolean, whether the scores of the group are shown to say
           anything of the label, as in `summary`; null with weights or clusters, and in a field
         - with `confidence`, `reliable`: Boolean, whether the intervals of the row are known to hold as
@@ -388,15 +373,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         (138, 138, 172, 29.0)
         """
         asked = find_point_metrics(metrics)
-        question = self._ask(
-            "operating_points",
-            words,
-            eta=eta,
-            confidence=confidence,
-            guarantee=guarantee,
-            start=start,
-            together=read_flag("together=", together),
-        )
+        own: dict[str, Any] = {"guarantee": guarantee, "start": start}
+        own["together"] = read_flag("together=", together)
+        question = self._ask("operating_points", words, eta=eta, confidence=confidence, **own)
         per, corrector = question.targets.get("per"), _choose_correction(question)
         bands = question.read_bands(asked, corrected=corrector is not None)
         bands = None if bands is None else replace(bands, shown_with="points")
@@ -406,9 +385,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         table, grid = question.place_at_etas(table, makes)
         check_negatives(table, asked)
         check_negatives(table, (of.maximized for of in targets if of.maximized is not None))
-        targets = promise_and_join(
-            targets, table, grid, guarantee=guarantee, start=start, together=together
-        )
+        targets = promise_and_join(targets, table, grid, **own)
         shown = list_shown_metrics(asked, bands, per=per, long=long)
         optimism = build_optimism_table(table, grid, targets, shown, corrector)
         query = build_points_table(
@@ -476,8 +453,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         if question.has_parts:
             table = read_field(question.find_eta(), table, question.level)
             eta = None
-        examples = table if bands is None else table.require_example_counts()
-        return self._finish(build_decision_table(examples, eta, probabilities, eta_train, bands))
+        if bands is not None:
+            table.require_example_counts()
+        return self._finish(build_decision_table(table, eta, probabilities, eta_train, bands))
 
     def summary(
         self,
@@ -586,13 +564,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         """
         if smooth is not None:
             read_choice("smooth=", smooth, ["binormal"])
+        coarse = read_flag("coarse=", coarse)
         question = self._ask(
-            "summary",
-            words,
-            eta=eta,
-            confidence=confidence,
-            smooth=smooth,
-            coarse=read_flag("coarse=", coarse),
+            "summary", words, eta=eta, confidence=confidence, smooth=smooth, coarse=coarse
         )
         certainty = question.certainty
         analytic = certainty is not None and certainty.method == "analytic"
@@ -604,13 +578,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         if metrics is None and not counts_negatives(table):
             asked = [metric for metric in asked if not needs_negatives(metric)]
         check_negatives(table, asked)
+        if certainty is not None:
+            table.require_example_counts()
         query = build_summary_table(
-            table if certainty is None else table.require_example_counts(),
-            grid,
-            asked,
-            certainty=certainty,
-            smooth=smooth is not None,
-            coarse=coarse,
+            table, grid, asked, certainty=certainty, smooth=smooth is not None, coarse=coarse
         )
         return self._finish(hide_uncounted(table, query, makes), grid)
 

@@ -43,13 +43,13 @@ class FramePrc(
     them said in a call sets the bound ones aside.
 
     by
-        Group columns, as names or expressions, of any sortable dtype. Each group has its own curve.
-        A null is a group, too, the first in order.
+        Group columns, as names or expressions, of any sortable dtype. Each group has its own curve. A
+        null is a group, too, the first in order.
     score
-        Larger means more positive. Scores are floats, integers, Decimals or Booleans, and are
-        compared exactly. Infinities are allowed, and -0.0 equals 0.0. A list of columns is one model
-        each, and makes a group column `model`. A mapping from each class of the label to its column is
-        one class against the rest each, and makes a group column `class`.
+        Larger means more positive. Floats, integers, Decimals or Booleans, which are compared exactly;
+        infinities are allowed, and -0.0 equals 0.0. A list of columns is one model each, and makes a
+        group column `model`. A mapping from each class of the label to its column is one class against
+        the rest each, and makes a group column `class`.
     label
         Booleans, or numbers: 0 and 1, or -1 and 1.
     pos_label
@@ -67,13 +67,12 @@ class FramePrc(
         aggregated. Rows of equal score add up. Of weights, name also the sums of their squares, as
         `counts(weight=)` gives them: `("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`.
     rates
-        Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points.
-        Thresholds and counts are null in the result.
+        Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points. Thresholds
+        and counts are null in the result.
     sizes
-        With `rates`, the numbers of positives and negatives behind them, as two columns or two
-        numbers. Then there are intervals, an own prevalence, and counts, which are not rounded. A null
-        is a size that is not known: its group has no interval, and nothing is left out, whatever
-        `missing` says.
+        With `rates`, the numbers of positives and negatives behind them, as two columns or two numbers.
+        They give intervals, an own prevalence, and counts, which are not rounded. A null is a size that
+        is not known: its group has no interval, and stays whatever `missing` says.
     cells
         Four columns, `("tp", "fp", "fn", "tn")`, in place of label, for a table that is already
         cumulative: one row per threshold, as other tools report it, or the one row of a paper. `score`
@@ -96,12 +95,12 @@ class FramePrc(
         `n_neg` are then null, and what needs their number raises. Between models with `id`, an example
         that one model lacks is among those below it.
     missing
-        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or
-        `"drop"` the row. With `"below"` a null score lies below every score, as in `below`.
+        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or `"drop"`
+        the row. With `"below"` a null score lies below every score, as in `below`.
 
-    Mistakes in names, dtypes and arguments raise `PrcError` at the call. Mistakes in values raise
-    when the query runs: a `PrcError` from a DataFrame, and a
-    `polars.exceptions.InvalidOperationError` with the same sentence from a LazyFrame that you collect.
+    Mistakes in names, dtypes and arguments raise `PrcError` at the call. Mistakes in values raise when
+    the query runs: a `PrcError` from a DataFrame, and a `polars.exceptions.InvalidOperationError` with
+    the same sentence from a LazyFrame that you collect.
     """
 
     def unpivot_scores(

@@ -191,14 +191,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """
         question = self._ask("subsample_negatives", words, eta=eta, collects=True)
         table = question.read(SUBSAMPLE_COLUMNS)
-        query = build_subsample_table(
-            table,
-            read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()"),
-            n_repeats=n_repeats,
-            seed=seed,
-            thresholds=thresholds,
+        grid = read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()")
+        return run_query(
+            build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
         )
-        return run_query(query)
 
     def estimate_prevalence(
         self,

@@ -96,10 +96,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             check_points(chart, points, needed)
         draw = getattr(charts, chart)
         takes = inspect.signature(draw).parameters
-        for name, value in list(of_chart.items()):
-            if name not in takes and value is None:
-                del of_chart[name]
-            elif name not in takes:
+        for name in [name for name in of_chart if name not in takes]:
+            if of_chart.pop(name) is not None:
                 raise PrcError(f"plot.{chart}() takes no {name}=; leave it out")
         said = {name: value for name, value in words.items() if name not in CHART_WORDS}
         check_unscored(chart, self._methods._merge_words(said))
