@@ -368,19 +368,19 @@ def add_parameters(docstring: str, value: Any) -> str:
 
     They are as in the method that makes the table, which the first line names, or as in the chart.
     """
-    first, described = docstring.partition("\n")[0], read_parameters(docstring)
-    made_by = re.search(r"`(\w+)`", first)[1]
-    known = inspect.signature(getattr(FramePrc, made_by)).parameters
-    shared = {word for title in SHARED for word in takes_words(value, title)}
-    told = {"self", *shared, *(name for names in described for name in names.split(", "))}
-    missing = [name for name in inspect.signature(value).parameters if name not in told]
-    of = {name: made_by if name in known else f"charts.{value.__name__}" for name in missing}
-    if not of:
+    made_by = re.search(r"`(\w+)`", docstring.partition("\n")[0])[1]
+    known, order = (list(inspect.signature(of).parameters) for of in (getattr(FramePrc, made_by), value))
+    items = read_parameters(docstring)
+    told = {"self", *(word for title in SHARED for word in takes_words(value, title))}
+    told |= {name for names in items for name in names.split(", ")}
+    for name in (name for name in order if name not in told):
+        items[name] = f"As in `{made_by if name in known else f'charts.{value.__name__}'}`."
+    if not items:
         return docstring
-    section = "".join(f"{name}\n    As in `{place}`.\n" for name, place in of.items())
-    if described:
-        return docstring.replace("Parameters\n----------\n", f"Parameters\n----------\n{section}")
+    listed = sorted(items.items(), key=lambda item: order.index(item[0].split(", ")[0]))
+    section = "".join(f"{names}\n    {text}\n" for names, text in listed)
     before, examples, after = docstring.partition("\n\nExamples\n")
+    before = before.partition("\n\nParameters\n")[0]
     return f"{before}\n\nParameters\n----------\n{section}{examples[1:]}{after}"
 
 

@@ -413,8 +413,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         ----------
         eta
             The prevalence where the model will run, a number or several, to which posteriors are moved,
-            as by `shift_prior`. None takes each group's own prevalence, and the posteriors as they
-            stand, as does `field(...)`.
+            as by `shift_prior`. None is each group's own prevalence: with it, and with `field(...)`,
+            posteriors stand as they are.
         probabilities
             The risks at which users act, numbers in [0, 1).
         eta_train
@@ -479,7 +479,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         metrics
             Names or values of curve metrics from `polars_prcurve.metrics`. If left out,
             `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are analytic,
-            since it has none, and without `average_precision` if `rates=` are given, since a sum of
+            since it has none, and without `average_precision` of `rates` or `cells`, since a sum of
             steps grows with each further point of the same line. Metrics on the convex hull,
             `pr_auc_hull`, `auprg_hull` and `roc_auc_hull`, need a DataFrame.
         confidence

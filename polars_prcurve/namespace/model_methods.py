@@ -129,7 +129,7 @@ class ModelMethods(BoundTable[F], path="prc"):
           With `worst`, model a is the best one, and model b the worst one
         - `difference`: Float64, the value of model a minus that of model b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`).
-          The interval of a point metric has two unequal sides, and no standard error, except for those
+          Of point metrics the error is null, since the interval has two unequal sides, except for those
           of `threshold=` above
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
           `average_precision` it is where the interval begins to hold 0, which allows for examples that

@@ -81,7 +81,7 @@ class MonitorMethods(BoundTable[F], path="prc"):
         - `metric`: String
         - with `eta`, `eta`: Float64
         - `threshold`: as in the table, the score
-        - `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period, as in `operating_points`
+        - `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period; null rules are as in `operating_points`
         - `value`: Float64, the rate in the period; null if it has no row that the rate is of
         - `overall`: Float64, the rate of all rows since the first period
         - `overall_low`, `overall_high`: Float64, its interval, which holds in all periods at once with a
