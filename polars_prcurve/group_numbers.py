@@ -39,7 +39,9 @@ def group_number(
     numbers: list[pl.Expr] = []
     size = 1
     for name, dtype in reversed(list(keys.items())):
-        span = (spans or {}).get(name) or _dtype_span(dtype)
+        of_dtype = _SPANS.get(dtype.base_type())
+        of_dtype = (0, len(dtype.categories)) if isinstance(dtype, pl.Enum) else of_dtype
+        span = (spans or {}).get(name) or of_dtype
         if span is None:
             return None
         low, high = span
@@ -53,13 +55,6 @@ def group_number(
     if size > 2**32:
         return None
     return (pl.sum_horizontal(numbers) if numbers else pl.lit(0)).cast(pl.UInt32)
-
-
-def _dtype_span(dtype: pl.DataType) -> Span | None:
-    """Return the span of physical values that a dtype allows, or None if it has none or a wide one."""
-    if isinstance(dtype, pl.Enum):
-        return 0, len(dtype.categories)
-    return _SPANS.get(dtype.base_type())
 
 
 def list_wide_keys(keys: Mapping[str, pl.DataType]) -> list[str]:
