@@ -199,11 +199,11 @@ def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.Lazy
     # The score must not depend on the shard, so that counts of shards add up: it is the next number, or
     # below all positives the least one. The bits of floats, read as integers, count up from 0, and those
     # of negative floats count down; the start is never -0.0.
-    start, least = pl.col(_RUN_START), pl.lit(float("-inf"), dtype)
+    start = pl.col(_RUN_START)
     if dtype.is_integer():
         above, least = start + 1, dtype.min()
     else:
-        bits = start.reinterpret(dtype=_BITS[dtype])
+        least, bits = pl.lit(float("-inf"), dtype), start.reinterpret(dtype=_BITS[dtype])
         above = pl.when(start < 0).then(bits - 1).otherwise(bits + 1).reinterpret(dtype=dtype)
     run_score = pl.coalesce(above, least)
     renamed = runs.with_columns(pl.when(mark).then(score).otherwise(run_score))
