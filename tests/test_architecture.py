@@ -76,6 +76,7 @@ COLLECTS = {
 # Doors, and the one method by which a stage collects half way, `Input.collect`.
 RUNS_QUERIES = {
     "query_checks",
+    "engines.engine_counts",
     "inputs.score_table",
     "inputs.never_scored",
     "inputs.column_reader",
