@@ -187,10 +187,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         - the columns `metrics`: Float64, null where undefined (0/0). At a group's own prevalence
           precision is tp / (tp + fp) to the last bit
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where the
-          metric is null or a class is absent; with `cluster` also unless several clusters have rows of
-          each class. Weights are sampling weights: one over the probability with which a row was
-          sampled. Each part of a field adds to the variance of both rates, and an estimated eta adds a
-          distance
+          metric is null or a class is absent, or is in fewer than two of the `cluster`s. Each part of a
+          field adds to the variance of both rates, and an estimated eta adds a distance
         - with `field`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, how many examples
           of equal weight the positives, the negatives and the false alerts count as (Kish 1965); fewer
           than there are if weights differ. `tp`, `fp`, `fn` and `tn` are then sums of weights, which add
@@ -516,20 +514,19 @@ class CurveMethods(BoundTable[F], path="prc"):
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each prevalence. The
           order of the rows does not change a bit of it
-        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown, as of a class
-          in fewer than two clusters. At a group's own prevalence they carry the error of its count, and
-          with an interval of `eta` that one. Those of `average_precision` allow for examples that the
-          sample lacks: a false positive above all others, a positive below, and one on top; with
-          `stratum` these weigh as rows of the strata do where they would stand. Weights are sampling
-          weights
+        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. At a group's
+          own prevalence they carry the error of its count, and with an interval of `eta` that one. Those
+          of `average_precision` allow for examples that the sample lacks: a false positive above all
+          others, a positive below, and one on top; with `stratum` these weigh as rows of the strata do
+          where they would stand
         - with `confidence`, `above_chance`: Boolean, whether the scores of the group are shown to say
           anything of the label, by their ranks (Mann and Whitney 1947) or by the sum of reciprocal ranks
-          of the positives, which tells of the top. Of coins `1 - confidence` are, or a little less. One
-          answer for all rows of a group, whatever the threshold. With weights or clusters it is that of
-          ROC AUC by its standard error. Null for one class alone, in a field, and for `"bootstrap"` with
-          weights or clusters
+          of the positives, which tells of the top. Of random scores a share of `1 - confidence` is, or a
+          little less. One answer for all rows of a group, whatever the threshold. With weights or
+          clusters it is that of ROC AUC by its standard error. Null for one class alone, in a field, and
+          for `"bootstrap"` with weights or clusters
         - with `confidence`, `reliable`: Boolean, false where the sample is too small for what it should
-          tell, null where there is no interval. It takes of `average_precision` that what the sample
+          tell, null where there is no interval. Of `average_precision` true means that what the sample
           lacks matters less than chance, or, with `stratum`, that positives count as 10 examples, with
           one more label of either class in each stratum
         - with `confidence`, `why`: String, what is missing where `reliable` is false: "few positives",
