@@ -212,7 +212,7 @@ def pages() -> dict[str, Iterable[str]]:
         ],
         "plots": [
             *["# Charts of a score table", PLOTS, overview(PlotPrc, drawn)],
-            *[*described(PlotPrc), setup(), *entries(PlotPrc, drawn)],
+            *[setup(), *described(PlotPrc), *entries(PlotPrc, drawn)],
         ],
         "charts": [
             *["# Charts of a finished table", CHARTS, overview(charts, drawn)],
@@ -363,8 +363,31 @@ def shown(argument: inspect.Parameter) -> str:
 # Docstrings -------------------------------------------------------------------------------------
 
 
+def add_parameters(docstring: str, value: Any) -> str:
+    """Return the docstring of a method that draws, with the words that it does not describe itself.
+
+    They are as in the method that makes the table, which the first line names, or as in the chart.
+    """
+    made_by = re.search(r"`(\w+)`", docstring.partition("\n")[0])[1]
+    known, order = (list(inspect.signature(of).parameters) for of in (getattr(FramePrc, made_by), value))
+    items = read_parameters(docstring)
+    told = {"self", *(word for title in SHARED for word in takes_words(value, title))}
+    told |= {name for names in items for name in names.split(", ")}
+    for name in (name for name in order if name not in told):
+        items[name] = f"As in `{made_by if name in known else f'charts.{value.__name__}'}`."
+    if not items:
+        return docstring
+    listed = sorted(items.items(), key=lambda item: order.index(item[0].split(", ")[0]))
+    section = "".join(f"{names}\n    {text}\n" for names, text in listed)
+    before, examples, after = docstring.partition("\n\nExamples\n")
+    before = before.partition("\n\nParameters\n")[0]
+    return f"{before}\n\nParameters\n----------\n{section}{examples[1:]}{after}"
+
+
 def markdown(docstring: str, value: Any = None) -> str:
     """The sections of a docstring. Examples are code already; parameters of a call are a table."""
+    if getattr(value, "__qualname__", "").startswith("prc.plot."):
+        docstring = add_parameters(docstring, value)
     first, *sections = re.split(
         r"^(Parameters|Attributes|Returns|Examples)\n-+\n", docstring, flags=re.M
     )

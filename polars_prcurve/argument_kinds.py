@@ -59,9 +59,8 @@ def read_shares(function: str, shares: object) -> dict[Any, float]:
         )
     numbers: dict[Any, float] = {}
     for value, share in shares.items():
-        number = (
-            -1.0 if isinstance(share, bool) or not isinstance(share, Real) else round_to_float(share)
-        )
+        is_number = isinstance(share, Real) and not isinstance(share, bool)
+        number = round_to_float(share) if is_number else -1.0
         if not 0 <= number < math.inf:
             raise PrcError(
                 f"{function} takes shares, numbers >= 0; got {describe_value(share)} for "
@@ -79,11 +78,8 @@ def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDA
     """Return a number, or a sequence or an array of numbers, as an array."""
     import numpy as np
 
-    listed = isinstance(value, pl.Series | np.ndarray | list | tuple | Real) and not is_truth_value(
-        value
-    )
     try:
-        if not listed:
+        if is_truth_value(value) or not isinstance(value, pl.Series | np.ndarray | list | tuple | Real):
             raise TypeError
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
@@ -166,26 +162,20 @@ def refuse_objects(what: str, schema: Mapping[str, pl.DataType]) -> None:
             )
 
 
-def read_text(argument: str, value: object) -> str:
-    """Return a text; raise for any other value."""
-    if not isinstance(value, str):
-        raise refuse_kind(argument, "text", value)
-    return value
-
-
 def read_name(argument: str, value: object) -> str:
     """Return the name of a column; raise unless it is a text that Polars can hold."""
-    name = read_text(argument, value)
-    if any("\ud800" <= sign <= "\udfff" for sign in name):
-        raise PrcError(f"{argument} is {name!r}, which holds half a character; no column has that name")
-    return name
+    if not isinstance(value, str):
+        raise refuse_kind(argument, "text", value)
+    if any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise PrcError(f"{argument} is {value!r}, which holds half a character; no column has that name")
+    return value
 
 
 def check_texts(**texts: object) -> None:
     """Raise unless every argument is a text, or None."""
     for name, value in texts.items():
-        if value is not None:
-            read_text(f"{name}=", value)
+        if not (value is None or isinstance(value, str)):
+            raise refuse_kind(f"{name}=", "text", value)
 
 
 def check_title(title: object) -> None:

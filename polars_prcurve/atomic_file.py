@@ -65,7 +65,9 @@ def write_atomically(target: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder:
             draft = Path(folder) / "draft"
             yield draft
-            _append_bytes(draft, target)
+            descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)  # neither creates nor empties it
+            with draft.open("rb") as source, open(descriptor, "wb") as stream:
+                shutil.copyfileobj(source, stream, 1 << 20)
         return
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     # The name of the draft is unique, since threads and other machines may write the same target,
@@ -84,10 +86,3 @@ def write_atomically(target: Path) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
     finally:  # Polars and Python may both raise for one interrupt, the second time in the line above
         draft.unlink(missing_ok=True)
-
-
-def _append_bytes(draft: Path, target: Path) -> None:
-    """Write the bytes of the draft into a target that exists, and is neither created nor emptied."""
-    descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)
-    with draft.open("rb") as source, open(descriptor, "wb") as stream:
-        shutil.copyfileobj(source, stream, 1 << 20)

@@ -163,4 +163,4 @@ def is_pattern(name: str) -> bool:
 
 def select_column(name: str) -> pl.Expr:
     """Return the column of exactly this name, also where `pl.col` would read a pattern."""
-    return selectors.by_name(name).as_expr() if is_pattern(name) else pl.col(name)
+    return selectors.by_name(name).as_expr() if name[:1] in ("*", "^") else pl.col(name)

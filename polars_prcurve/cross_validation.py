@@ -44,9 +44,8 @@ def from_cv_results(
     Parameters
     ----------
     cv_results
-        What `cross_validate(..., return_estimator=True, return_indices=True)` returns. Or a mapping from
-        names of models to such results: then the table has models, which were tested on the same
-        examples.
+        What `cross_validate(..., return_estimator=True, return_indices=True)` returns, or a mapping from
+        names of models to such results, which were tested on the same examples.
     X, y
         The data that were cross-validated, as arrays or frames.
     pos_label
@@ -95,7 +94,7 @@ def from_cv_results(
 def from_folds(
     folds: Folds | Mapping[str, Folds], y: ArrayLike, *, pos_label: Any = None
 ) -> DataFramePrc:
-    """Return the held-out scores of folds of your own, as `from_cv_results` does.
+    """Return the held-out scores of folds of your own, as a bound table.
 
     Parameters
     ----------
@@ -118,16 +117,8 @@ def from_folds(
     >>> test = from_folds(folds, [1, 0, 1, 0])
     >>> test
     <prc of 6 rows: cluster='example'>
-    >>> test.frame.tail(2)
-    shape: (2, 5)
-    ┌─────────┬────────┬──────┬───────┬───────┐
-    │ example ┆ repeat ┆ fold ┆ score ┆ label │
-    │ ---     ┆ ---    ┆ ---  ┆ ---   ┆ ---   │
-    │ i64     ┆ i64    ┆ i64  ┆ f64   ┆ bool  │
-    ╞═════════╪════════╪══════╪═══════╪═══════╡
-    │ 0       ┆ 1      ┆ 2    ┆ 0.7   ┆ true  │
-    │ 1       ┆ 1      ┆ 2    ┆ 0.2   ┆ false │
-    └─────────┴────────┴──────┴───────┴───────┘
+    >>> test.frame.tail(2).rows()
+    [(0, 1, 2, 0.7, True), (1, 1, 2, 0.2, False)]
     """
     label_dtypes(pos_label)
     labels = read_labels(y, pos_label)
@@ -156,21 +147,18 @@ def _score_folds(found: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  
     scores = []
     for estimator, test in zip(found["estimator"], found["indices"]["test"], strict=False):
         positive, _ = read_classes(estimator, pos_label)
-        scores.append((test, predict_scores(estimator, _take_rows(X, test), positive)))
+        try:  # a list, an array, a sparse matrix, or a frame of pandas or Polars
+            if isinstance(X, list):
+                rows: Any = [X[row] for row in test]
+            else:
+                rows = X.iloc[test] if hasattr(X, "iloc") else X[test]
+        except Exception:  # what an object raises that has no such rows
+            raise PrcError(
+                "X takes the data that were cross-validated, all rows in their order, as an array or a "
+                f"frame; got {describe_value(X)}"
+            ) from None
+        scores.append((test, predict_scores(estimator, rows, positive)))
     return scores
-
-
-def _take_rows(X: Any, rows: Any) -> Any:  # noqa: N803
-    """Return some rows of an array, a sparse matrix, a list, or a frame of pandas or Polars."""
-    try:
-        if isinstance(X, list):
-            return [X[row] for row in rows]
-        return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-    except Exception:  # what an object raises that has no such rows
-        raise PrcError(
-            "X takes the data that were cross-validated, all rows in their order, as an array or a "
-            f"frame; got {describe_value(X)}"
-        ) from None
 
 
 def _stack_folds(folds: Any, labels: NDArray[np.bool_]) -> pl.DataFrame:

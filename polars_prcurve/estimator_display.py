@@ -105,10 +105,8 @@ class PrevalenceDisplay:
             A fitted classifier of two classes, or a pipeline with one.
         X, y
             A test set: features and labels.
-        eta, confidence
-            As in `curve`.
-        sample_weight
-            Numbers >= 0, the `weight=` of the table.
+        eta, sample_weight, confidence
+            As in `from_predictions`.
         response_method
             What gives the scores: `"predict_proba"` or `"decision_function"`. `"auto"` is the first of
             them that the estimator has.

@@ -55,13 +55,10 @@ def from_integers(totals: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]
 
 
 def square_integer(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
-    """Return the square of an integer weight as an Int128, which adds up exactly, too.
-
-    `scaled` weights are those that `to_integer` made. Their squares count in units of 2**-_SQUARE_BITS,
-    where the largest weight is between 1 and 2.
-    """
+    """Return the square of an integer weight, maybe one that `to_integer` scaled, as an Int128."""
     if not scaled:
         return weight * weight
+    # In units of 2**-_SQUARE_BITS, where the largest weight is between 1 and 2.
     share = weight.cast(pl.Float64) * 2.0**-_BITS
     return to_whole(share * share * 2.0**_SQUARE_BITS)
 
@@ -130,13 +127,11 @@ def _power_of_two(exponent: pl.Expr) -> pl.Expr:
 
 
 def sum_along(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """Return the running sums of an array of weights, times 2**exponent, and that exponent.
-
-    Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the weights
-    above it matters.
-    """
+    """Return the running sums of an array of weights, times 2**exponent, and that exponent."""
     import numpy as np
 
+    # Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the
+    # weights above it matters.
     exponent = _BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
     rest = np.trunc(np.ldexp(weights, exponent))
     digits = []  # of 30 bits, so that sums of 2**33 of them fit an Int64

@@ -32,18 +32,16 @@ def round_up_to_power_of_two(value: pl.Expr) -> pl.Expr:
 def repeat_in_rows(number: pl.Expr, rows: pl.Expr) -> pl.Expr:
     """Return a number of each row, even if it is one and the same, so that division by it is exact.
 
-    By a number that all rows share, Polars divides as it multiplies by the reciprocal, which rounds once
-    more; and one engine may know that it is shared where another does not. `rows` is a column of finite
-    numbers, null at most where the result may be.
+    `rows` is a column of finite numbers, null at most where the result may be.
     """
+    # By a number that all rows share, Polars divides as it multiplies by the reciprocal, which rounds
+    # once more; and one engine may know that it is shared where another does not.
     return number + rows * 0.0
 
 
 def is_at_least(value: Any, target: float) -> Any:
-    """Whether a value, an expression or an array, reaches a target, or would if it were not rounded.
-
-    Without this room a precision that is 0.8 by the counts misses a target of 0.8 by its last bit.
-    """
+    """Whether a value, an expression or an array, reaches a target, or would if it were not rounded."""
+    # Without this room a precision that is 0.8 by the counts misses a target of 0.8 by its last bit.
     return value >= target * (1 - ROUNDING)
 
 

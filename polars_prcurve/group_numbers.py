@@ -31,16 +31,17 @@ _WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, 
 def group_number(
     keys: Mapping[str, pl.DataType], spans: Mapping[str, Span] | None = None
 ) -> pl.Expr | None:
-    """Return a UInt32 that rises in the order of the groups, from the key columns alone.
+    """Return a UInt32 that rises in the order of the groups; None for over 2**32 combinations of keys.
 
-    Return None if the keys may have more than 2**32 combinations of values. The span of a key follows
-    from its dtype, or, for the keys that `list_wide_keys` lists, from the data, as `spans`.
+    The span of a key follows from its dtype, or, for those that `list_wide_keys` lists, is in `spans`.
     """
     # A key is a digit of the number, 0 for null, and the last key is the lowest digit.
     numbers: list[pl.Expr] = []
     size = 1
     for name, dtype in reversed(list(keys.items())):
-        span = (spans or {}).get(name) or _dtype_span(dtype)
+        of_dtype = _SPANS.get(dtype.base_type())
+        of_dtype = (0, len(dtype.categories)) if isinstance(dtype, pl.Enum) else of_dtype
+        span = (spans or {}).get(name) or of_dtype
         if span is None:
             return None
         low, high = span
@@ -54,13 +55,6 @@ def group_number(
     if size > 2**32:
         return None
     return (pl.sum_horizontal(numbers) if numbers else pl.lit(0)).cast(pl.UInt32)
-
-
-def _dtype_span(dtype: pl.DataType) -> Span | None:
-    """Return the span of physical values that a dtype allows, or None if it has none or a wide one."""
-    if isinstance(dtype, pl.Enum):
-        return 0, len(dtype.categories)
-    return _SPANS.get(dtype.base_type())
 
 
 def list_wide_keys(keys: Mapping[str, pl.DataType]) -> list[str]:

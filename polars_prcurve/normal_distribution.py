@@ -20,11 +20,9 @@ def normal_cdf(x: pl.Expr) -> pl.Expr:
 
 
 def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, name: str) -> pl.LazyFrame:
-    """Add, as `name`, the x below which a `share` of a standard normal distribution lies, below 1/2.
-
-    The start is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error. Each is a
-    column of its own, because one expression of all would hold the start hundreds of times.
-    """
+    """Add, as `name`, the x below which a `share` of a standard normal distribution lies, below 1/2."""
+    # The start is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error. Each is a
+    # column of its own, because one expression of all would hold the start hundreds of times.
     t, x, off = pl.col(_T), pl.col(name), pl.col(_OFF)
     frame = frame.with_columns(share.alias(_SHARE))
     frame = frame.with_columns((pl.col(_SHARE).log() * -2).sqrt().alias(_T))
@@ -39,10 +37,8 @@ def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, name: str) -> pl.La
 
 
 def student_quantile(z: float | pl.Expr, freedom: pl.Expr) -> pl.Expr:
-    """Return what is as far out in Student's distribution as z is in the normal one.
-
-    The inverse of `normal_from_student`. From 4 degrees of freedom on it is good to 1 %.
-    """
+    """Return what is as far out in Student's distribution as z is in the normal one."""
+    # The inverse of `normal_from_student`. From 4 degrees of freedom on it is good to 1 %.
     freedom = freedom.clip(lower_bound=1.0)
     # No division by z: of a column of one row Polars divides, and otherwise it takes the reciprocal.
     scaled = z / _shrink_deviation(freedom)
@@ -68,12 +64,13 @@ def _shrink_deviation(freedom: pl.Expr) -> pl.Expr:
 def list_range_deviations(confidence: float) -> tuple[float, ...]:
     """Return by how many errors of a difference the farthest two of several equal means may differ.
 
-    Item K is that of K means, so that all their differences hold at once with this confidence (Tukey
-    1953): the quantile of the studentised range over the root of 2. It is exact up to 12 means, and from
-    there on linear in ln K between exact ones, up to 4000.
+    Item K is that of K means, up to 4000, so that all their differences hold at once with this
+    confidence (Tukey 1953).
     """
     import numpy as np
 
+    # The quantile of the studentised range over the root of 2: exact up to 12 means, and from there on
+    # linear in ln K between exact ones.
     fine = np.linspace(-9.0, 9.0, 9001)
     below = np.array([math.erfc(-x / math.sqrt(2)) / 2 for x in fine])
     x = fine[::25]

@@ -85,11 +85,9 @@ def _report(checks: Iterable[Check]) -> pl.Expr:
 
 
 def _fail_unless_passed(report: pl.Expr) -> pl.Expr:
-    """Return 0 where the report is `_PASSED`; any other report stops the query.
-
-    Polars has no operation that raises a given text. Of all that fail and quote a value, this one quotes
-    it earliest: after the words "Invalid argument". A cast says 80 letters first.
-    """
+    """Return 0 where the report is `_PASSED`; any other report stops the query."""
+    # Polars has no operation that raises a given text. Of all that fail and quote a value, this one
+    # quotes it earliest: after the words "Invalid argument". A cast says 80 letters first.
     epoch = pl.datetime(1970, 1, 1, time_zone="GMT", ambiguous=report)
     return epoch.cast(pl.Int64)
 
@@ -100,23 +98,25 @@ def translate_errors() -> Iterator[None]:
     try:
         yield
     except pl.exceptions.InvalidOperationError as error:
-        quoted = _QUOTED.search(str(error))
-        if quoted is None:
-            raise
-        raise PrcError(quoted.group(1)) from None
+        raise _translate_error(error) from None
+
+
+def _translate_error(error: Exception) -> Exception:
+    """Return the error of a guard as a `PrcError`, and any other as it is."""
+    quoted = _QUOTED.search(str(error))
+    return error if quoted is None else PrcError(quoted.group(1))
 
 
 def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
-    """Collect a query; raise a `PrcError` if one of its guards stops it.
-
-    It may be faster if `n_rows` is known, about how many rows it holds at once: few rows are collected
-    in memory, unless the user has chosen an engine.
-    """
+    """Collect a query of about `n_rows`, if known; raise a `PrcError` if one of its guards stops it."""
     # The default is the streaming engine, which takes milliseconds to start, and holds less in memory.
+    # Few rows are collected in memory, unless the user has chosen an engine.
     is_chosen = "POLARS_ENGINE_AFFINITY" in os.environ  # which pl.Config.set_engine_affinity sets, too
     is_small = not is_chosen and n_rows is not None and n_rows <= _FEW_ROWS
-    with translate_errors():
+    try:
         return query.collect(engine="in-memory" if is_small else "auto")
+    except pl.exceptions.InvalidOperationError as error:
+        raise _translate_error(error) from None
 
 
 _FEW_ROWS = 100_000
@@ -136,34 +136,23 @@ class DtypeRule(NamedTuple):
     allowed: selectors.Selector
     remedy: str
 
-    def allows(self, dtype: pl.DataType) -> bool:
-        """Return whether a column of this dtype passes."""
-        known = _ALLOWED.get((id(self.allowed), dtype))
-        if known is None:
-            allowed = bool(selectors.expand_selector({"": dtype}, self.allowed))
-            # Held, so that no other selector can get this id.
-            known = _ALLOWED[id(self.allowed), dtype] = allowed, self.allowed
-        return known[0]
-
-    def message(self, what: str, dtype: pl.DataType) -> str:
-        """Return the sentence that says why a column of this dtype is refused."""
-        return f"{what} is {_name_dtype(dtype)}{self.remedy}"
-
     def require(self, what: str, dtype: pl.DataType) -> None:
         """Raise unless a column of this dtype passes."""
-        if not self.allows(dtype):
-            raise PrcError(self.message(what, dtype))
+        key = id(self.allowed), dtype
+        if key not in _ALLOWED:  # the selector is held, so that no other one can get this id
+            _ALLOWED[key] = bool(selectors.expand_selector({"": dtype}, self.allowed)), self.allowed
+        if not _ALLOWED[key][0]:
+            shown: str = pl.DataFrame(schema={"x": dtype}).select(pl.dtype_of("x").display()).item()
+            raise PrcError(f"{what} is {_DTYPE_NAMES.get(shown, shown)}{self.remedy}")
 
     def restrict(self, what: str, value: pl.Expr) -> pl.Expr:
-        """Return an expression as it is; the query stops if its dtype is not allowed.
-
-        Nothing is computed for it: once the dtype is known, Polars leaves the check out, or fails.
-        """
+        """Return an expression as it is; the query stops if its dtype is not allowed."""
         dtype = pl.dtype_of(value)
         kind = dtype.display().replace(_DTYPE_NAMES)
         passes = dtype.matches(self.allowed)
         check = Check(~passes, compose_sentence(f"{what} is ", kind, self.remedy))
-        # Polars knows `passes` once it knows the dtype. It then takes one branch and forgets the other.
+        # Polars knows `passes` once it knows the dtype. It then takes one branch and forgets the other,
+        # so nothing is computed for the check.
         return pl.when(pl.when(passes).then(True).otherwise(guard([check]) == 0)).then(value)
 
 
@@ -175,9 +164,3 @@ _DTYPE_NAMES = {
     **{f"f{bits}": f"Float{bits}" for bits in (16, 32, 64)},
 }
 """The names of dtypes in Python, by the names that Polars prints."""
-
-
-def _name_dtype(dtype: pl.DataType) -> str:
-    """Return the name of a dtype as `DtypeRule.restrict` has it in a query."""
-    shown: str = pl.DataFrame(schema={"x": dtype}).select(pl.dtype_of("x").display()).item()
-    return _DTYPE_NAMES.get(shown, shown)

@@ -124,20 +124,16 @@ class Scorer:
         `decision_function`. The positive class is `pos_label`, or else 1 or True. A metric of which
         smaller values are better is negated.
         """
-        self._refuse_arrays(estimator)
-        positive, classes = read_classes(estimator, self.pos_label)
-        labels = find_positives(y, classes, self.pos_label)
-        points = roc_points(labels, predict_scores(estimator, X, positive), sample_weight)
-        value = self.metric(points.recall, points.fpr, self._choose_eta(points))
-        return value if self.higher_is_better else -value
-
-    def _refuse_arrays(self, estimator: Any) -> None:
-        """Raise if labels came in place of an estimator."""
         if not hasattr(estimator, "predict") and hasattr(estimator, "__len__"):
             raise PrcError(
                 f"the scorer of {self.name} is called with an estimator, X and y; labels and scores go "
                 "to its method .score(y, scores), and eval_metric= takes .lightgbm or .xgboost"
             )
+        positive, classes = read_classes(estimator, self.pos_label)
+        labels = find_positives(y, classes, self.pos_label)
+        points = roc_points(labels, predict_scores(estimator, X, positive), sample_weight)
+        value = self.metric(points.recall, points.fpr, self._choose_eta(points))
+        return value if self.higher_is_better else -value
 
     def _choose_eta(self, points: RocPoints) -> float | None:
         """Return the prevalence, or the share of positives among the points."""

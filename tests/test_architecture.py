@@ -71,12 +71,12 @@ ALLOWED = {
 # `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
     "query_checks": 1,
-    "engines.narwhals_counts": 1,
-    "engines.external_counts": 2,
+    "engines.engine_counts": 3,
 }
 # Doors, and the one method by which a stage collects half way, `Input.collect`.
 RUNS_QUERIES = {
     "query_checks",
+    "engines.engine_counts",
     "inputs.score_table",
     "inputs.never_scored",
     "inputs.column_reader",

@@ -64,13 +64,14 @@ def columns(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str
             continue
         if promise.what.startswith("after each metric"):
             bands = re.findall(r"`<metric>(\w+)`", promise.what)
+            having = {*given["metrics"], *re.findall(r"`(\w+)`", promise.what)}
             dtype = dtype_of(promise, "<metric>_low", table, given)
             found = {
                 name: of
                 for column, old in found.items()
                 for name, of in [
                     (column, old),
-                    *((column + end, dtype) for end in bands if column in given["metrics"]),
+                    *((column + end, dtype) for end in bands if column in having),
                 ]
             }
             continue

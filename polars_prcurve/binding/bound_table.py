@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import polars as pl
@@ -13,21 +12,9 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import take_frame
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.binding import words
+from polars_prcurve.binding import words as vocabulary
 from polars_prcurve.binding.rules import check_rules, list_facts
-from polars_prcurve.binding.words import (
-    COMPARES_MODELS,
-    DEFAULTS,
-    INTERVALS,
-    PASSED_OVER,
-    RIVALS,
-    TABLE_WORDS,
-    TAKES_ONE_MODEL,
-    TAKES_RATES,
-    TARGET_WORDS,
-    USES,
-    TableWords,
-)
+from polars_prcurve.binding.words import TableWords
 from polars_prcurve.comparison.comparison import Examples
 from polars_prcurve.confidence.bands import BandOptions, read_bands
 from polars_prcurve.confidence.certainty import Confidence, Intervals, read_certainty
@@ -62,8 +49,6 @@ if TYPE_CHECKING:
 #                   -> grid      the prevalences of eta=, of its groups or of fields of parts
 
 _TRUE_CLASS = "true class"
-
-
 _MOST_KEPT = 4
 """As many tables are kept, of the last sets of words."""
 
@@ -123,26 +108,20 @@ class Question:
 
         A bound table of a DataFrame is read once for all calls in which the same words hold.
         """
-        read = partial(
-            read_input,
-            self.frame,
-            may_collect=self.may_collect,
-            made_from=self.made_from,
-            **self.columns,
-            **options,
-        )
-        decides = {**self.columns, **options, "stacked": self.stacked}
-        key = None if self.kept is None else _describe_words(decides)
-        if self.kept is None or key is None:
-            return read(makes=makes)
-        found = self.kept.pop(key, None)
-        if found is None:
-            found = read(makes=makes)
-            found = found.keep_counts() if isinstance(found, ScoreTable) else found
-        check_group_names(found.by, makes)
-        self.kept[key] = found  # the last one used stands last
-        while len(self.kept) > _MOST_KEPT:
-            self.kept.pop(next(iter(self.kept)), None)
+        asked = {**self.columns, **options}
+        kept = self.kept
+        key = None if kept is None else _describe_words({**asked, "stacked": self.stacked})
+        found: Any = None if kept is None or key is None else kept.pop(key, None)
+        if found is not None:
+            check_group_names(found.by, makes)
+        else:
+            of = {"may_collect": self.may_collect, "made_from": self.made_from}
+            found = read_input(self.frame, makes=makes, **of, **asked)  # type: ignore[arg-type]
+            found = found.keep_counts() if key is not None and isinstance(found, ScoreTable) else found
+        if kept is not None and key is not None:
+            kept[key] = found  # the last one used stands last
+            while len(kept) > _MOST_KEPT:
+                kept.pop(next(iter(kept)), None)
         return found
 
     def read_unlabelled(self, makes: Iterable[str], *, posteriors: bool = False) -> ScoreTable:
@@ -223,14 +202,11 @@ def _set_groups(call: Question) -> Question:
     groups: list[Column] = list_columns("by=", columns.get("by"))
     model: Any = columns.pop("model", None)
     example = columns.pop("id", None)
-    if call.method in TAKES_ONE_MODEL and model is None:
+    if call.method in vocabulary.TAKES_ONE_MODEL and model is None:
         known = call.frame.lazy().collect_schema().names()
-        model = (
-            "model" if "model" in set(known) - set(map(name_column, columns.get("within", ()))) else None
-        )
-        if model is None:
+        if "model" not in set(known) - set(map(name_column, columns.get("within", ()))):
             return replace(call, columns={**columns, "by": groups})
-    if call.method in COMPARES_MODELS:
+    if call.method in vocabulary.COMPARES_MODELS:
         model = "model" if model is None else model
         columns |= {"by": leave_out(model, groups), "model": model}
         columns |= {"example": example} if example is not None else {}
@@ -244,7 +220,7 @@ def _make_long(call: Question, *, paired: bool) -> Question:
     """Return the call on a table with a row for each example and model, or class."""
     score: Any = call.columns["score"]
     group = "class" if isinstance(score, Mapping) else "model"
-    if "by" not in USES[call.method]:
+    if "by" not in vocabulary.USES[call.method]:
         raise PrcError(f"{call.method}() takes one column as score=; call it once for each {group}")
     refused: tuple[str, ...] = ("pos_label", "id") if group == "class" else ("model", "id")
     for name in (*refused, "counts", "rates", "cells"):
@@ -267,7 +243,7 @@ def _make_long(call: Question, *, paired: bool) -> Question:
     model = pl.col(long.name).cast(pl.String).alias("model")
     if paired:
         columns |= {"model": long.name, "example": long.example, "matched": True}
-    elif call.method in COMPARES_MODELS:
+    elif call.method in vocabulary.COMPARES_MODELS:
         columns |= {"model": model, "example": long.example}
     else:
         columns["by"] = [*groups, model]
@@ -305,11 +281,13 @@ def _describe_words(columns: Mapping[str, Any]) -> str | None:
     """
 
     def describe(value: Any) -> Any:
-        value = take_frame(value)
+        if value is None or type(value) in (str, bool):
+            return value
         if isinstance(value, pl.Expr):
             return "expression", value.meta.serialize(format="json")
         if isinstance(value, list | tuple):
             return [describe(each) for each in value]
+        value = take_frame(value)
         if isinstance(value, pl.DataFrame):
             return "frame", value.serialize()
         return type(value).__name__, value
@@ -366,12 +344,12 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _list_words(annotation: str) -> Iterator[inspect.Parameter]:
     """Yield the words of a group that is written `Unpack[Group]`, with the defaults of the library."""
-    group = getattr(words, annotation.removeprefix("Unpack[").removesuffix("]"))
+    group = getattr(vocabulary, annotation.removeprefix("Unpack[").removesuffix("]"))
     for name, kind in group.__annotations__.items():
         yield inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=words.DEFAULTS.get(name),
+            default=vocabulary.DEFAULTS.get(name),
             annotation=getattr(kind, "__forward_arg__", kind),
         )
 
@@ -437,8 +415,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     def _check_words(self) -> None:
         """Raise for a bound word that does not fit the table; nothing is collected."""
         missing = self._words.get("missing")
-        missing = DEFAULTS["missing"] if missing is None else missing
-        reader = ColumnReader(self._frame, missing, may_collect=False)
+        reader = ColumnReader(self._frame, "raise" if missing is None else missing, may_collect=False)
         for name, value in self._words.items():
             if name == "by":
                 reader.read_by(value, ())
@@ -451,7 +428,6 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
                         SCORE_DTYPES.require(read.what, read.dtype)
 
     def _merge_words(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the words that hold in a call: those said, and of those bound all that they leave."""
         return merge_words(self._words, said)
 
     def _ask(
@@ -469,28 +445,26 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         `words` are those of the call: of the table, and targets. `own` are further arguments that may
         not go with others. A method that `collects` runs queries half way, whatever the table.
         """
-        certainty = (
-            None
-            if confidence is None
-            else read_certainty(
-                confidence,
-                f"{method}()",
-                INTERVALS.get(method, ("analytic",)),
-                takes_rate=method in TAKES_RATES,
-            )
-        )
-        targets = {name: value for name, value in words.items() if name in TARGET_WORDS}
+        certainty = None
+        if confidence is not None:
+            kinds = vocabulary.INTERVALS.get(method, ("analytic",))
+            takes_rate = method in vocabulary.TAKES_RATES
+            certainty = read_certainty(confidence, f"{method}()", kinds, takes_rate=takes_rate)
+        targets = {name: value for name, value in words.items() if name in vocabulary.TARGET_WORDS}
         said = {
             name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
             for name, value in words.items()
-            if name not in TARGET_WORDS
+            if name not in vocabulary.TARGET_WORDS
         }
         words = merge_words(self._words, said)
         if isinstance(eta, BoundTable):
             eta = ScoresOfField(eta._read_field(words))
         facts = list_facts(words, {**own, **targets}, eta, certainty)
         chosen = _choose_words(method, words, said, facts)
-        columns = {**DEFAULTS, **{name: value for name, value in chosen.items() if value is not None}}
+        columns = {
+            **vocabulary.DEFAULTS,
+            **{name: value for name, value in chosen.items() if value is not None},
+        }
         columns |= {"label": None} if chosen.get("label", "") is None else {}
         keeps = bool(self._words) and isinstance(self._frame, pl.DataFrame)
         call = Question(
@@ -544,7 +518,7 @@ def say_of_reference(
     names = ("by", "score", "label", "pos_label", "missing")
     shared = {name: columns[name] for name in names if columns.get(name) is not None}
     if not isinstance(reference, BoundTable):
-        return reference, {**DEFAULTS, **shared}
+        return reference, {**vocabulary.DEFAULTS, **shared}
     try:
         facts = list_facts(reference._words, {}, None, None)
         own = _choose_words("estimate_prevalence", reference._words, {}, facts)
@@ -554,18 +528,18 @@ def say_of_reference(
         groups: list[Column] = list_columns("by=", own.get("by"))
         own["by"] = [*leave_out(model, groups), model]
     held = {name: value for name, value in {**shared, **own}.items() if value is not None}
-    return reference._frame, {**DEFAULTS, **held}
+    return reference._frame, {**vocabulary.DEFAULTS, **held}
 
 
 def merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """Return the words that hold: those said, and of those bound all that they leave in place."""
-    told = [rivals for rivals in RIVALS if any(said.get(name) is not None for name in rivals)]
+    told = [rivals for rivals in vocabulary.RIVALS if any(said.get(name) is not None for name in rivals)]
     if len(told) > 1:
         names = [next(n for n in rivals if said.get(n) is not None) for rivals in told]
         raise PrcError(
             f"{names[0]}= and {names[1]}= both tell which examples there are; pass one of them"
         )
-    aside = {name for rivals in RIVALS if told and rivals not in told for name in rivals}
+    aside = {name for rivals in vocabulary.RIVALS if told and rivals not in told for name in rivals}
     return {**{name: value for name, value in bound.items() if name not in aside}, **said}
 
 
@@ -578,10 +552,10 @@ def _choose_words(
     the call, as rules write them.
     """
     words = dict(words)
-    uses, only_bound = USES[method], {name for name in words if said.get(name) is None}
+    uses, only_bound = vocabulary.USES[method], {name for name in words if said.get(name) is None}
     for name in [name for name, value in words.items() if value is not None and name not in uses]:
-        if name not in only_bound or name not in PASSED_OVER:
-            takes = list_names(f"{word}=" for word in TABLE_WORDS if word in uses)
+        if name not in only_bound or name not in vocabulary.PASSED_OVER:
+            takes = list_names(f"{word}=" for word in vocabulary.TABLE_WORDS if word in uses)
             raise PrcError(
                 f"{method}() takes no {name}=; leave out {name}=; of the table it takes {takes}"
             )

@@ -97,10 +97,8 @@ class Decision:
 
         Parameters
         ----------
-        path
-            The file to write. An existing file is replaced once the new one is complete.
-        title, date
-            A title, and a date to print.
+        path, title, date
+            As in `report`.
         """
         from polars_prcurve.report.document import Words
         from polars_prcurve.report.html_parts import write_text
@@ -117,7 +115,7 @@ class Decision:
         Parameters
         ----------
         path
-            A file that ends in `.png` or `.svg`. PNG needs the extra `report`.
+            A file that ends in `.png`, which needs the extra `report`, or in `.svg`.
         date
             A date to print.
         """

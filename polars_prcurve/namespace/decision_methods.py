@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,15 +77,12 @@ class DecisionMethods(BoundTable[F], path="prc"):
         - "settled": one model is better than all others, or the only one is above chance
 
         It calls a model better that is not in at most `1 - confidence` of all tables, however many
-        models and groups there are: groups share the error of the tests. `table` has one row per
-        group, prevalence and model, and `verdicts` one per group and prevalence.
+        models and groups there are: groups share the error of the tests.
 
         Examples
         --------
         >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> label = np.arange(2_000) < 200
-        >>> noise = rng.normal(size=(2, 2_000))
+        >>> label, noise = np.arange(2_000) < 200, np.random.default_rng(1).normal(size=(2, 2_000))
         >>> df = pl.DataFrame({"label": label, "new": noise[0] + 3 * label, "old": noise[1] + label})
         >>> decision = df.prc(score=["new", "old"]).decide(eta=0.01, recall=0.5)
         >>> decision.verdict.status, decision.verdict.models
@@ -109,16 +105,16 @@ class DecisionMethods(BoundTable[F], path="prc"):
         _check_groups(table)
         if not isinstance(eta, BoundTable):  # whose scores are counted
             question.place_at_etas(table, ())  # raises for wrong prevalences before any work
-        if question.points is not None and goal.is_of_curve:
-            raise PrcError(
-                "areas of published points have no interval; name what is wanted: recall=, threshold=, "
-                "precision= or another target"
-            )
-        _check_between_0_and_1(eta)
-        if _find_model(question) is not None:
-            _check_several_models(question, goal, eta)
-        with _refuse_refuted_estimates():
-            return Decision(decide(self._collect_asked(question, eta, words, goal, certainty.level)))
+        _check_goal(question, goal, eta)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PrcWarning)
+            try:
+                asked = self._collect_asked(question, eta, words, goal, certainty.level)
+                return Decision(decide(asked))
+            except PrcWarning as refuted:  # the prevalence, by its own test
+                raise PrcError(
+                    f"{refuted}; nothing can be decided there; pass a prevalence that you know"
+                ) from None
 
     def report(
         self,
@@ -139,14 +135,12 @@ class DecisionMethods(BoundTable[F], path="prc"):
 
         Parameters
         ----------
-        path
-            The file to write. An existing file is replaced once the new one is complete.
+        path, title, date, notes
+            As in `Decision.report`, which says what the file is like.
         eta, guarantee, confidence
             As in `decide`.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
             What is wanted, as in `decide`; all targets have to hold together.
-        title, date, notes
-            A heading, a date to print, and a text of your own. The page itself looks at no clock.
         parts
             A page of your own, in place of all that: texts, DataFrames and Altair charts, in order.
             `Table` and `Figure` of `polars_prcurve.report` give them a caption. In a text an empty line
@@ -158,7 +152,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
 
         Examples
         --------
-        >>> import tempfile, pathlib
+        >>> import tempfile
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = df.prc.report(f"{folder}/report.html", eta=0.01, recall=0.5)
@@ -181,15 +175,15 @@ class DecisionMethods(BoundTable[F], path="prc"):
         """Return the table in memory, whose methods are asked, and that whose models are ranked."""
         said = {name: value for name, value in words.items() if name not in TARGET_WORDS}
         bound: Any = self(**said)._collect_table()
-        model = _find_model(question)
-        if model is not None and question.stacked is None:
-            bound = bound(model=question.columns["model"])
+        column = question.columns.get("model")
+        if column is not None and question.stacked is None:
+            bound = bound(model=column)
         asked = Asked(
             bound,
             eta,
             goal,
             confidence,
-            model,
+            None if column is None else name_column(column),
             type(bound),
             takes_apart=goal.maximized is not None
             or (question.columns.get("cluster") is not None and not goal.is_of_curve),
@@ -198,19 +192,6 @@ class DecisionMethods(BoundTable[F], path="prc"):
             unweighted=None if question.columns.get("weight") is None else bound(weight=None),
         )
         return _weigh_field(asked, question) if isinstance(eta, Field) else asked
-
-
-@contextmanager
-def _refuse_refuted_estimates() -> Iterator[None]:
-    """Raise where the prevalence that a decision would rest on is refuted by its own test."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PrcWarning)
-        try:
-            yield
-        except PrcWarning as refuted:
-            raise PrcError(
-                f"{refuted}; nothing can be decided there; pass a prevalence that you know"
-            ) from None
 
 
 def _describe_dropped(question: Question) -> str:
@@ -226,16 +207,6 @@ def _describe_dropped(question: Question) -> str:
     return found.sentence if found.n else ""
 
 
-def _check_between_0_and_1(eta: Any) -> None:
-    """Raise for a prevalence at which every alert is false, or every one right."""
-    for value in eta if isinstance(eta, list | tuple) else [eta]:
-        if isinstance(value, int | float) and value in (0, 1):
-            raise PrcError(
-                f"decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
-                f"eta={value!r}"
-            )
-
-
 def _check_groups(table: Any) -> None:
     """Raise for groups and models that no sentence can name."""
     for dtype in table.by.values():
@@ -246,8 +217,21 @@ def _check_groups(table: Any) -> None:
             )
 
 
-def _check_several_models(question: Question, goal: Goal, eta: Any) -> None:
-    """Raise for what can be decided of one model alone."""
+def _check_goal(question: Question, goal: Goal, eta: Any) -> None:
+    """Raise for what cannot be decided: at such a prevalence, of published points, of several models."""
+    if question.points is not None and goal.is_of_curve:
+        raise PrcError(
+            "areas of published points have no interval; name what is wanted: recall=, threshold=, "
+            "precision= or another target"
+        )
+    for value in eta if isinstance(eta, list | tuple) else [eta]:
+        if isinstance(value, int | float) and value in (0, 1):
+            raise PrcError(
+                "decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
+                f"eta={value!r}"
+            )
+    if question.columns.get("model") is None:
+        return
     if "threshold" in goal.targets:
         raise PrcError(
             "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= or "
@@ -290,9 +274,3 @@ def _weigh_field(asked: Asked, question: Question) -> Asked:
     if asked.goal.guarantee is None and exact.frame.columns == frame.columns:
         return replace(asked, table=weighted, eta=eta)
     return replace(asked, weighted=(weighted, eta))
-
-
-def _find_model(question: Question) -> str | None:
-    """Return the name of the column of models in results, or None if the table has none."""
-    model = question.columns.get("model")
-    return None if model is None else name_column(model)

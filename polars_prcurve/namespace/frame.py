@@ -43,13 +43,13 @@ class FramePrc(
     them said in a call sets the bound ones aside.
 
     by
-        Group columns, as names or expressions, of any sortable dtype. Each group has its own curve.
-        A null is a group, too, the first in order.
+        Group columns, as names or expressions, of any sortable dtype. Each group has its own curve. A
+        null is a group, too, the first in order.
     score
-        Larger means more positive. Scores are floats, integers, Decimals or Booleans, and are
-        compared exactly. Infinities are allowed, and -0.0 equals 0.0. A list of columns is one model
-        each, and makes a group column `model`. A mapping from each class of the label to its column is
-        one class against the rest each, and makes a group column `class`.
+        Larger means more positive. Floats, integers, Decimals or Booleans, which are compared exactly;
+        infinities are allowed, and -0.0 equals 0.0. A list of columns is one model each, and makes a
+        group column `model`. A mapping from each class of the label to its column is one class against
+        the rest each, and makes a group column `class`.
     label
         Booleans, or numbers: 0 and 1, or -1 and 1.
     pos_label
@@ -67,13 +67,12 @@ class FramePrc(
         aggregated. Rows of equal score add up. Of weights, name also the sums of their squares, as
         `counts(weight=)` gives them: `("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`.
     rates
-        Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points.
-        Thresholds and counts are null in the result.
+        Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points. Thresholds
+        and counts are null in the result.
     sizes
-        With `rates`, the numbers of positives and negatives behind them, as two columns or two
-        numbers. Then there are intervals, an own prevalence, and counts, which are not rounded. A null
-        is a size that is not known: its group has no interval, and nothing is left out, whatever
-        `missing` says.
+        With `rates`, the numbers of positives and negatives behind them, as two columns or two numbers.
+        They give intervals, an own prevalence, and counts, which are not rounded. A null is a size that
+        is not known: its group has no interval, and stays whatever `missing` says.
     cells
         Four columns, `("tp", "fp", "fn", "tn")`, in place of label, for a table that is already
         cumulative: one row per threshold, as other tools report it, or the one row of a paper. `score`
@@ -96,12 +95,12 @@ class FramePrc(
         `n_neg` are then null, and what needs their number raises. Between models with `id`, an example
         that one model lacks is among those below it.
     missing
-        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or
-        `"drop"` the row. With `"below"` a null score lies below every score, as in `below`.
+        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or `"drop"`
+        the row. With `"below"` a null score lies below every score, as in `below`.
 
-    Mistakes in names, dtypes and arguments raise `PrcError` at the call. Mistakes in values raise
-    when the query runs: a `PrcError` from a DataFrame, and a
-    `polars.exceptions.InvalidOperationError` with the same sentence from a LazyFrame that you collect.
+    Mistakes in names, dtypes and arguments raise `PrcError` at the call. Mistakes in values raise when
+    the query runs: a `PrcError` from a DataFrame, and a `polars.exceptions.InvalidOperationError` with
+    the same sentence from a LazyFrame that you collect.
     """
 
     def unpivot_scores(
@@ -130,18 +129,8 @@ class FramePrc(
         Examples
         --------
         >>> df = pl.DataFrame({"label": [1, 0], "a": [0.9, 0.3], "b": [0.6, 0.5]})
-        >>> df.prc.unpivot_scores(["a", "b"], name="model")
-        shape: (4, 3)
-        ┌───────┬───────┬───────┐
-        │ label ┆ model ┆ score │
-        │ ---   ┆ ---   ┆ ---   │
-        │ i64   ┆ str   ┆ f64   │
-        ╞═══════╪═══════╪═══════╡
-        │ 1     ┆ a     ┆ 0.9   │
-        │ 1     ┆ b     ┆ 0.6   │
-        │ 0     ┆ a     ┆ 0.3   │
-        │ 0     ┆ b     ┆ 0.5   │
-        └───────┴───────┴───────┘
+        >>> df.prc.unpivot_scores(["a", "b"], name="model").rows()
+        [(1, 'a', 0.9), (1, 'b', 0.6), (0, 'a', 0.3), (0, 'b', 0.5)]
         """
         return self._finish(
             wide_tables.unpivot_scores(self._frame.lazy(), scores, name=name, score=score, row=row)
@@ -164,12 +153,10 @@ class FramePrc(
         label
             The column that holds the true class.
         scores
-            A mapping from each class to its score column; the columns are all of one dtype. A class
-            that occurs in no row raises when the query runs, unless all labels are null.
-        name, score
-            Names of the new columns: the one that names the class, and the one that holds the score.
-        row
-            A name for a column with the row number of the wide table, if you want one.
+            A mapping from each class to its score column; the columns are all of one dtype. A class that
+            occurs in no row raises when the query runs, unless all labels are null.
+        name, score, row
+            As in `unpivot_scores`; the column `name` names the class.
         mix
             The share of each class in the field, for every class of the label: `{"cat": 20, "dog": 80}`.
             Shares are relative. Adds the column `weight`, with which the classes have these shares. Pass
@@ -191,18 +178,8 @@ class FramePrc(
         Examples
         --------
         >>> df = pl.DataFrame({"species": ["cat", "dog"], "p_cat": [0.7, 0.4], "p_dog": [0.3, 0.6]})
-        >>> df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"})
-        shape: (4, 4)
-        ┌─────────┬───────┬───────┬───────┐
-        │ species ┆ class ┆ score ┆ label │
-        │ ---     ┆ ---   ┆ ---   ┆ ---   │
-        │ str     ┆ str   ┆ f64   ┆ bool  │
-        ╞═════════╪═══════╪═══════╪═══════╡
-        │ cat     ┆ cat   ┆ 0.7   ┆ true  │
-        │ cat     ┆ dog   ┆ 0.3   ┆ false │
-        │ dog     ┆ cat   ┆ 0.4   ┆ false │
-        │ dog     ┆ dog   ┆ 0.6   ┆ true  │
-        └─────────┴───────┴───────┴───────┘
+        >>> df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"}).head(2).rows()
+        [('cat', 'cat', 0.7, True), ('cat', 'dog', 0.3, False)]
         """
         return self._finish(
             wide_tables.one_vs_rest(
@@ -220,30 +197,23 @@ class FramePrc(
         """Charts of the score table; each method collects the table that it draws."""
         return PlotPrc(self)
 
-
-class DataFramePrc(FramePrc[pl.DataFrame]):
-    __doc__ = FramePrc.__doc__
-    _may_collect = True
-
-    def _finish(
-        self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False
-    ) -> pl.DataFrame:
+    def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
+        if isinstance(self._frame, pl.LazyFrame):
+            return query
         n_etas = 1 if grid is None else grid.etas_per_group
         n_models = _MANY_MODELS if pairs else 1
         return run_query(query, None if n_etas is None else self._frame.height * n_etas * n_models)
 
     def _collect_table(self) -> DataFramePrc:
-        return self
+        frame = self._frame
+        return DataFramePrc(run_query(frame) if isinstance(frame, pl.LazyFrame) else frame, self._words)
+
+
+class DataFramePrc(FramePrc[pl.DataFrame]):
+    __doc__ = FramePrc.__doc__
+    _may_collect = True
 
 
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
     __doc__ = FramePrc.__doc__
     _may_collect = False
-
-    def _finish(
-        self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False
-    ) -> pl.LazyFrame:
-        return query
-
-    def _collect_table(self) -> DataFramePrc:
-        return DataFramePrc(run_query(self._frame), self._words)

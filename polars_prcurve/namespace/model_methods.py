@@ -79,13 +79,12 @@ class ModelMethods(BoundTable[F], path="prc"):
         eta
             As in `curve`. None is the prevalence of each group, which its models must share unless no
             metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic
-            errors it may be an estimate, with `eta_low` and `eta_high`: how far the difference moves to
-            the farther end, over the quantile of the level, adds up with the standard error.
+            errors it may be an estimate: how far the difference moves to the farther end of its
+            interval, over the quantile of the level, adds up with the standard error.
         paired
             Whether the models scored the same examples. With False each value of the column `model` has
-            examples of its own, such as countries or months: counts, published points and 2x2
-            tables are compared so. Both errors then add
-            up in quadrature.
+            examples of its own, such as countries or months, and both errors add up in quadrature.
+            Counts, published points and 2x2 tables are compared so.
         metrics
             Curve metrics, `average_precision` and `roc_auc` if left out. These two have an analytic
             error; for other metrics it is null, and the bootstrap gives one. At a target, point metrics,
@@ -93,20 +92,20 @@ class ModelMethods(BoundTable[F], path="prc"):
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
             One target, as in `operating_points`, at which point metrics are compared, by the distances
             to the ends of their bands (Zou and Donner 2008). For models of one test set these count how
-            often both flag the same examples. Thresholds that are found here, as by `recall=0.8`, would
-            be others in another test set, and intervals allow for that. Where `threshold=` gives them,
+            often both flag the same examples. Where the target finds the thresholds, as `recall=0.8`
+            does, intervals allow for those of another test set. Where `threshold=` gives them,
             `net_benefit(...)`, `recall` and `fpr` of models of one test set have a standard error
             (Agresti and Min 2005), unless rows have weights. A `threshold` frame may have the column of
             models, which is `model` for the columns of `score`.
         other
             A bound table of one point, of examples of its own: the 2x2 table of a human reader or of a
-            paper, such as `prc(paper, cells=("tp", "fp", "fn", "tn"))`. Its groups of `by` are those of
-            this table. It goes with `match`.
+            paper, such as `prc(paper, cells=("tp", "fp", "fn", "tn"))`, with the `by` groups of this
+            table. It goes with `match`.
         match
             `"recall"` or `"fpr"`: the scores are cut where they have this rate of `other`, and other
-            metrics are compared there. Intervals know that both rates have errors, and so the threshold
-            has one; they are the union over all thresholds that may be the right one, by Newcombe's
-            limits (1998). Prevalences are numbers.
+            metrics are compared there, at prevalences that are numbers. Both rates have errors, and so
+            the threshold has one: the interval is the union over all thresholds that may be the right
+            one, by Newcombe's limits (1998).
         worst
             Whether to return only the best and the worst model, with `paired=False`. Their interval
             holds for all pairs of models at once, since they were picked for their distance.
@@ -120,25 +119,27 @@ class ModelMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        One row per `by` group, prevalence, metric and pair of models, in that order:
+        One row per `by` group, prevalence, metric and pair of models, in that order. With `match`, model
+        a is one of this table, `"model"` if it has no names, and model b is `"other"`, or as the column
+        of models of `other` says:
 
         - `eta`: Float64; null where own prevalences differ
         - `metric`: String
         - `model_a`, `model_b`: String, names of `score` in the order given; or as in `model`, rising.
           With `worst`, model a is the best one, and model b the worst one
         - `difference`: Float64, the value of model a minus that of model b
-        - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`);
-          of point metrics it is null, since the interval has two unequal sides, except for
-          `net_benefit(...)`, `recall` and `fpr` of models of one test set at thresholds that are given
+        - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`).
+          Of point metrics the error is null, since the interval has two unequal sides, except for those
+          of `threshold=` above
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
-          `average_precision` it is not that of `difference` over `standard_error`: it is where the
-          interval begins to hold 0, which allows for examples that the sample lacks
+          `average_precision` it is where the interval begins to hold 0, which allows for examples that
+          the sample lacks, and not that of `difference` over `standard_error`
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
-          metrics, as in `operating_points` for both, or where a point metric has a standard error, in
-          each class the examples that model a alone flags, times those that model b alone flags, at
-          least 25. Null without an interval
+          metrics, as in `operating_points` for both, or, of those with a standard error, whether in each
+          class the examples that model a alone flags, times those that model b alone flags, are at least
+          25. Null without an interval
         - `why`: String, what is missing where `reliable` is false, as in `summary` and
           `operating_points`, or "few discordant examples"; null otherwise
         - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
@@ -146,9 +147,6 @@ class ModelMethods(BoundTable[F], path="prc"):
           the sample lacks, it must be reliable, or the difference twice as many errors from 0 as that
           takes. Null without an interval. With `match` it is that of the rate that differs, for all
           metrics: at one recall precision orders both as fpr does, at every prevalence
-
-        With `match`, model a is one of this table, `"model"` if it has no names, and model b is
-        `"other"`, or as the column of models of `other` says.
 
         Examples
         --------
@@ -165,13 +163,12 @@ class ModelMethods(BoundTable[F], path="prc"):
         │ a       ┆ b       ┆ 0.444444   ┆ 0.248452       ┆ 0.073638 │
         └─────────┴─────────┴────────────┴────────────────┴──────────┘
         """
-        listed = eta if isinstance(eta, list | tuple) else ()
         if (
-            listed
-            and all(isinstance(x, str) for x in listed)
-            and set(listed) <= {*self._frame.lazy().collect_schema()}
+            (isinstance(eta, list | tuple) and eta)
+            and all(isinstance(name, str) for name in eta)
+            and set(eta) <= {*self._frame.lazy().collect_schema()}
         ):
-            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(listed)}")
+            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
         if not (other is None or isinstance(other, BoundTable)):
             raise refuse_kind("other=", "a bound table, such as prc(frame, cells=...)", other)
         question = self._ask(
@@ -231,14 +228,11 @@ class ModelMethods(BoundTable[F], path="prc"):
             raise PrcError(
                 f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
             )
-        table = build_matched_table(
-            *(own.lazy(), theirs.lazy(), by),
-            match=match,
-            metrics=asked,
-            etas=etas,
-            confidence=certainty.level,
+        two = own.lazy(), theirs.lazy(), by
+        level = certainty.level
+        return self._finish(
+            build_matched_table(*two, match=match, metrics=asked, etas=etas, confidence=level)
         )
-        return self._finish(table)
 
     def ranking(
         self,
@@ -251,8 +245,7 @@ class ModelMethods(BoundTable[F], path="prc"):
     ) -> F:
         """The order of models at every prevalence, and how sure the lead of the first is.
 
-        Which model is best depends on prevalence. Recall and fpr of each model are measured once, and
-        the order is computed anew at each prevalence (Brabec et al. 2020, section 4).
+        Which model is best depends on prevalence (Brabec et al. 2020, section 4).
 
         Parameters
         ----------
@@ -273,29 +266,28 @@ class ModelMethods(BoundTable[F], path="prc"):
             measured on examples of its own: for models of one test set, intervals are then mostly too
             wide.
         coarse
-            True adds the limits of each value, as in `summary`: over all orders of equal scores, and of
-            published points over all that may lie between them. Not with `confidence`.
+            True adds the limits of each value, as in `summary`; not with `confidence`.
 
         Returns
         -------
-        One row per `by` group, prevalence and model, best first; equal values by `model`, nulls last:
+        One row per `by` group, prevalence and model, best first; equal values by `model`, nulls last.
+        The columns of `confidence` are null where the value is, and where there is no other model:
 
         - `eta`: Float64; null where own prevalences differ
         - `model`: as in the table
         - `value`: Float64, null where the metric is undefined
-        - `rank`: Int64, from 1, null where the value is null; equal values share the best rank that
-          they cover
+        - `rank`: Int64, from 1, null where the value is null; equal values share the best rank that they
+          cover
         - with `confidence`, `behind`: Float64, by how much the best other model is better: for the first
           row, minus its lead over the second
-        - with `confidence`, `low`, `high`: Float64, the interval of how far the model is behind the best
-          other one. All of a group hold at once, however many models there are (Tukey 1953). If `high`
-          of the first row is below 0, it is surely the best
+        - with `confidence`, `low`, `high`: Float64, the interval of `behind`. All of a group hold at
+          once, however many models there are (Tukey 1953). If `high` of the first row is below 0, it is
+          surely the best
         - with `confidence`, `resolved`: Boolean, whether some model is surely better: whether `low` is
           above 0. One of the models that are best is ruled out in at most `1 - confidence` of all tables
         - with `confidence`, `reliable`: Boolean, as in `compare`, of the model and the best other one
         - with `confidence`, `why`: String, what is missing where `reliable` is false, as in `compare`
-        - with `confidence`, `may_be_best`: Boolean, `resolved` turned around. All of these are null
-          where the value is, and where there is no other model
+        - with `confidence`, `may_be_best`: Boolean, `resolved` turned around
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
         - with `coarse`, `may_be_best`: Boolean, whether the model may be the best one, as far as the
           limits of all tell; this knows nothing of chance. Null where the value is
@@ -304,18 +296,8 @@ class ModelMethods(BoundTable[F], path="prc"):
         --------
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
-        >>> df.prc.ranking(eta=[0.01, 0.9])
-        shape: (4, 4)
-        ┌──────┬───────┬──────────┬──────┐
-        │ eta  ┆ model ┆ value    ┆ rank │
-        │ ---  ┆ ---   ┆ ---      ┆ ---  │
-        │ f64  ┆ str   ┆ f64      ┆ i64  │
-        ╞══════╪═══════╪══════════╪══════╡
-        │ 0.01 ┆ a     ┆ 0.67     ┆ 1    │
-        │ 0.01 ┆ b     ┆ 0.349738 ┆ 2    │
-        │ 0.9  ┆ b     ┆ 0.970551 ┆ 1    │
-        │ 0.9  ┆ a     ┆ 0.966667 ┆ 2    │
-        └──────┴───────┴──────────┴──────┘
+        >>> df.prc.ranking(eta=[0.01, 0.9]).with_columns(pl.col("value").round(3)).rows()
+        [(0.01, 'a', 0.67, 1), (0.01, 'b', 0.35, 2), (0.9, 'b', 0.971, 1), (0.9, 'a', 0.967, 2)]
         """
         coarse = read_flag("coarse=", coarse)
         question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
@@ -338,37 +320,30 @@ class ModelMethods(BoundTable[F], path="prc"):
     ) -> pl.DataFrame:
         """The prevalences at which two models trade places, or the points where their ROC curves cross.
 
-        A LazyFrame is collected at the call.
-
-        The difference of each pair of models is scanned at 401 prevalences or more, evenly spaced in
-        logit and at most 0.05 apart. Near misses are scanned again on finer grids, and each change of
-        sign is solved to 1e-11 in logit. Models that are equal, or that touch and part again, do not
-        trade places. Two changes of sign within one step of the scan may stay unseen if the difference
-        does not come near zero in that step. This can happen to metrics that jump or bend with
-        prevalence, but not to areas.
-
-        With `of="roc"` the curves themselves are compared, whatever the prevalence: the model that is
-        above on the left finds the first positives with fewer false positives, which is what counts at
-        low prevalence (Richardson et al. 2024). If two curves do not cross, one model dominates the
-        other, or the curves are equal (see `dominance`).
+        A LazyFrame is collected at the call. The difference of each pair of models is scanned at 401
+        prevalences or more, evenly spaced in logit and at most 0.05 apart, and near misses on finer
+        grids; each change of sign is solved to 1e-11 in logit. Models that are equal, or that touch and
+        part again, do not trade places. Two changes of sign within one step may stay unseen if the
+        difference does not come near zero there, which can happen to metrics that jump or bend with
+        prevalence, not to areas.
 
         Parameters
         ----------
         of
-            `"pr"`, where a metric of both models is equal, or `"roc"`, where their ROC curves cross.
+            `"pr"`, where a metric of both models is equal, or `"roc"`, where their ROC curves cross,
+            whatever the prevalence: the model that is above on the left finds the first positives with
+            fewer false positives, which is what counts at low prevalence (Richardson et al. 2024). If
+            curves do not cross, one model dominates the other, or they are equal (see `dominance`).
         metric
-            A curve metric that depends on prevalence: `average_precision` if left out, or `pr_auc` with
-            `rates=` (see `summary`). Or a point metric, at the target that you pass; without a target it
-            stands for its best value, `metrics.best(...)`.
+            As in `ranking`; a curve metric has to depend on prevalence.
         eta_range
             The lowest and the highest prevalence to search, both above 0 and below 1, as numbers or as
             texts such as `"1 in 1 000"`. At 1 all models meet.
         threshold, recall, fpr
-            One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
-            column of models, with one threshold for each. The operating points are the same at all
-            prevalences, and a formula says where they trade places (see `crossing`). For a metric of
-            your own the difference is scanned. Of published points each model has its first that meets
-            the target, and these may be at unlike recalls.
+            One target, as in `ranking`. The operating points are the same at all prevalences, and a
+            formula says where they trade places (see `crossing`); for a metric of your own the
+            difference is scanned. Of published points each model has its first that meets the target,
+            and these may be at unlike recalls.
 
         Returns
         -------
@@ -386,15 +361,8 @@ class ModelMethods(BoundTable[F], path="prc"):
         --------
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
-        >>> df.prc.crossings(eta_range=(0.001, 0.9))
-        shape: (1, 4)
-        ┌─────────┬─────────┬──────────┬──────────┐
-        │ model_a ┆ model_b ┆ eta      ┆ value    │
-        │ ---     ┆ ---     ┆ ---      ┆ ---      │
-        │ str     ┆ str     ┆ f64      ┆ f64      │
-        ╞═════════╪═════════╪══════════╪══════════╡
-        │ a       ┆ b       ┆ 0.707107 ┆ 0.902369 │
-        └─────────┴─────────┴──────────┴──────────┘
+        >>> df.prc.crossings(eta_range=(0.001, 0.9)).with_columns(pl.col("eta", "value").round(6)).rows()
+        [('a', 'b', 0.707107, 0.902369)]
         """
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             between = None if eta_range is _ETA_RANGE else eta_range
@@ -434,16 +402,8 @@ class ModelMethods(BoundTable[F], path="prc"):
         --------
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
-        >>> df.prc.leaders(eta_range=(0.001, 0.9))
-        shape: (2, 3)
-        ┌──────────┬──────────┬───────┐
-        │ eta_low  ┆ eta_high ┆ model │
-        │ ---      ┆ ---      ┆ ---   │
-        │ f64      ┆ f64      ┆ str   │
-        ╞══════════╪══════════╪═══════╡
-        │ 0.001    ┆ 0.707107 ┆ a     │
-        │ 0.707107 ┆ 0.9      ┆ b     │
-        └──────────┴──────────┴───────┘
+        >>> df.prc.leaders(eta_range=(0.001, 0.9)).with_columns(pl.selectors.float().round(6)).rows()
+        [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
         """
         return build_leaders_table(
             self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
@@ -454,9 +414,8 @@ class ModelMethods(BoundTable[F], path="prc"):
 
         A model dominates another if its ROC curve, with points joined by lines, is nowhere below the
         other curve, and the curves differ. At every prevalence it is then at least as good in `pr_auc`
-        and `roc_auc`, in their versions on the hull, and in `precision_at_recall` of any recall. If no
-        positive ties with a negative and both models have the same positives, it is also at least as
-        good in `average_precision`.
+        and `roc_auc`, in their versions on the hull, and in `precision_at_recall` of any recall; and in
+        `average_precision` if no positive ties with a negative and both models have the same positives.
 
         Returns
         -------
@@ -468,22 +427,13 @@ class ModelMethods(BoundTable[F], path="prc"):
           the convex hull of all curves of the group; null if the model lacks a class. A threshold of
           best accuracy, cost or net benefit, at any prevalence, is such a point (Provost and Fawcett
           2001), unless it flags no example or all. The model of best `average_precision` need not have
-          such a point.
+          one
 
         Examples
         --------
         >>> df = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "label": [1, 1, 0, 0] * 2})
-        >>> df = df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1]))
-        >>> df.prc.dominance()
-        shape: (2, 4)
-        ┌───────┬───────────┬──────────────┬─────────┐
-        │ model ┆ dominates ┆ dominated_by ┆ on_hull │
-        │ ---   ┆ ---       ┆ ---          ┆ ---     │
-        │ str   ┆ list[str] ┆ list[str]    ┆ bool    │
-        ╞═══════╪═══════════╪══════════════╪═════════╡
-        │ a     ┆ ["b"]     ┆ []           ┆ true    │
-        │ b     ┆ []        ┆ ["a"]        ┆ false   │
-        └───────┴───────────┴──────────────┴─────────┘
+        >>> df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1])).prc.dominance().rows()
+        [('a', ['b'], [], True), ('b', [], ['a'], False)]
         """
         question = self._ask("dominance", words, collects=True)
         return build_dominance_table(question.read(DOMINANCE_COLUMNS))

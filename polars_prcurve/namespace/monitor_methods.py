@@ -28,9 +28,6 @@ from polars_prcurve.query_checks import run_query
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_SHARED = ("score", "label", "pos_label", "by", "model", "missing")
-"""Words of a table that hold for its reference, too, where that says nothing else."""
-
 
 class MonitorMethods(BoundTable[F], path="prc"):
     """The method of `.prc` that watches a series."""
@@ -49,24 +46,24 @@ class MonitorMethods(BoundTable[F], path="prc"):
         """Tell in which period a rate has become worse than a reference; a LazyFrame is collected.
 
         The probability that there is ever a false alarm is at most `1 - confidence`, however many
-        periods there are and however often you look. So you can run it each week on all weeks so far,
-        and stop or go on as you like. Each group is watched on its own, with an error of its own.
+        periods there are and however often you look: run it each week on all weeks so far, and stop or
+        go on as you like. Each group is watched on its own, with an error of its own.
 
         Parameters
         ----------
         time
             The column or expression that tells the period of a row, such as
-            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. A period
-            is that in which a label became known: rows with late labels belong to a late period.
+            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. A period is
+            that in which a label became known: rows with late labels belong to a late period.
         eta
-            With `metrics="precision"`, the prevalence at which precision is watched: then a change of
+            With `metrics="precision"`, the prevalence at which precision is watched, so that a change of
             prevalence is no alarm. None watches the precision of the alerts themselves, which falls with
             prevalence, too.
         reference
             What the rate was when all was well: a bound table of other rows with labels, such as
             `prc(last_year)`, whose own error is allowed for. Or a number, which is taken as it is. Words
-            that the bound table leaves open are as in the table. Of its `by` columns it has all, some
-            or none.
+            that the bound table leaves open are as in the table. Of its `by` columns it has all, some or
+            none.
         threshold
             The threshold in use, which no row of the series has chosen: a number, or a frame with one
             for each group.
@@ -77,31 +74,29 @@ class MonitorMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        One row per `by` group and period, in order:
+        One row per `by` group and period, in order. `bound` is null, and so are `evidence` and `alarm`,
+        if the reference has no row by which a change could be shown:
 
         - a column `time`: as in the table, the period
         - `metric`: String
         - with `eta`, `eta`: Float64
         - `threshold`: as in the table, the score
-        - `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period
+        - `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period; null rules are as in `operating_points`
         - `value`: Float64, the rate in the period; null if it has no row that the rate is of
         - `overall`: Float64, the rate of all rows since the first period
         - `overall_low`, `overall_high`: Float64, its interval, which holds in all periods at once with a
           probability of `confidence`: of the mean rate so far, even if periods differ
         - `reference`: Float64, the rate of the reference
-        - `bound`: Float64, the reference less its error; only what is worse than that can be an alarm.
-          Null if the reference has no row by which a change could be shown
-        - `evidence`: Float64, how many times likelier the series is with a change than without one,
-          over all starts and sizes of changes; null where `bound` is
+        - `bound`: Float64, the reference less its error; only what is worse than that can be an alarm
+        - `evidence`: Float64, how many times likelier the series is with a change than without one, over
+          all starts and sizes of changes
         - `needed`: Float64, the evidence that makes an alarm
-        - `alarm`: Boolean, whether the evidence has reached that in this period or before; null where
-          `bound` is
+        - `alarm`: Boolean, whether the evidence has reached that in this period or before
         - `since`: as in the table, the period with which the change likely began, as seen at the alarm;
           null before it
 
-        The counts and the null rules are those of `operating_points`. The evidence is a product of
-        likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin, Ramdas and Rinaldo 2023), so
-        that Ville's inequality holds it (1939).
+        The evidence is a product of likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin,
+        Ramdas and Rinaldo 2023), so that Ville's inequality holds it (1939).
 
         Examples
         --------
@@ -109,19 +104,8 @@ class MonitorMethods(BoundTable[F], path="prc"):
         >>> weeks = weeks.with_columns(n_neg=100 - pl.col("n_pos"))
         >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
         >>> found = alerts.monitor("week", reference=0.8, threshold=0.8)
-        >>> found.select("week", "value", "overall", "evidence", "alarm", "since")
-        shape: (5, 6)
-        ┌──────┬───────┬──────────┬──────────────┬───────┬───────┐
-        │ week ┆ value ┆ overall  ┆ evidence     ┆ alarm ┆ since │
-        │ ---  ┆ ---   ┆ ---      ┆ ---          ┆ ---   ┆ ---   │
-        │ i64  ┆ f64   ┆ f64      ┆ f64          ┆ bool  ┆ i64   │
-        ╞══════╪═══════╪══════════╪══════════════╪═══════╪═══════╡
-        │ 1    ┆ 0.82  ┆ 0.82     ┆ 0.702801     ┆ false ┆ null  │
-        │ 2    ┆ 0.79  ┆ 0.805    ┆ 0.625907     ┆ false ┆ null  │
-        │ 3    ┆ 0.81  ┆ 0.806667 ┆ 0.524505     ┆ false ┆ null  │
-        │ 4    ┆ 0.64  ┆ 0.765    ┆ 9.934047     ┆ false ┆ null  │
-        │ 5    ┆ 0.61  ┆ 0.734    ┆ 58035.263018 ┆ true  ┆ 4     │
-        └──────┴───────┴──────────┴──────────────┴───────┴───────┘
+        >>> found.select("week", "value", pl.col("evidence").round(3), "alarm", "since").rows()[2:]
+        [(3, 0.81, 0.525, False, None), (4, 0.64, 9.934, False, None), (5, 0.61, 58035.263, True, 4)]
         """
         own = self._merge_words(words)
         if own.get("cluster") is not None:
@@ -170,11 +154,14 @@ class MonitorMethods(BoundTable[F], path="prc"):
     def _count_reference(self, reference: BoundTable[Any], threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it tells apart."""
         own = self._merge_words(words)
-        shared = {name: own[name] for name in _SHARED if own.get(name) is not None}
+        words_of_both = ("score", "label", "pos_label", "by", "model", "missing")
+        shared = {name: own[name] for name in words_of_both if own.get(name) is not None}
         held = merge_words(shared, reference._words)
-        names = set(reference._frame.lazy().collect_schema())
+        known = set(reference._frame.lazy().collect_schema())
         held["by"] = [
-            column for column in list_columns("by=", held.get("by")) if _find_roots(column) <= names
+            column
+            for column in list_columns("by=", held.get("by"))
+            if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= known
         ]
         table: Any = type(reference)(reference._frame, held)
         try:
@@ -182,8 +169,3 @@ class MonitorMethods(BoundTable[F], path="prc"):
         except PrcError as error:
             raise PrcError(f"in the reference= table, {error}") from None
         return found
-
-
-def _find_roots(column: Any) -> set[str]:
-    """Return the columns that a group column is made of."""
-    return {column} if isinstance(column, str) else set(column.meta.root_names())

@@ -89,22 +89,14 @@ class PlanningMethods(BoundTable[F], path="prc"):
           not comparable with the numbers needed: a class counts as `sum(w)**2 / sum(w**2)` examples
         - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both
           classes share the burden: either rate alone would be known about equally well. More of one
-          class than needed makes up for fewer of the other.
+          class than needed makes up for fewer of the other
 
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> needed = df.prc.sample_size(eta=0.5, recall=0.5, fpr=0.5)
-        >>> needed.select("criterion", "recall", "fpr", "n_pos", "n_pos_needed", "n_neg_needed")
-        shape: (2, 6)
-        ┌───────────┬────────┬─────┬───────┬──────────────┬──────────────┐
-        │ criterion ┆ recall ┆ fpr ┆ n_pos ┆ n_pos_needed ┆ n_neg_needed │
-        │ ---       ┆ ---    ┆ --- ┆ ---   ┆ ---          ┆ ---          │
-        │ str       ┆ f64    ┆ f64 ┆ i64   ┆ f64          ┆ f64          │
-        ╞═══════════╪════════╪═════╪═══════╪══════════════╪══════════════╡
-        │ recall    ┆ 0.5    ┆ 0.0 ┆ 2     ┆ null         ┆ null         │
-        │ fpr       ┆ 1.0    ┆ 0.5 ┆ 2     ┆ 14.0         ┆ 284.0        │
-        └───────────┴────────┴─────┴───────┴──────────────┴──────────────┘
+        >>> needed.select("criterion", "recall", "fpr", "n_pos_needed", "n_neg_needed").rows()
+        [('recall', 0.5, 0.0, None, None), ('fpr', 1.0, 0.5, 14.0, 284.0)]
         """
         makes = SAMPLE_SIZE_COLUMNS if eta is None else ("eta", *SAMPLE_SIZE_COLUMNS)
         question = self._ask("sample_size", words, eta=eta, confidence=confidence)
@@ -127,21 +119,17 @@ class PlanningMethods(BoundTable[F], path="prc"):
         ----------
         delta
             The width of the default band of `curve`, upper minus lower precision.
-        threshold, recall, fpr
-            Targets, one or several, as in `operating_points`.
-        confidence
-            A level, or `intervals(rate=...)` for another interval of recall and of fpr than Wilson's.
+        threshold, recall, fpr, confidence
+            As in `sample_size`, which asks for the same band.
 
         Returns
         -------
         One row per `by` group and target:
 
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
-        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table, or sums of weights,
-          which are not numbers of examples
-        - `eta`: Float64; at this prevalence and above it the band is at most `delta` wide. 0 if it is
-          so at all prevalences, null if the interval of recall reaches down to 0. `sample_size` asks
-          for the same band.
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights, as in `sample_size`
+        - `eta`: Float64; at this prevalence and above it the band is at most `delta` wide. 0 if it is so
+          at all prevalences, null if the interval of recall reaches down to 0
 
         Examples
         --------
@@ -170,8 +158,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """Precision as smaller samples of negatives find it; a LazyFrame is collected at the call.
 
         Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
-        random, and puts the precision that the samples find beside the precision of all negatives,
-        adjusted to the same prevalence (Brabec et al. 2020, section 5.1). For one threshold the function
+        random, and puts the precision that the samples find beside that of all negatives, adjusted to
+        the same prevalence (Brabec et al. 2020, section 5.1). For one threshold the function
         `subsampled_precision` gives the exact distribution, without drawing.
 
         Parameters
@@ -198,28 +186,15 @@ class PlanningMethods(BoundTable[F], path="prc"):
         --------
         >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
         >>> samples = counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg"))
-        >>> samples.select("n_kept", "threshold", "precision", "low", "median", "high")
-        shape: (3, 6)
-        ┌────────┬───────────┬───────────┬──────────┬──────────┬──────┐
-        │ n_kept ┆ threshold ┆ precision ┆ low      ┆ median   ┆ high │
-        │ ---    ┆ ---       ┆ ---       ┆ ---      ┆ ---      ┆ ---  │
-        │ i64    ┆ i64       ┆ f64       ┆ f64      ┆ f64      ┆ f64  │
-        ╞════════╪═══════════╪═══════════╪══════════╪══════════╪══════╡
-        │ 90     ┆ 2         ┆ 0.930233  ┆ 0.75     ┆ 1.0      ┆ 1.0  │
-        │ 90     ┆ 1         ┆ 0.645161  ┆ 0.473684 ┆ 0.642857 ┆ 0.9  │
-        │ 90     ┆ 0         ┆ 0.1       ┆ 0.1      ┆ 0.1      ┆ 0.1  │
-        └────────┴───────────┴───────────┴──────────┴──────────┴──────┘
+        >>> samples.select("threshold", pl.col("precision", "low", "median", "high").round(3)).rows()
+        [(2, 0.93, 0.75, 1.0, 1.0), (1, 0.645, 0.474, 0.643, 0.9), (0, 0.1, 0.1, 0.1, 0.1)]
         """
         question = self._ask("subsample_negatives", words, eta=eta, collects=True)
         table = question.read(SUBSAMPLE_COLUMNS)
-        query = build_subsample_table(
-            table,
-            read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()"),
-            n_repeats=n_repeats,
-            seed=seed,
-            thresholds=thresholds,
+        grid = read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()")
+        return run_query(
+            build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
         )
-        return run_query(query)
 
     def estimate_prevalence(
         self,
@@ -232,21 +207,19 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
 
         The field must differ from training, or from the reference, in the share of positives alone. The
-        estimate is then the prevalence of greatest likelihood, by one of two methods:
-
-        - `eta_train=`: the scores are probabilities that are calibrated at this prevalence. EM takes the
-          mean posterior, moves the posteriors to that prevalence, and repeats (Saerens et al. 2002).
-        - `reference=`: a labelled table of the same model takes the place of calibration. It cuts scores
-          into at most ten levels, and finds the prevalence that mixes the levels of positives and
-          negatives to those of the field. It tests whether any prevalence does.
+        estimate is then the prevalence of greatest likelihood.
 
         Parameters
         ----------
         eta_train
-            The prevalence at which scores are calibrated probabilities, between 0 and 1.
+            The prevalence at which scores are calibrated probabilities, between 0 and 1. EM takes the
+            mean posterior, moves the posteriors to that prevalence, and repeats (Saerens et al. 2002).
         reference
-            A table with labels: bound, `prc(frame, ...)`, or a frame with the same words. Of the
-            `by` columns it has all, some or none; groups that it does not tell apart share its rows.
+            A labelled table of the same model, in place of calibration: bound, `prc(frame, ...)`, or a
+            frame with the same words. It cuts scores into at most ten levels, finds the prevalence that
+            mixes the levels of positives and negatives to those of the field, and tests whether any
+            prevalence does. Of the `by` columns it has all, some or none; groups that it does not tell
+            apart share its rows.
         confidence
             A level, such as 0.95: adds an interval by the likelihood ratio. With `eta_train` it takes
             the scores for calibrated; with `reference` it includes the errors of the reference.
@@ -259,23 +232,17 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - with `confidence`, `eta_low`, `eta_high`, `eta_confidence`: Float64, the interval and its level
         - `n`: Int64, rows of the group
         - `shift_p_value`: Float64, p-value of the test that only the prevalence differs. If it is small,
-          the estimate and its interval are worthless. Null with `eta_train`, which has no test, and
-          for two levels, which any prevalence fits (a class with fewer than 15 examples, or two scores)
+          the estimate and its interval are worthless. Null with `eta_train`, which has no test, and for
+          two levels, which any prevalence fits (a class with fewer than 15 examples, or two scores)
         - `iterations`: Int64, how often the mean was taken; null with `reference`, which does without
         - `converged`: Boolean, whether the last step was below 1e-12; near 0 and 1 this is slow
 
         Examples
         --------
         >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
-        >>> field.prc.estimate_prevalence(eta_train=0.5, score="p")
-        shape: (1, 5)
-        ┌──────────┬─────┬───────────────┬────────────┬───────────┐
-        │ eta      ┆ n   ┆ shift_p_value ┆ iterations ┆ converged │
-        │ ---      ┆ --- ┆ ---           ┆ ---        ┆ ---       │
-        │ f64      ┆ i64 ┆ f64           ┆ i64        ┆ bool      │
-        ╞══════════╪═════╪═══════════════╪════════════╪═══════════╡
-        │ 0.335914 ┆ 10  ┆ null          ┆ 67         ┆ true      │
-        └──────────┴─────┴───────────────┴────────────┴───────────┘
+        >>> found = field.prc.estimate_prevalence(eta_train=0.5, score="p")
+        >>> found.with_columns(pl.col("eta").round(6)).rows()
+        [(0.335914, 10, None, 67, True)]
         """
         start = check_estimate_method(eta_train, reference)
         question = self._ask(
@@ -296,9 +263,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
     def reweight(self, eta: Field, *, name: str = "weight", **words: Unpack[TableWords]) -> F:
         """Add weights that give each part of a field its prevalence and its share.
 
-        What will precision be in a field of several countries, each with a prevalence of its own? Rows
-        of all parts stand behind one threshold. Pass `weight="weight"` on to another method, and leave
-        `eta` out: the own prevalence of the weighted table is the prevalence of the field.
+        What will precision be in a field of several countries, each with a prevalence of its own, behind
+        one threshold? Pass `weight="weight"` on to another method, and leave `eta` out: the own
+        prevalence of the weighted table is that of the field.
 
         Parameters
         ----------
@@ -321,18 +288,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> from polars_prcurve import field
         >>> df = pl.DataFrame({"country": ["de", "de", "fr", "fr"], "label": [1, 0, 1, 0]})
         >>> markets = pl.DataFrame({"country": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
-        >>> df.prc.reweight(eta=field(markets, parts="country"))
-        shape: (4, 3)
-        ┌─────────┬───────┬────────┐
-        │ country ┆ label ┆ weight │
-        │ ---     ┆ ---   ┆ ---    │
-        │ str     ┆ i64   ┆ f64    │
-        ╞═════════╪═══════╪════════╡
-        │ de      ┆ 1     ┆ 0.5    │
-        │ de      ┆ 0     ┆ 0.5    │
-        │ fr      ┆ 1     ┆ 0.3    │
-        │ fr      ┆ 0     ┆ 2.7    │
-        └─────────┴───────┴────────┘
+        >>> df.prc.reweight(eta=field(markets, parts="country"))["weight"].round(3).to_list()
+        [0.5, 0.5, 0.3, 2.7]
         """
         if not isinstance(eta, Field):
             raise refuse_kind("eta=", "field(frame, parts=...), the parts with their shares", eta)
@@ -348,9 +305,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
 
         Labels of rows drawn at random are mostly of scores that hardly matter. This plan shares them out
-        so that precision at the threshold is known best, at any prevalence (Neyman 1934). It labels
-        rows below the threshold, too, because positives may be there. Draw `n_next` rows at random in
-        each stratum, label them, and ask again; then `weigh_sample` tells what the labels stand for.
+        so that precision at the threshold is known best, at any prevalence (Neyman 1934). It labels rows
+        below the threshold, too, because positives may be there. Draw `n_next` rows at random in each
+        stratum, label them, and ask again; then `weigh_sample` tells what the labels stand for.
 
         Parameters
         ----------
@@ -383,18 +340,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         --------
         >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
         >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
-        >>> df.prc.sampling_plan(0.8, budget=100, strata=4).select("stratum", "score_low", "n", "n_next")
-        shape: (4, 4)
-        ┌─────────┬───────────┬─────┬────────┐
-        │ stratum ┆ score_low ┆ n   ┆ n_next │
-        │ ---     ┆ ---       ┆ --- ┆ ---    │
-        │ i64     ┆ f64       ┆ i64 ┆ i64    │
-        ╞═════════╪═══════════╪═════╪════════╡
-        │ 1       ┆ 0.85      ┆ 150 ┆ 32     │
-        │ 2       ┆ 0.8       ┆ 50  ┆ 42     │
-        │ 3       ┆ 0.6       ┆ 200 ┆ 26     │
-        │ 4       ┆ 0.0       ┆ 600 ┆ 0      │
-        └─────────┴───────────┴─────┴────────┘
+        >>> plan = df.prc.sampling_plan(0.8, budget=100, strata=4)
+        >>> plan.select("stratum", "score_low", "n", "n_next").rows()
+        [(1, 0.85, 150, 32), (2, 0.8, 50, 42), (3, 0.6, 200, 26), (4, 0.0, 600, 0)]
         """
         from polars_prcurve.curves.sampling_plan import build_sampling_plan
 
@@ -413,9 +361,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         plan
-            The table of `sampling_plan`, of these rows: its columns `stratum`, `score_low`, `score_high`
-            and `n`; a LazyFrame is collected. Whether it was made before the last labels or after them
-            does not matter.
+            The table of `sampling_plan`, of these rows, before the last labels or after them: its
+            columns `stratum`, `score_low`, `score_high` and `n`. A LazyFrame is collected.
         label
             A null label means that a row has none; such rows are left out.
 
@@ -435,28 +382,12 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
         >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
         >>> rows = df.prc.weigh_sample(df.prc.sampling_plan(0.8, budget=100, strata=4))
-        >>> rows.head(2)
-        shape: (2, 4)
-        ┌───────┬───────┬─────────┬────────┐
-        │ score ┆ label ┆ stratum ┆ weight │
-        │ ---   ┆ ---   ┆ ---     ┆ ---    │
-        │ f64   ┆ bool  ┆ i64     ┆ f64    │
-        ╞═══════╪═══════╪═════════╪════════╡
-        │ 0.0   ┆ true  ┆ 4       ┆ 10.0   │
-        │ 0.01  ┆ false ┆ 4       ┆ 10.0   │
-        └───────┴───────┴─────────┴────────┘
-        >>> points = rows.prc(weight="weight", stratum="stratum").operating_points(
-        ...     0.1, threshold=0.8, metrics="precision", confidence=0.95
-        ... )
-        >>> points.select("precision", "precision_low", "precision_high")
-        shape: (1, 3)
-        ┌───────────┬───────────────┬────────────────┐
-        │ precision ┆ precision_low ┆ precision_high │
-        │ ---       ┆ ---           ┆ ---            │
-        │ f64       ┆ f64           ┆ f64            │
-        ╞═══════════╪═══════════════╪════════════════╡
-        │ 0.282609  ┆ 0.156449      ┆ 0.436217       │
-        └───────────┴───────────────┴────────────────┘
+        >>> rows.head(2).rows()
+        [(0.0, True, 4, 10.0), (0.01, False, 4, 10.0)]
+        >>> drawn = rows.prc(weight="weight", stratum="stratum")
+        >>> points = drawn.operating_points(0.1, threshold=0.8, metrics="precision", confidence=0.95)
+        >>> points.select(pl.col("precision", "precision_low", "precision_high").round(3)).row(0)
+        (0.283, 0.156, 0.436)
         """
         plan = take_frame(plan)
         if not isinstance(plan, pl.DataFrame | pl.LazyFrame):

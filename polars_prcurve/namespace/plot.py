@@ -51,12 +51,23 @@ if TYPE_CHECKING:
 class PlotPrc(PublicMethods, path="prc.plot"):
     """Charts of a score table, as plain Altair charts.
 
-    Every method collects the table that it draws at the call, and returns an Altair chart, which the
-    function of its name in `charts` describes; `threshold_curve` returns several above each other. A
-    curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
-    every score. The words that say what the table holds are those of `.prc`. Charts share `color` and
-    `facet`, the group columns that tell curves and panels apart, and `title`, a text, or False for a
-    chart without words around it.
+    Each method collects the table of the `.prc` method that its first line names, and returns an Altair
+    chart of it, drawn by the function of its own name in `charts`. Words are as in that method, such as
+    `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
+
+    A curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
+    every score. `threshold_curve` returns several charts above each other. The words that say what the
+    table holds are those of `.prc`. Charts share `color` and `facet`, the group columns that tell curves
+    and panels apart, and `title`, a text, or False for a chart without words around it. `points` may
+    also be a `Decision`: its points are then marked, at its prevalences unless `eta` says others, and
+    its sentence is the title.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
+    >>> chart.to_dict()["title"]["text"]
+    ['Precision and recall at two shares of positives']
     """
 
     def __init__(self, methods: BoundTable[Any]) -> None:
@@ -85,10 +96,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             check_points(chart, points, needed)
         draw = getattr(charts, chart)
         takes = inspect.signature(draw).parameters
-        for name, value in list(of_chart.items()):
-            if name not in takes and value is None:
-                del of_chart[name]
-            elif name not in takes:
+        for name in [name for name in of_chart if name not in takes]:
+            if of_chart.pop(name) is not None:
                 raise PrcError(f"plot.{chart}() takes no {name}=; leave it out")
         said = {name: value for name, value in words.items() if name not in CHART_WORDS}
         check_unscored(chart, self._methods._merge_words(said))
@@ -105,20 +114,14 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def alerts(
         self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
     ) -> Chart:
-        """Collect operating points, and draw of 100 alerts how many are right: one grid per row.
+        """Collect `operating_points`, and draw of 100 alerts how many are right: one grid per row.
 
         Parameters
         ----------
-        eta, confidence
-            As in `operating_points`. Without `confidence` no doubt is drawn.
+        confidence
+            As in `operating_points`; with None no doubt is drawn.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
             Targets, as in `operating_points`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.alerts(recall=1, confidence=None, title="Four rows").to_dict()["title"]["text"]
-        ['Four rows']
         """
         draw, said = self._prepare("alerts", words)
         table = self._methods.operating_points(
@@ -136,27 +139,13 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         log_y: bool | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the curve at each prevalence, and draw precision by recall.
-
-        Parameters
-        ----------
-        eta
-            As in `curve`: one or several prevalences, a frame of them, or None for each
-            group's own.
-        confidence
-            As in `curve`.
-        y, log_y
-            As in `charts.pr_curve`.
-        points
-            As in `charts.pr_curve`; or a `Decision`, whose points are marked at its prevalences, and
-            whose sentence is the title.
+        """Collect `curve` at each prevalence, and draw precision by recall.
 
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
-        >>> chart.to_dict()["title"]["text"]
-        ['Precision and recall at two shares of positives']
+        >>> points = df.prc.operating_points(0.01, recall=0.5)
+        >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01], points=points)
         """
         read_choice("y=", y, ("precision", "fdr"))
         eta, points, words = _read_decision(eta, points, words)
@@ -177,21 +166,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         points: pl.DataFrame | Decision | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the sweep, and draw recall by fpr.
-
-        Parameters
-        ----------
-        eta, log_x, precisions
-            As in `charts.roc_curve`.
-        points
-            As in `charts.roc_curve`; or a `Decision`, as in `pr_curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.roc_curve(title="Four rows").to_dict()["title"]["text"]
-        ['Four rows']
-        """
+        """Collect `sweep`, and draw recall by fpr."""
         _, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("roc_curve", words, points, ["recall", "fpr"])
         from polars_prcurve.charts.roc import read_precision_lines
@@ -202,36 +177,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return draw(table, eta, log_x=log_x, precisions=precisions, points=points)
 
     def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
-        """Collect the curve at each prevalence, and draw precision gain by recall gain.
-
-        Parameters
-        ----------
-        eta
-            As in `curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.prg_curve(eta=0.1, title="Gains").to_dict()["title"]["text"]
-        ['Gains']
-        """
+        """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
         draw, said = self._prepare("prg_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **said))
 
     def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
-        """Collect the curve at each prevalence, and draw recall by the share of cases alerted.
-
-        Parameters
-        ----------
-        eta
-            As in `curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.gain_curve(eta=0.5, title="Four rows").to_dict()["title"]["text"]
-        ['Four rows']
-        """
+        """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
         draw, said = self._prepare("gain_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **said))
 
@@ -245,24 +196,13 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         log_x: bool | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect net benefit at each risk, and draw it beside that of treating all and none.
+        """Collect `decision_curve`, and draw net benefit by risk, beside that of treating all and none.
 
         Parameters
         ----------
-        eta, eta_train, confidence
-            As in `decision_curve`.
         probabilities
             As in `decision_curve`; but if left out where a prevalence is below 5 %, from a tenth of the
             least to 20 times the greatest, and at most 99 %.
-        log_x
-            As in `charts.decision_curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
-        >>> chart = df.prc.plot.decision_curve(probabilities=[0.1, 0.2, 0.4], title="Four rows")
-        >>> chart.to_dict()["title"]["text"]
-        ['Four rows']
         """
         draw, said = self._prepare("decision_curve", words)
         if log_x is not None:
@@ -284,19 +224,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: float | None = 0.95,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the sweep, and draw the share of positives in ranges of scores.
-
-        Parameters
-        ----------
-        eta, eta_train, confidence
-            As in `charts.reliability`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.reliability(title="Four rows").to_dict()["title"]["text"]
-        ['Four rows']
-        """
+        """Collect `sweep`, and draw the share of positives in ranges of scores."""
         draw, said = self._prepare("reliability", words)
         from polars_prcurve.charts.parts.score_ranges import check_etas
 
@@ -313,24 +241,22 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: Confidence = 0.95,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Compare models on the same examples, and draw the difference by prevalence.
+        """Collect `compare` of models on the same examples, and draw the difference by prevalence.
 
         Parameters
         ----------
         eta
             As in `compare`, but as in `metric_by_eta` if left out, for two models.
-        confidence
-            As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
         metrics
             As in `compare`, but `average_precision` if left out.
+        confidence
+            As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
 
         Examples
         --------
         >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
         >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
         >>> chart = df.prc.plot.difference([0.01, 0.1, 0.5], score=["a", "b"])
-        >>> chart.to_dict()["title"]["subtitle"]
-        ['a minus b: average precision, in points, by share of positives']
         """
         draw, said = self._prepare("difference", words)
         # The default grid is for two models: many pairs are compared where the table was tested.
@@ -355,21 +281,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         points: pl.DataFrame | Decision | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the curve at every distinct score, and draw metrics by threshold.
-
-        Parameters
-        ----------
-        eta
-            As in `curve`.
-        points
-            As in `charts.threshold_curve`; or a `Decision`, as in `pr_curve`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.threshold_curve(eta=0.01).to_dict()["title"]["text"]
-        ['Precision, recall and alerts by threshold']
-        """
+        """Collect `curve` at every distinct score, and draw metrics by threshold."""
         eta, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("threshold_curve", words, points, ["recall", "precision"])
         return draw(self._methods.curve(eta, **said), points=points)
@@ -383,20 +295,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         thresholds: Thresholds = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Leave out negatives at random many times, and draw the precision that the samples find.
-
-        Parameters
-        ----------
-        eta, n_repeats, seed, thresholds
-            As in `subsample_negatives`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [12, 6, 2], "n_neg": [5, 50, 945]})
-        >>> chart = df.prc.plot.ribbon(0.1, seed=1, counts=("n_pos", "n_neg"))
-        >>> print(chart.to_dict()["title"]["text"][0].replace("\xa0", " "))
-        93 % precision at half recall reads as 86 % to 100 % with fewer negatives
-        """
+        """Collect `subsample_negatives`, and draw the precision that smaller samples find."""
         draw, said = self._prepare("ribbon", words)
         drawn = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
         return draw(self._methods.subsample_negatives(eta, **drawn, **said))
@@ -410,21 +309,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         coarse: bool = False,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the ranking at each prevalence, and draw ranks by prevalence.
+        """Collect `ranking` at each prevalence, and draw ranks by prevalence.
 
         Parameters
         ----------
         eta
             As in `ranking`, but as in `metric_by_eta` if left out.
-        metric, confidence, coarse
-            As in `ranking`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
-        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
-        >>> df.prc.plot.ranking().to_dict()["title"]["text"]
-        ['Ranking by prevalence']
         """
         draw, said = self._prepare("ranking", words)
         etas = self._choose_etas(said) if eta is None else eta
@@ -459,19 +349,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         width: int | Literal["container"] = 620,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the sweep, and draw PR curves under a slider for prevalence.
-
-        Parameters
-        ----------
-        eta, width
-            As in `charts.live`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.live(title="Move the slider").to_dict()["title"]["text"]
-        ['Move the slider']
-        """
+        """Collect `sweep`, and draw PR curves under a slider for prevalence."""
         draw, said = self._prepare("live", words)
         from polars_prcurve.charts.live_slider import check_width, read_start
 
@@ -480,14 +358,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return draw(self._methods.sweep(thresholds="corners", **said), eta, width=width)
 
     def normal_quantiles(self, **words: Unpack[ChartOfTable]) -> Chart:
-        """Collect the sweep, and draw the scores of each class by normal quantile.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.normal_quantiles().to_dict()["title"]["text"]
-        ['Scores by normal quantile']
-        """
+        """Collect `sweep`, and draw the scores of each class by normal quantile."""
         draw, said = self._prepare("normal_quantiles", words)
         return draw(self._methods.sweep(**said))
 
@@ -500,7 +371,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         coarse: bool = False,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect the summary at each prevalence, and draw metrics by prevalence.
+        """Collect `summary` at each prevalence, and draw metrics by prevalence.
 
         With models, `model=` or `score` as a list, these have the colours. For one metric that depends
         on prevalence, and 2 to 8 models, the chart also shows where models trade places.
@@ -512,17 +383,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             negatives: they tell nothing of rarer positives.
         metrics
             As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
-        confidence
-            As in `summary`.
         coarse
             As in `summary`: the shade is the limits of each value, such as over all that may lie between
             published points.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.metric_by_eta().to_dict()["title"]["text"]
-        ['Average precision by prevalence']
         """
         draw, said = self._prepare("metric_by_eta", words)
         holds = self._methods._merge_words(said)
@@ -581,22 +444,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: Confidence = 0.95,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Watch a rate period by period, and draw each period, all so far, and the alarm.
-
-        Parameters
-        ----------
-        time, eta, reference, threshold, metrics, confidence
-            As in `monitor`.
-
-        Returns
-        -------
-        An Altair chart; see `charts.monitor`.
+        """Collect `monitor`, and draw each period, all so far, and the alarm.
 
         Examples
         --------
         >>> weeks = pl.DataFrame({"week": [1, 2], "score": 1, "n_pos": [80, 79], "n_neg": [20, 21]})
-        >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
-        >>> chart = alerts.plot.monitor("week", reference=0.8, threshold=1)
+        >>> chart = weeks.prc(counts=("n_pos", "n_neg")).plot.monitor("week", reference=0.8, threshold=1)
         >>> chart.to_dict()["title"]["text"]
         ['Precision is not shown to have fallen']
         """
@@ -608,7 +461,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def p3_curve(
         self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]
     ) -> Chart:
-        """Collect operating points at each prevalence, and draw their precision by prevalence.
+        """Collect `operating_points` at each prevalence, and draw their precision by prevalence.
 
         Parameters
         ----------
@@ -616,14 +469,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `operating_points`, but if left out as in `metric_by_eta`.
         threshold, recall, fpr
             Targets, as in `operating_points`, that fix a threshold for all prevalences.
-        confidence
-            As in `operating_points`.
-
-        Examples
-        --------
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.p3_curve(recall=[0.5, 1], confidence=0.95).to_dict()["title"]["text"]
-        ['Precision by prevalence']
         """
         draw, said = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
