@@ -28,7 +28,7 @@ from polars_prcurve.binding.words import (
     USES,
     TableWords,
 )
-from polars_prcurve.comparison.comparison import Examples
+from polars_prcurve.comparison.model_pairs import Examples
 from polars_prcurve.confidence.bands import BandOptions, read_bands
 from polars_prcurve.confidence.certainty import Confidence, Intervals, read_certainty
 from polars_prcurve.curves.fields import build_field_grid, read_field

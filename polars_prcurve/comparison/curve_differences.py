@@ -16,15 +16,16 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     SIDES,
     A,
     B,
+    Comparison,
     check_models,
     join_models,
+    list_compare_columns,
     name_models,
     number_pairs,
 )

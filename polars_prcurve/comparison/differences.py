@@ -8,9 +8,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.curve_differences import subtract_curve_metrics
-from polars_prcurve.comparison.model_pairs import number_within
+from polars_prcurve.comparison.model_pairs import Comparison, list_compare_columns, number_within
 from polars_prcurve.comparison.point_differences import check_has_point_intervals, subtract_point_metrics
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError

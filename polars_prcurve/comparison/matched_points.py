@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import list_compare_columns
+from polars_prcurve.comparison.model_pairs import list_compare_columns
 from polars_prcurve.confidence.bands import find_corners
 from polars_prcurve.confidence.estimates import tell_doubts
 from polars_prcurve.confidence.rates import find_wilson_ends, z_value

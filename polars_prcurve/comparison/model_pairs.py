@@ -1,16 +1,20 @@
-"""Rows of model pairs: each model of a group beside each later one, at each prevalence."""
+"""What is asked of pairs of models, and their rows: each model of a group beside each later one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.curves.targets import Target
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
@@ -21,6 +25,47 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Indices = NDArray[np.intp]
+
+COMPARE_COLUMNS = (
+    *("eta", "metric", "model_a", "model_b", "difference", "standard_error", "low", "high"),
+    *("p_value", "p_adjusted", "reliable", "why", "resolved"),
+)
+
+Adjust: TypeAlias = Literal["holm", "models"] | None
+"""For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models
+of a group; or for each pair alone."""
+Examples: TypeAlias = Literal["wide", "by id", "apart"]
+"""Which examples the models of a group share: those of a wide table, where each row is one; those of one
+`id`; or none, because each model has a sample of its own."""
+
+
+def list_compare_columns(adjust: Adjust) -> tuple[str, ...]:
+    """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
+    return tuple(name for name in COMPARE_COLUMNS if adjust or name != "p_adjusted")
+
+
+class Comparison(NamedTuple):
+    """A table of several models per `by` group, and what to compare them by."""
+
+    table: InputTable
+    grid: EtaTable
+    metrics: Sequence[CurveMetric | PointMetric]
+    """Curve metrics, or point metrics at a target."""
+    target: Target | None
+    certainty: Intervals
+    examples: Examples
+    adjust: Adjust = None
+    """How levels are adjusted for several pairs of models."""
+    needs_pairs: bool = True
+    """Whether a table in which no group has two models is refused."""
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether examples have weights, or numbers that stand for weights."""
+        return isinstance(self.table, ScoreTable) and self.table.has_squares
+
+
+# Rows of pairs ----------------------------------------------------------------------------------
 
 ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence in its group
 BASE_GROUP = f"{c.RESERVED}base"  # a number that models of one `by` group share

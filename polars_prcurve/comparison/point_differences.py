@@ -27,13 +27,13 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import Comparison
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     SIDES,
     A,
     B,
+    Comparison,
     check_matching,
     join_models,
     name_models,

@@ -19,9 +19,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import Comparison, Examples
 from polars_prcurve.comparison.differences import build_differences, check_comparison
-from polars_prcurve.comparison.model_pairs import number_within
+from polars_prcurve.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.comparison.point_differences import name_curve_metric
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.operating_points import build_points_table

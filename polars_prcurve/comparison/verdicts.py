@@ -27,12 +27,12 @@ p-values of several pairs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import SIDES, A, B
+from polars_prcurve.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.normal_distribution import (
@@ -44,9 +44,6 @@ from polars_prcurve.normal_distribution import (
 )
 from polars_prcurve.uncertainty.unseen_examples import CAUTIOUS, counts_unseen, find_ends, find_gap
 
-Adjust: TypeAlias = Literal["holm", "models"] | None
-"""For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models
-of a group; or for each pair alone."""
 LEAST_SIZE = f"{c.RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""
 COVARIANCE, ETA_ERROR = "covariance", "eta_error"
