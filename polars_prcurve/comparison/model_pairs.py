@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import polars as pl
 
@@ -107,10 +107,8 @@ def join_models(
 
 
 def name_models(*, wide: bool) -> list[pl.Expr]:
-    """Return `model_a` and `model_b`, the names of both models.
-
-    Those of a `wide` table are names of score columns, which are an Enum to keep their order.
-    """
+    """Return `model_a` and `model_b`, the names of both models."""
+    # Those of a wide table are names of score columns, which are an Enum to keep their order.
     models = [pl.col(A + c.MODEL).alias("model_a"), pl.col(B + c.MODEL).alias("model_b")]
     return [model.cast(pl.String) for model in models] if wide else models
 
@@ -169,31 +167,22 @@ _UNMATCHED, _UNEQUAL = f"{c.RESERVED}unmatched", f"{c.RESERVED}unequal"
 
 
 def check_models(
-    table: ScoreTable,
-    sweep: SweepTables,
-    pairs: pl.LazyFrame,
-    values: pl.LazyFrame,
-    grid: EtaTable,
-    *,
-    count_examples: bool,
-    needs_pairs: bool,
+    asked: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, values: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Return `values`, which has a row per pair; stop if a check of the table or of its models fails.
 
     Of a table in memory the checks are made at once, over `pairs`, before the values are computed.
     """
-    checks = late_checks(table, grid)
-    if needs_pairs:
-        checks.append(two_models_check())
-    if not count_examples:
+    table = cast("ScoreTable", asked.table)
+    checks = [*late_checks(table, asked.grid), *([two_models_check()] if asked.needs_pairs else [])]
+    if asked.examples != "by id":
         check_first(table, pairs, *checks)
         return check_at_end(table, values.sort(c.PAIR), *checks)
-    counts = _count_unmatched(table, sweep)
+    counts, matching = _count_unmatched(table, sweep), _matching_checks()
     if table.is_in_memory:  # the examples are counted once, and not again at the end
-        check_first(table, pairs.join(counts, how="cross"), *checks, *_matching_checks())
+        check_first(table, pairs.join(counts, how="cross"), *checks, *matching)
         return check_at_end(table, values.sort(c.PAIR), *checks)
-    counted = values.join(counts, how="cross").sort(c.PAIR)
-    return check_at_end(table, counted, *checks, *_matching_checks())
+    return check_at_end(table, values.join(counts, how="cross").sort(c.PAIR), *checks, *matching)
 
 
 def two_models_check() -> Check:
@@ -211,27 +200,19 @@ def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
-    """Return one row: the number of examples without just one row per model, and of unequal examples.
-
-    An example is unequal if its label, weight, stratum or cluster differs between models.
-    """
+    """Return one row: the number of examples without just one row per model, and of unequal examples."""
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
+    # An example is unequal if its label, weight, stratum or cluster differs between models.
     differs = [(pl.col(side).min() != pl.col(side).max()) for side in (c.POS, c.NEG)]
     together = [name for name in (c.CLUSTER, c.STRATUM) if name in table.columns]
     differs += [pl.col(name).n_unique() > 1 for name in together]
-    examples = (
-        build_numbered_rows(table, groups)
-        .group_by(*by, c.EXAMPLE)
-        .agg(
-            pl.len().alias(_N_ROWS),
-            pl.col(c.GROUP).n_unique().alias(_N_MODELS),
-            pl.any_horizontal(*differs).alias(_UNEQUAL),
-        )
-    )
+    counted = pl.len().alias(_N_ROWS), pl.col(c.GROUP).n_unique().alias(_N_MODELS)
+    examples = build_numbered_rows(table, groups).group_by(*by, c.EXAMPLE)
+    unequal = pl.any_horizontal(*differs).alias(_UNEQUAL)
     models = aggregate_by(groups, by, [pl.len().alias(_MODEL_COUNT)])
-    examples = join_groups(examples, models, by)
+    found = join_groups(examples.agg(*counted, unequal), models, by)
     matched = pl.all_horizontal(pl.col(_N_ROWS, _N_MODELS) == pl.col(_MODEL_COUNT))
-    return examples.select(
+    return found.select(
         (~matched).sum().cast(pl.Int64).alias(_UNMATCHED), pl.col(_UNEQUAL).sum().cast(pl.Int64)
     )
 
@@ -239,23 +220,16 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
 def _matching_checks() -> list[Check]:
     """Return the checks over the counts of `_count_unmatched`."""
     unmatched, unequal = pl.col(_UNMATCHED).max(), pl.col(_UNEQUAL).max()
-    return [
-        Check(
-            unmatched > 0,
-            compose_sentence(
-                "each example, by id=, needs exactly one row for each model, and ",
-                unmatched.cast(pl.String),
-                " example(s) lack a row or repeat one; if an id has several examples, such as the "
-                'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
-                "filter these out",
-            ),
-        ),
-        Check(
-            unequal > 0,
-            compose_sentence(
-                unequal.cast(pl.String),
-                " example(s), by id=, have another label, weight, stratum or cluster in another model; "
-                "mend these, or filter them out",
-            ),
-        ),
-    ]
+    of_unmatched = compose_sentence(
+        "each example, by id=, needs exactly one row for each model, and ",
+        unmatched.cast(pl.String),
+        " example(s) lack a row or repeat one; if an id has several examples, such as the "
+        'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
+        "filter these out",
+    )
+    of_unequal = compose_sentence(
+        unequal.cast(pl.String),
+        " example(s), by id=, have another label, weight, stratum or cluster in another model; "
+        "mend these, or filter them out",
+    )
+    return [Check(unmatched > 0, of_unmatched), Check(unequal > 0, of_unequal)]

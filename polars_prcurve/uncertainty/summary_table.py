@@ -37,7 +37,7 @@ from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_che
 from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.eta_error import build_shared_errors, carry_eta_errors
-from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
+from polars_prcurve.uncertainty.influence import build_influences, compute_variances
 from polars_prcurve.uncertainty.unseen_examples import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
@@ -277,11 +277,10 @@ def add_bootstrap_intervals(
     """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
     collected = bootstrap.collect_query(values)
     groups = collected[c.GROUP].unique().sort()
-    samples = list(bootstrap.build_samples(sweep, [[group] for group in groups]))
-    blocks = bootstrap.compute_blocks(samples, collected)
-    errors = bootstrap.estimate_errors(({c.PAIR: block.pairs[c.PAIR]}, block.values) for block in blocks)
-    size_schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
-    sizes = pl.DataFrame([sample.sizes for sample in samples], schema=size_schema, orient="row")
+    errors, sizes = bootstrap.measure(
+        *(sweep, collected, [[group] for group in groups]),
+        lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values),
+    )
     values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
     values = values.join(sizes.with_columns(groups).lazy(), on=c.GROUP, maintain_order="left")
     flags: dict[str, pl.Expr] = {}
