@@ -256,13 +256,10 @@ def _join_values(
     reasons = models.name("why") if flags else []
     unseen = [name for name, metric in models.named.items() if flags and counts_unseen(metric)]
     extended = [f"{name}{kind}" for name in unseen for kind in EXTENDED]
-    joined = model_pairs.join_models(
-        values,
-        models.table.group_columns,
-        list(dict.fromkeys([c.PAIR, *names, *also, *extended, *flags, *reasons])),
-        ["eta", c.ODDS, *models.of.grid.carried, *of_group],
-        {ETA_NUMBER: pl.UInt32()},
-    )
+    own = dict.fromkeys([c.MODEL, c.GROUP, c.PAIR, *names, *also, *extended, *flags, *reasons])
+    keys = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
+    shared = [BASE_GROUP, "eta", c.ODDS, *models.of.grid.carried, *of_group]
+    joined = model_pairs.join_sides(values, keys, list(own), shared)
     return joined.with_columns(
         *model_pairs.name_models(wide=models.of.examples == "wide"),
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in names),

@@ -62,9 +62,8 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without MODEL, eta, what the eta frame carries, and its columns."""
     subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
     eta, *others = list_compare_columns(comparison.adjust)
-    return subtract(comparison).select(
-        *comparison.table.group_columns, eta, *comparison.grid.carried, *others
-    )
+    keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
+    return subtract(comparison).select(*keys, *others)
 
 
 def _choose_target(table: InputTable, targets: Sequence[Target]) -> Target | None:
@@ -92,17 +91,17 @@ def _choose_farthest(
     Model a is the best one. `signs` are 1 for metrics of which greater values are better, otherwise -1.
     Among equal pairs the first is returned, and models without a value are neither best nor worst.
     """
-    pair, by = ("model_a", "model_b"), [*table.group_columns, "eta", "metric"]
+    by, difference = [*table.group_columns, "eta", "metric"], pl.col("difference")
     falling = [name for name, sign in signs.items() if sign < 0]
-    difference = pl.col("difference")
     lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
     numbered = differences.with_row_index(_ROW).with_columns(
-        number_within([*by, *pair]).alias(_NUMBER), (lead >= 0).fill_null(True).alias(_LEADS)
+        number_within([*by, "model_a", "model_b"]).alias(_NUMBER),
+        (lead >= 0).fill_null(True).alias(_LEADS),
+        difference.abs().fill_null(-1.0).alias(_DISTANCE),
     )
     # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.
-    numbered = numbered.with_columns(difference.abs().fill_null(-1.0).alias(_DISTANCE))
-    farthest = pl.col(_DISTANCE) == pl.col(_DISTANCE).max().over(*by, _NUMBER)
-    numbered = numbered.with_columns(pl.when(farthest).then(_ROW).alias(_FARTHEST))
+    is_farthest = pl.col(_DISTANCE) == pl.col(_DISTANCE).max().over(*by, _NUMBER)
+    numbered = numbered.with_columns(pl.when(is_farthest).then(_ROW).alias(_FARTHEST))
     numbered = numbered.with_columns(pl.col(_FARTHEST).min().over(*by, _NUMBER))
     chosen = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST)).sort(_ROW)
     turned = {

@@ -86,24 +86,19 @@ def is_ordered_pair() -> pl.Expr:
     return pl.col(A + c.GROUP) < pl.col(B + c.GROUP)
 
 
-def join_models(
-    values: pl.LazyFrame,
-    by: Mapping[str, pl.DataType],
-    names: Sequence[str],
-    carried: Sequence[str],
-    step: Mapping[str, pl.DataType],
+def join_sides(
+    rows: pl.LazyFrame, keys: Mapping[str, pl.DataType], names: Sequence[str], shared: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return one row per model pair and group, and value of `step`, from rows of single models.
+    """Return one row per model pair and value of `keys`, from rows of single models.
 
-    The columns `names`, MODEL and GROUP of either model begin with A or B; of those that are `carried`,
-    and BASE_GROUP, there is one.
+    The columns `names`, GROUP among them, of either model begin with A or B; of those that are `shared`
+    there is one.
     """
-    own = [c.MODEL, c.GROUP, *names]
     a, b = (
-        values.select(*by, *step, *others, *(pl.col(name).alias(side + name) for name in own))
-        for side, others in zip(SIDES, ((BASE_GROUP, *carried), ()), strict=True)
+        rows.select(*keys, *others, *(pl.col(name).alias(side + name) for name in names))
+        for side, others in zip(SIDES, (shared, ()), strict=True)
     )
-    return join_groups(a, b, {**by, **step}).filter(is_ordered_pair())
+    return join_groups(a, b, keys).filter(is_ordered_pair())
 
 
 def name_models(*, wide: bool) -> list[pl.Expr]:

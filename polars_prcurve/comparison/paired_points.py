@@ -26,7 +26,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.comparison.model_pairs import ETA_NUMBER, SIDES, A, B, is_ordered_pair
+from polars_prcurve.comparison.model_pairs import ETA_NUMBER, SIDES, A, B, join_sides
 from polars_prcurve.comparison.verdicts import Level, adjust_p_values, is_resolved
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.group_numbers import join_groups
@@ -62,24 +62,23 @@ def count_discordant(
     """Return the numbers of examples, by class, that one model alone flags, or both, and of all.
 
     There is a row per model pair and ETA_NUMBER. `points` hold a threshold of each model and ETA_NUMBER.
-    Only examples that both models flag are joined, which mostly are few: what one model alone flags is
-    what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
-    counted together, once for all steps.
     Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     """
+    # Only examples that both models flag are joined, which mostly are few: what one model alone flags is
+    # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
+    # counted together, once for all steps.
     rows, thresholds = _read_models(table, points, by)
     flagged, thresholds = _number_levels(rows, thresholds)
     example = {**by, c.EXAMPLE: table.all_rows.collect_schema()[c.EXAMPLE]}
-    step = {**by, ETA_NUMBER: pl.UInt32()}
+    own, amounts = [c.GROUP, _LEVEL], list(AMOUNTS.values())
+    of_both = join_sides(flagged, example, own, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
+    steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, own, [])
+    steps = steps.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
+    counted = [_count_flagged(steps, of_both.agg(_add_up(BOTH)), SIDES, BOTH)]
     of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_add_up())
-    of_both = _join_sides(flagged, example, list(AMOUNTS.values()))
-    of_both = of_both.group_by(*_SIDE_GROUPS, *_SIDE_LEVELS).agg(_add_up(BOTH))
-    steps = _join_sides(thresholds, step, []).rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
-    counted = [_count_flagged(steps, of_both, SIDES, BOTH)]
-    for side in SIDES:
-        cells = of_one.select(pl.all().name.prefix(side))
-        counted.append(_count_flagged(steps, cells, (side,), side))
-    squares = pl.col(*AMOUNTS.values())  # a row that stands for several examples is no heavy example
+    sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
+    counted += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
+    squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
         squares = exact_sums.square_integer(squares, scaled=table.float_sums)
     totals = rows.group_by(c.GROUP).agg(_add_up(OF_ALL), squares.sum().name.suffix(_SQUARED))
@@ -123,32 +122,30 @@ def _measure_kinds(*, scaled: bool) -> dict[str, pl.Expr]:
     return counts
 
 
-def _count_amounts(table: ScoreTable) -> list[pl.Expr]:
-    """Return what a row adds to either class: 1, or its weight as an integer.
-
-    The models of a table have the same weights, and so the same scale.
-    """
-    if table.labelled:
-        members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
-        return [of.cast(pl.Int128).alias(a) for of, a in zip(members, AMOUNTS.values(), strict=True)]
-    amounts = [pl.col(amount) for amount in AMOUNTS.values()]
-    if not table.float_sums:
-        return [amount.cast(pl.Int128) for amount in amounts]
-    largest = [amount.max().over(c.GROUP) for amount in amounts]
-    exponents = map(exact_sums.weight_exponent, largest)
-    return [exact_sums.to_integer(of, by) for of, by in zip(amounts, exponents, strict=True)]
-
-
 def _read_models(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the examples of all models, with GROUP and AMOUNTS, and their thresholds as SCORE."""
+    """Return the examples of all models, with GROUP and AMOUNTS, and their thresholds as SCORE.
+
+    The amounts are 1 in the class of a row, or its weight as an integer.
+    """
+    amounts = [pl.col(amount) for amount in AMOUNTS.values()]
+    if table.labelled:
+        members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
+        whole = [of.cast(pl.Int128).alias(a) for of, a in zip(members, AMOUNTS.values(), strict=True)]
+    elif not table.float_sums:
+        whole = [amount.cast(pl.Int128) for amount in amounts]
+    else:  # the models of a table have the same weights, and so the same scale
+        exponents = (exact_sums.weight_exponent(amount.max().over(c.GROUP)) for amount in amounts)
+        whole = [
+            exact_sums.to_integer(of, exponent) for of, exponent in zip(amounts, exponents, strict=True)
+        ]
     of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
     columns = [c.LABEL] if table.labelled else list(AMOUNTS.values())
     rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
-    rows = rows.select(pl.exclude(c.MODEL, *columns), *_count_amounts(table))
+    rows = rows.select(pl.exclude(c.MODEL, *columns), *whole)
     return rows.cache(), thresholds.drop(c.MODEL)  # rows are added up, and those flagged are joined
 
 
@@ -175,17 +172,6 @@ def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.Laz
     return numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache(), thresholds
 
 
-def _join_sides(
-    table: pl.LazyFrame, keys: Mapping[str, pl.DataType], shared: Sequence[str]
-) -> pl.LazyFrame:
-    """Return one row per pair of models and value of `keys`, with GROUP and _LEVEL of either side."""
-    a, b = (
-        table.select(*keys, *others, *(pl.col(n).alias(side + n) for n in (c.GROUP, _LEVEL)))
-        for side, others in zip(SIDES, (shared, []), strict=True)
-    )
-    return join_groups(a, b, keys).filter(is_ordered_pair())
-
-
 def replace_weighted_sums(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level
 ) -> pl.LazyFrame:
@@ -195,7 +181,13 @@ def replace_weighted_sums(
     Both thresholds were given.
     """
     sums = [is_weighted_sum(metric) for metric in metrics]
-    pairs = _add_weights(pairs, metrics, sums, number)
+    unknown = pl.lit(None, dtype=pl.Float64)
+    of_sums_only = zip(metrics, sums, strict=True)
+    weights = [_find_weights(m, pl.col("eta")) if is_sum else {} for m, is_sum in of_sums_only]
+    pairs = pairs.with_columns(
+        pick_by_number(number, (of.get(name) for of in weights), unknown).alias(column)
+        for name, column in _WEIGHTS.items()
+    )
     difference = pl.col("difference")
     variances, enough = [], []
     for name, column in _WEIGHTS.items():
@@ -206,17 +198,15 @@ def replace_weighted_sums(
         a, b, n = a + 0.5, b + 0.5, n + 1
         of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
         variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
-    eta_error = pl.col(A + c.ETA_ERROR)
-    of_eta = (_find_slope(metrics, sums, number) * eta_error) ** 2
+    eta_error, slopes = pl.col(A + c.ETA_ERROR), map(_find_slope, metrics, sums)
+    of_eta = (pick_by_number(number, slopes, unknown) * eta_error) ** 2
     variances.append(pl.when(eta_error > 0).then(of_eta).otherwise(0.0))
-    variance = sum(variances, pl.lit(0.0))
-    pairs = pairs.with_columns(pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR))
+    is_known = difference.is_not_null()
     error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
     known, reliable = error.is_not_null(), pl.all_horizontal(enough)
     low, high = difference - half, difference + half
     decisive = (difference.abs() >= 2 * half) & (error > 0)
-    deviations = difference / error
-    p_value = pl.when(error > 0).then(normal_cdf(-deviations.abs()) * 2)
+    p_value = pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2)
     of_sums = {
         "standard_error": error,
         "low": low,
@@ -227,28 +217,14 @@ def replace_weighted_sums(
         "resolved": pl.when(known).then(is_resolved(low, high, reliable, decisive)),
     }
     is_sum = pick_by_number(number, map(pl.lit, sums), pl.lit(False))
-    pairs = pairs.with_columns(is_sum.alias(_IS_SUM))
     pairs = pairs.with_columns(
+        pl.when(is_known).then(sum(variances, pl.lit(0.0)).sqrt()).alias(_ERROR), is_sum.alias(_IS_SUM)
+    ).with_columns(
         pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
     )
     if level.adjust is None:
         return pairs
     return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
-
-
-def _add_weights(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], sums: Sequence[bool], number: str
-) -> pl.LazyFrame:
-    """Add the weight of recall and that of fpr in each metric that is a weighted sum; else null."""
-    nothing, unknown = dict.fromkeys(_WEIGHTS), pl.lit(None, dtype=pl.Float64)
-    weights = [
-        _find_weights(metric, pl.col("eta")) if is_sum else nothing
-        for metric, is_sum in zip(metrics, sums, strict=True)
-    ]
-    return pairs.with_columns(
-        pick_by_number(number, (of[name] for of in weights), unknown).alias(column)
-        for name, column in _WEIGHTS.items()
-    )
 
 
 def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
@@ -259,19 +235,16 @@ def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
     return {name: metric.from_columns(*rates, eta) - none for name, rates in of_class.items()}
 
 
-def _find_slope(metrics: Sequence[PointMetric], sums: Sequence[bool], number: str) -> pl.Expr:
+def _find_slope(metric: PointMetric, is_sum: bool) -> pl.Expr | None:
     """Return how fast the difference of a weighted sum grows with the logit of the prevalence."""
-    eta, slopes = pl.col("eta"), []
-    for metric, is_sum in zip(metrics, sums, strict=True):
-        slope: pl.Expr | None = None
-        if is_sum:  # then the difference is linear in the prevalence, too
-            at_0, at_1 = (
-                sum(
-                    (pl.col(A + name) - pl.col(B + name)) / pl.col(OF_ALL + name) * weight
-                    for name, weight in _find_weights(metric, pl.lit(end)).items()
-                )
-                for end in (0.0, 1.0)
-            )
-            slope = eta * (1 - eta) * (at_1 - at_0)
-        slopes.append(slope)
-    return pick_by_number(number, slopes, pl.lit(None, dtype=pl.Float64))
+    if not is_sum:
+        return None
+    # The difference is linear in the prevalence, too.
+    at_0, at_1 = (
+        sum(
+            (pl.col(A + name) - pl.col(B + name)) / pl.col(OF_ALL + name) * weight
+            for name, weight in _find_weights(metric, pl.lit(end)).items()
+        )
+        for end in (0.0, 1.0)
+    )
+    return pl.col("eta") * (1 - pl.col("eta")) * (at_1 - at_0)

@@ -77,13 +77,10 @@ def build_ranking_table(
     if certainty is not None:
         paired = c.EXAMPLE in table.columns
         examples: Examples = "by id" if paired else "apart"
-        target = (*targets, None)[0]
-        comparison = Comparison(
-            table, grid, [metric], target, certainty, examples, "models", needs_pairs=paired
-        )
-        check_comparison(comparison)
-        differences = build_differences(comparison)
-        ranks = _add_lead(table, ranks, differences, sign)
+        asked = Comparison(table, grid, [metric], (*targets, None)[0], certainty, examples, "models")
+        asked = asked._replace(needs_pairs=paired)
+        check_comparison(asked)
+        ranks = _add_lead(table, ranks, build_differences(asked), sign)
     eta, *others = list_ranking_columns(lead=certainty is not None, coarse=coarse)
     return ranks.select(*table.group_columns, eta, *grid.carried, *others)
 
@@ -128,16 +125,12 @@ def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyF
     `values` is sorted by group, MODEL and prevalence. The sign is 1 if a greater value is better,
     otherwise -1.
     """
-    values = values.with_columns(
-        number_within([*table.group_columns, c.MODEL, "eta"]).alias(_ETA_NUMBER)
-    )
-    keys = _ranking_keys(table)
-    rank = pl.col("value").rank("min", descending=sign > 0).over(keys)
-    values = values.with_columns(rank.cast(pl.Int64).alias("rank"))
-    last = [*[False] * len(table.group_columns), True, False, True, False]
-    return values.sort(*keys, "rank", c.MODEL, nulls_last=last).with_columns(
-        pl.col(c.MODEL).alias("model")
-    )
+    by, keys = table.group_columns, _ranking_keys(table)
+    number, rank = number_within([*by, c.MODEL, "eta"]), pl.col("value").rank("min", descending=sign > 0)
+    values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(c.MODEL))
+    values = values.with_columns(rank.over(keys).cast(pl.Int64).alias("rank"))
+    last = [*[False] * len(by), True, False, True, False]
+    return values.sort(*keys, "rank", c.MODEL, nulls_last=last)
 
 
 def _ranking_keys(table: InputTable) -> list[str]:
@@ -153,27 +146,23 @@ def _add_lead(
     table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""
-    keys = _ranking_keys(table)
-    on = {
-        **table.group_columns,
-        "eta": pl.Float64(),
-        _ETA_NUMBER: pl.Int64(),
-        c.MODEL: table.by[c.MODEL],
-    }
+    keys, model = _ranking_keys(table), table.by[c.MODEL]
+    on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
     place = pl.int_range(pl.len()).over(keys)
-    firsts = {
-        name: [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
-        for name in (c.MODEL, "value")
-    }
-    other, best = (pl.when(place == 0).then(two[1]).otherwise(two[0]) for two in firsts.values())
+    other, best = (
+        pl.when(place == 0).then(second).otherwise(first)
+        for first, second in (
+            [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
+            for name in (c.MODEL, "value")
+        )
+    )
     behind = best - pl.col("value") if sign > 0 else pl.col("value") - best
     ranks = ranks.with_columns(other.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
-    differences = differences.with_columns(
-        number_within([*table.group_columns, "model_a", "model_b", "eta"]).alias(_ETA_NUMBER)
-    )
+    number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
+    both_ways = _list_both_ways(differences.with_columns(number.alias(_ETA_NUMBER)), keys, sign)
     own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
-    both_ways = _list_both_ways(differences, keys, sign)
-    ranks = join_groups(own, both_ways, {**on, _OTHER: table.by[c.MODEL]}, how="left").sort(_ROW_NUMBER)
+    ranks = join_groups(own, both_ways, {**on, c.MODEL: model, _OTHER: model}, how="left")
+    ranks = ranks.sort(_ROW_NUMBER)
     # Where no error is known, no model is surely behind.
     is_ranked = pl.col("behind").is_not_null()
     resolved = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))

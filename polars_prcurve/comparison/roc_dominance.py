@@ -58,10 +58,11 @@ def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
     import numpy as np
 
     models, curves, _ = _collect_rocs(table)
-    rows: list[tuple[int, int, float, float]] = []
-    for a, b in zip(*models.list_pairs(), strict=True):
-        for s, d, a_first in _find_crossings(curves[a], curves[b]):
-            rows.append((*((a, b) if a_first else (b, a)), (s - d) / 2, (s + d) / 2))
+    rows = [
+        (*((a, b) if a_first else (b, a)), (s - d) / 2, (s + d) / 2)
+        for a, b in zip(*models.list_pairs(), strict=True)
+        for s, d, a_first in _find_crossings(curves[a], curves[b])
+    ]
     first, second, fpr, recall = (np.array([row[i] for row in rows]) for i in range(4))
     first, second = first.astype(np.intp), second.astype(np.intp)
     order = np.lexsort((second, first, recall, fpr, models.group_numbers()[first]))
@@ -115,11 +116,8 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     has_both = pl.all_horizontal(has_class(table, c.N_POS), has_class(table, c.N_NEG))
     has_curve = groups.select(has_both).to_series()
     has_curve = pl.Series(np.broadcast_to(has_curve.to_numpy(), len(groups)))
-    numbered = (
-        groups.select(c.GROUP)
-        .with_row_index(_MODEL_NUMBER)
-        .with_columns(pl.Series(_GROUP_NUMBER, models.group_numbers()))
-    )
+    numbers = pl.Series(_GROUP_NUMBER, models.group_numbers())
+    numbered = groups.select(c.GROUP).with_row_index(_MODEL_NUMBER).with_columns(numbers)
     # Segments of ROC AUC are those with a rise. The curve is flat in between, so their ends are all its
     # corners.
     rises = table.collect(segments.segments[False], "", n_etas=1)
@@ -137,12 +135,10 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
 
 def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     """Return whether a corner of the hull of its group is a point of the model; null without a curve."""
-    own_points = points.select(
-        pl.col(_GROUP_NUMBER).alias(c.GROUP), "recall", pl.col("fpr").alias(c.FPR_OR_ZERO)
-    )
-    ends = own_points.select(pl.col(c.GROUP).unique(), recall=pl.lit(1.0)).with_columns(
-        pl.lit(1.0).alias(c.FPR_OR_ZERO)
-    )
+    renamed = {_GROUP_NUMBER: c.GROUP, "fpr": c.FPR_OR_ZERO}
+    own_points = points.select(_GROUP_NUMBER, "recall", "fpr").rename(renamed)
+    ends = own_points.select(c.GROUP).unique()
+    ends = ends.with_columns(pl.lit(1.0).alias(name) for name in ("recall", c.FPR_OR_ZERO))
     # The hull starts at (0, 0), which is no row, and ends at (1, 1). At a real vertex the cross product
     # of the steps to and from it is above 0. Rounded rates change a step by up to 2**-53, the product
     # by that times the sum of all steps; the bound is twice as much.
@@ -153,9 +149,8 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     rounding = 2.0**-52 * (rise + run + rise_after + run_after)
     is_bend = rise * run_after - rise_after * run > rounding
     corners = find_upper_hull(pl.concat([own_points, ends])).filter(is_bend)
-    touching = points.join(
-        corners, left_on=[_GROUP_NUMBER, "recall", "fpr"], right_on=[c.GROUP, "recall", "fpr"]
-    )
+    keys = ["recall", "fpr"]
+    touching = points.join(corners, left_on=[_GROUP_NUMBER, *keys], right_on=[c.GROUP, *keys])
     numbers = pl.int_range(len(has_curve), eager=True)
     on_hull = numbers.is_in(touching[_MODEL_NUMBER].implode())
     return pl.select(pl.when(has_curve).then(on_hull)).to_series()

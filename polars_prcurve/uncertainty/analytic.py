@@ -157,8 +157,9 @@ def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
 
 def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> pl.Expr:
     """Return the standard error of a metric from variances of influences, of examples or of clusters."""
-    of_clusters = clustered and metric.recipe.influence is not None
-    return cluster_standard_error(name) if of_clusters else standard_error(name, metric)
+    if metric.recipe.influence is None:
+        return pl.lit(None, dtype=pl.Float64)
+    return cluster_standard_error(name) if clustered else standard_error(name, metric.recipe.influence)
 
 
 def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:

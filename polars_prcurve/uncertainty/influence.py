@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import NamedTuple, TypeVar
 
@@ -124,15 +125,11 @@ def add_influences(
     """
 
     def compute_influences(rows: Rows) -> dict[str, pl.Expr]:
-        return {
-            f"{name}_{kind}": term(rows)
-            for name, influence in metrics.items()
-            for kind, term in (
-                ("pos", influence.positive),
-                ("neg", influence.negative),
-                ("gap", influence.between),
-            )
-        }
+        columns: dict[str, pl.Expr] = {}
+        for name, of in metrics.items():
+            terms = of.positive, of.negative, of.between
+            columns |= {f"{name}_{k}": term(rows) for k, term in zip(_KINDS, terms, strict=True)}
+        return columns
 
     for influence in metrics.values():
         terms = lanes.compute(influence.sums, rows)
@@ -151,26 +148,26 @@ def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.La
     Add `<name>_pos_size` and `<name>_neg_size`, a power of two just above the largest influence of each
     class before that.
     """
-    names = list(names)
+    sides = list(product(names, _SHARES.items()))
     sizes = {
         f"{name}_{side}_size": round_up_to_power_of_two(
             pl.max_horizontal(pl.col(f"{name}_{kind}").abs().max().over(key) for kind in shares)
         )
-        for name in names
-        for side, shares in _SHARES.items()
+        for name, (side, shares) in sides
     }
-    frame = frame.with_columns(**sizes)
     means = {
         f"{name}_{side}_mean": sum_shares(to_whole_shares(_sum_kinds(name, side, shares))).over(key)
         * pl.col(f"{name}_{side}_size")
-        for name in names
-        for side, shares in _SHARES.items()
+        for name, (side, shares) in sides
     }
-    return frame.with_columns(**means).with_columns(
-        pl.col(f"{name}_{kind}") - pl.col(f"{name}_{side}_mean")
-        for name in names
-        for side, shares in _SHARES.items()
-        for kind in shares
+    return (
+        frame.with_columns(**sizes)
+        .with_columns(**means)
+        .with_columns(
+            pl.col(f"{name}_{kind}") - pl.col(f"{name}_{side}_mean")
+            for name, (side, shares) in sides
+            for kind in shares
+        )
     )
 
 
@@ -196,6 +193,7 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     return frame.select(key, *sizes, **squares).group_by(key).agg(**variances)
 
 
+_KINDS = ("pos", "neg", "gap")
 _SHARES = {"pos": {"pos": c.RISE}, "neg": {"neg": c.RUN, "gap": c.FPR_GAP}}
 """The kinds of influences of each class, with the share of the class that has each on a row."""
 _SQUARE_SHARES = {"pos": {"pos": c.SQUARE_RISE}, "neg": {"neg": c.SQUARE_RUN, "gap": c.SQUARE_GAP}}
@@ -203,15 +201,10 @@ _SQUARE_SHARES = {"pos": {"pos": c.SQUARE_RISE}, "neg": {"neg": c.SQUARE_RUN, "g
 
 
 def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 1) -> pl.Expr:
-    """Return the contribution of a row to the mean of a class: of influences by size, or of squares.
-
-    `shares` are the columns with the share of each kind.
-    """
+    """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
     size = pl.col(f"{name}_{side}_size")
-    terms = (
-        (pl.col(f"{name}_{kind}") / size) ** power * pl.col(share) for kind, share in shares.items()
-    )
-    return pl.sum_horizontal(terms)
+    kinds = ((pl.col(f"{name}_{kind}"), pl.col(share)) for kind, share in shares.items())
+    return pl.sum_horizontal((influence / size) ** power * share for influence, share in kinds)
 
 
 def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -237,21 +230,15 @@ def pick_influence(name: str, of_class: str) -> pl.Expr:
     return own if of_class == "pos" else pl.when(IS_TIED).then(own).otherwise(pl.col(f"{name}_gap"))
 
 
-def standard_error(name: str, metric: CurveMetric) -> pl.Expr:
-    """Return the standard error of a metric, over its variances and the CLASS_SIZE_COLUMNS.
-
-    It is null for a metric without influences, and where it is not finite. It is null, too, where a
-    class has less than two examples: one example does not tell how much examples differ.
-    """
-    influence = metric.recipe.influence
-    if influence is None:
-        return pl.lit(None, dtype=pl.Float64)
+def standard_error(name: str, influence: Influence) -> pl.Expr:
+    """Return the standard error of a metric, over its variances and class sizes; null if infinite."""
     sizes = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
     sums = {side: pl.col(f"{name}_{side}") for side in sizes}
     of_pos, of_neg = (
         sums[side] / repeat_in_rows(size - influence.ddof, sums[side]) for side, size in sizes.items()
     )
     error = (of_pos + of_neg).sqrt()
+    # One example does not tell how much examples differ.
     has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in sizes.values())
     return pl.when(has_two_of_each & error.is_finite()).then(error)
 
@@ -294,10 +281,10 @@ class EtaLanes:
     def column_readers(self) -> list[Callable[[str], pl.Expr]]:
         """Return for each lane a function from the name of a column to its expression there."""
 
-        def build_reader(lane: int) -> Callable[[str], pl.Expr]:
-            return lambda name: pl.col(_name_in_lane(name, lane) if name in self.laned else name)
+        def read(lane: int, name: str) -> pl.Expr:
+            return pl.col(_name_in_lane(name, lane) if name in self.laned else name)
 
-        return [build_reader(lane) for lane in range(self.width)]
+        return [partial(read, lane) for lane in range(self.width)]
 
     def compute(
         self, make: Callable[[Lane], Mapping[str, pl.Expr]], lanes: Iterable[Lane]
@@ -316,13 +303,9 @@ class EtaLanes:
         return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
 
     def pack(self, pairs: pl.LazyFrame, also: Sequence[str] = ()) -> pl.LazyFrame:
-        """Return one row for every `width` pairs: PAIR is that of lane 0, the others follow it.
-
-        The columns `also` are those of lane 0, too.
-
-        The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
-        drops them.
-        """
+        """Return one row for every `width` pairs: PAIR and the columns `also` are those of lane 0."""
+        # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
+        # drops them.
         first_in_row = pl.col(c.PAIR) % self.etas_per_group % self.width == 0
         columns = [
             pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
@@ -341,15 +324,10 @@ class EtaLanes:
         if self.width == 1:
             return totals
         number, lanes = pl.col(pair) % self.etas_per_group, range(self.width)
-        lists: dict[str, list[pl.Expr]] = {
-            pair: [
-                pl.when(number + lane < self.etas_per_group).then(pl.col(pair) + lane) for lane in lanes
-            ]
-        }
-        lists |= {name: [pl.col(_name_in_lane(name, lane)) for lane in lanes] for name in names}
-        columns = (pl.concat_list(values).alias(name) for name, values in lists.items())
-        rows = totals.select(*also, *columns)
-        return rows.explode(*lists)
+        in_use = [pl.when(number + lane < self.etas_per_group) for lane in lanes]
+        lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(in_use))}
+        lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
+        return totals.select(*also, **lists).explode(*lists)
 
 
 def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> EtaLanes:

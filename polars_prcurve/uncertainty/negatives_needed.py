@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 import polars as pl
 
@@ -51,13 +52,11 @@ def hide_uncounted(table: InputTable, query: pl.LazyFrame, makes: Iterable[str])
 def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
     """Return whether the value of a metric changes with the number of negatives below all scores."""
     first, *others = _try_point(metric) if isinstance(metric, PointMetric) else _try_curve(metric)
-    return any(
-        first is None or other is None or not math.isclose(first, other, rel_tol=1e-9)
-        for other in others
-    )
+    known = first is not None and None not in others
+    return not known or any(not math.isclose(first, other, rel_tol=1e-9) for other in others)
 
 
-def _try_point(metric: PointMetric) -> list[float | None]:
+def _try_point(metric: PointMetric) -> list[Any]:
     """Return the values of a point metric at equal alerts, among more and more negatives."""
     tp, fn, fp, tn = map(pl.col, _CELLS.columns)
     recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)
@@ -65,7 +64,7 @@ def _try_point(metric: PointMetric) -> list[float | None]:
     return _CELLS.select(value=value)["value"].to_list()
 
 
-def _try_curve(metric: CurveMetric) -> list[float | None]:
+def _try_curve(metric: CurveMetric) -> list[Any]:
     """Return the values of a curve metric with more and more negatives below all scores."""
     values = []
     for n_neg in _BELOW:
