@@ -26,7 +26,7 @@ Sources: (B) Brabec et al. 2020; Zou and Donner 2008.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
@@ -58,14 +58,11 @@ SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffd
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 _RATES = ("recall", "fpr")
-_NEEDED = {"recall": "n_pos_needed", "fpr": "n_neg_needed"}
 _MOVES = ("at", "fewer", "more")
 _PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
 _LEAST, _GREATEST = f"{c.RESERVED}least_log_factor", f"{c.RESERVED}greatest_log_factor"
 _WIDEST = f"{c.RESERVED}widest"
-_LOG_FACTORS = {_LEAST: -16.0, _GREATEST: 8.0}
-"""Between which the factor is looked for."""
 
 
 @overload
@@ -154,32 +151,24 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
 
 
 def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
-    """Return n at which the half-width of Wilson's interval is delta times its centre.
-
-    With u = z**2 / n that is (1 - delta**2) u**2 / 4 + kappa u - delta**2 rate**2 = 0.
-    """
+    """Return n at which the half-width of Wilson's interval is delta times its centre."""
+    # With u = z**2 / n that is (1 - delta**2) u**2 / 4 + kappa u - delta**2 rate**2 = 0.
     square = delta**2
     kappa = rate * (1 - rate) - square * rate
     root = (kappa**2 + (1 - square) * square * rate**2) ** 0.5
     # u = 2 (root - kappa) / (1 - delta**2). If kappa > 0 the difference would cancel, so
     # numerator and denominator are multiplied by root + kappa.
-    u = choose_where(
-        kappa > 0, 2 * square * rate**2 / (root + kappa), (root - kappa) * (2 / (1 - square))
-    )
+    rewritten = 2 * square * rate**2 / (root + kappa)
+    u = choose_where(kappa > 0, rewritten, (root - kappa) * (2 / (1 - square)))
     return z_value(confidence) ** 2 / u
-
-
-def _log_tail(confidence: float) -> float:
-    """Return log(2 / (1 - confidence)), which bounds of Hoeffding and Chernoff share."""
-    return math.log(2 / (1 - confidence))
 
 
 _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     "wilson": _wilson_size,
-    # Half of the interval, over the rate p, is delta: sqrt(log_tail / (2 n)) / p by Hoeffding, and
+    # Half of the interval, over the rate p, is delta: sqrt(log(2 / alpha) / (2 n)) / p by Hoeffding, and
     # z sqrt((1 - p) / (n p)) by Wald. Chernoff's bound of the error is 2 exp(-n p delta**2 / 3).
-    "hoeffding": lambda p, delta, level: _log_tail(level) / 2 / (delta * p) ** 2,
-    "chernoff": lambda p, delta, level: 3 * _log_tail(level) / delta**2 / p,
+    "hoeffding": lambda p, delta, level: math.log(2 / (1 - level)) / 2 / (delta * p) ** 2,
+    "chernoff": lambda p, delta, level: 3 * math.log(2 / (1 - level)) / delta**2 / p,
     "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
 }
 """The methods with a closed form, as functions of rate, delta and confidence."""
@@ -227,26 +216,36 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     """
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
     alone: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
-    for rate in _RATES:
-        size = sample_size(pl.col(rate), options.delta, options.confidence, alone)
-        frame = frame.with_columns(size.alias(_name(rate, "alone")))
+    sizes = {of: sample_size(pl.col(of), options.delta, options.confidence, alone) for of in _RATES}
+    frame = frame.with_columns(size.alias(_name(rate, "alone")) for rate, size in sizes.items())
     widest = pl.lit(math.log(options.delta))
     if options.relative:
         false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
         # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
         widest = widest - (1 + false_alerts).log()
-    frame = frame.with_columns(
-        *(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items()), widest.alias(_WIDEST)
-    )
+    # Between these logarithms the factor is looked for.
+    frame = frame.with_columns(pl.lit(-16.0).alias(_LEAST), pl.lit(8.0).alias(_GREATEST))
+    frame = frame.with_columns(widest.alias(_WIDEST))
     # Each step binds its values as columns: the tree of one expression would be too large.
     for _ in range(36):
-        frame = _add_log_widths(_add_limits(frame, options), at_eta=at_eta).with_columns(_halve())
-    factor = pl.col(_GREATEST).exp()
-    sizes = {rate: (pl.col(_name(rate, "alone")) * factor).ceil() for rate in _RATES}
-    known = pl.all_horizontal(size.is_not_null() for size in sizes.values())
-    return frame.with_columns(
-        pl.when(known).then(size).alias(_NEEDED[rate]) for rate, size in sizes.items()
-    )
+        frame = _add_log_widths(_add_limits(frame, options), at_eta=at_eta)
+        width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
+        of_recall, of_fpr = (
+            pl.max_horizontal(one - width, other - width).clip(0.0)
+            for one, other in (moved[:2], moved[2:])
+        )
+        reached = width + (of_recall**2 + of_fpr**2).sqrt()
+        # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
+        enough = (width == -math.inf) | ((reached <= pl.col(_WIDEST)) & reached.is_not_nan())
+        middle = (pl.col(_LEAST) + pl.col(_GREATEST)) / 2
+        frame = frame.with_columns(
+            pl.when(enough).then(_LEAST).otherwise(middle).alias(_LEAST),
+            pl.when(enough).then(middle).otherwise(_GREATEST).alias(_GREATEST),
+        )
+    needed = {rate: (pl.col(_name(rate, "alone")) * pl.col(_GREATEST).exp()).ceil() for rate in _RATES}
+    known = pl.all_horizontal(size.is_not_null() for size in needed.values())
+    names = zip(("n_pos_needed", "n_neg_needed"), needed.values(), strict=True)
+    return frame.with_columns(pl.when(known).then(size).alias(name) for name, size in names)
 
 
 def _name(*parts: str) -> str:
@@ -273,16 +272,15 @@ def _add_limits(frame: F, options: SizeOptions) -> F:
         hits_column, size_column = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
         compute = compute_recall_limits if rate == "recall" else compute_limits
+        ends: Iterable[pl.Expr | pl.Series]
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
             numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())
             arrays = compute(*numbers, options.confidence, options.method)
-            columns |= {
-                name: pl.Series(end).fill_nan(None) for name, end in zip(names, arrays, strict=True)
-            }
+            ends = (pl.Series(end).fill_nan(None) for end in arrays)
         else:
             counts = (pl.col(hits_column), pl.col(size_column))
             ends = compute(*counts, options.confidence, options.method)
-            columns |= dict(zip(names, ends, strict=True))
+        columns |= dict(zip(names, ends, strict=True))
     return frame.with_columns(**columns)
 
 
@@ -314,19 +312,3 @@ def _add_log_widths(frame: F, *, at_eta: bool) -> F:
             width = (1 - root) / (1 + root)
         widths[_name(t, f, "log_width")] = width.log()
     return frame.with_columns(**ratios).with_columns(**widths)
-
-
-def _halve() -> list[pl.Expr]:
-    """Return the half of the range in which the factor is."""
-    width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
-    of_recall, of_fpr = (
-        pl.max_horizontal(one - width, other - width).clip(0.0) for one, other in (moved[:2], moved[2:])
-    )
-    reached = width + (of_recall**2 + of_fpr**2).sqrt()
-    # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
-    enough = (width == -math.inf) | ((reached <= pl.col(_WIDEST)) & reached.is_not_nan())
-    middle = (pl.col(_LEAST) + pl.col(_GREATEST)) / 2
-    return [
-        pl.when(enough).then(_LEAST).otherwise(middle).alias(_LEAST),
-        pl.when(enough).then(middle).otherwise(_GREATEST).alias(_GREATEST),
-    ]
