@@ -161,10 +161,7 @@ class ModelScores:
 def collect_model_scores(
     table: InputTable, ranking_metric: RankingMetric, eta_range: tuple[float | str, float | str]
 ) -> ModelScores:
-    """Collect the curves or operating points of all models; return a function that scores them.
-
-    The metric is a curve metric, or a point metric at a target.
-    """
+    """Collect curves, or operating points, of all models; return a function that scores them."""
     import numpy as np
 
     metric, targets = ranking_metric
@@ -256,10 +253,7 @@ def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
 def _split_by_leader(
     models: Indices, ahead: NDArray[np.bool_], changes: OrderChanges, low: float, high: float
 ) -> Iterator[tuple[int, float, float]]:
-    """Yield the leader and both ends of each stretch between low and high in which the leader stays.
-
-    `ahead[i, j]` says whether models[i] is ahead of models[j] at the low end.
-    """
+    """Yield the leader and both ends of each stretch between low and high in which the leader stays."""
     import numpy as np
 
     # The leader is the first model with the fewest models ahead of it, normally none.

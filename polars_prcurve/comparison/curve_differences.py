@@ -269,10 +269,7 @@ def _join_values(
 
 
 def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFrame:
-    """Add covariances, and make standard errors the larger one of themselves and the cautious one.
-
-    They are null where the difference is, and 0 where they are nothing but rounding.
-    """
+    """Add covariances, and make standard errors the larger one of themselves and the cautious one."""
     changed: dict[str, pl.Expr] = {}
     for name, metric in models.named.items():
         error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)

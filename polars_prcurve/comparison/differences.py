@@ -27,11 +27,20 @@ _LEADS = f"{c.RESERVED}leads"
 def build_compare_table(
     asked: Comparison, metrics: Any, targets: Sequence[Target], *, worst: bool
 ) -> pl.LazyFrame:
-    """Return the result of `compare`, of the metrics and targets `asked` for; `metrics` may be None.
-
-    With `worst`, only the best and the worst model of a group are compared.
-    """
-    target = _choose_target(asked.table, targets)
+    """Return the result of `compare`; with `worst`, of the best and the worst model of a group alone."""
+    target = targets[0] if targets else None
+    if isinstance(asked.table, RateTable):
+        if not asked.table.has_counts:
+            raise PrcError(
+                'differences have intervals, and rates= holds no counts; pass sizes=("n_pos", "n_neg"), '
+                "the numbers of examples behind the rates"
+            )
+        if target is not None and target.is_found_in_sample:
+            raise PrcError(
+                f"{asked.table.argument}= holds points, and those that meet {target.criterion}= may be "
+                "far apart; keep one row for each model and leave the target out, or pass threshold="
+            )
+        target = target or build_only_point_target(asked.table)
     if target is not None:
         found: Any = find_point_metrics("precision" if metrics is None else metrics)
     else:
@@ -64,23 +73,6 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     eta, *others = list_compare_columns(comparison.adjust)
     keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
     return subtract(comparison).select(*keys, *others)
-
-
-def _choose_target(table: InputTable, targets: Sequence[Target]) -> Target | None:
-    """Return the target; of published points it is a threshold, or their only point."""
-    if not isinstance(table, RateTable):
-        return targets[0] if targets else None
-    if not table.has_counts:
-        raise PrcError(
-            'differences have intervals, and rates= holds no counts; pass sizes=("n_pos", "n_neg"), the '
-            "numbers of examples behind the rates"
-        )
-    if targets and targets[0].is_found_in_sample:
-        raise PrcError(
-            f"{table.argument}= holds points, and those that meet {targets[0].criterion}= may be far "
-            "apart; keep one row for each model and leave the target out, or pass threshold="
-        )
-    return targets[0] if targets else build_only_point_target(table)
 
 
 def _choose_farthest(

@@ -66,8 +66,7 @@ def build_matched_table(
 ) -> pl.LazyFrame:
     """Return the differences of models from points, by `by`, eta, metric and both names.
 
-    Both tables have `by`, a name and CELLS: `sweep` of each threshold, by falling score, as "model_a",
-    and `points` one row, as "model_b".
+    `sweep` has CELLS of each threshold of "model_a", by falling score, and `points` a row of "model_b".
     """
     # Users may call their columns whatever they like.
     own = {name: f"{c.RESERVED}by_{i}" for i, name in enumerate(by)}

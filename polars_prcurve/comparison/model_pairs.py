@@ -91,8 +91,7 @@ def join_sides(
 ) -> pl.LazyFrame:
     """Return one row per model pair and value of `keys`, from rows of single models.
 
-    The columns `names`, GROUP among them, of either model begin with A or B; of those that are `shared`
-    there is one.
+    `names`, GROUP among them, of either model begin with A or B; `shared` ones are of both.
     """
     a, b = (
         rows.select(*keys, *others, *(pl.col(name).alias(side + name) for name in names))
@@ -164,10 +163,8 @@ _UNMATCHED, _UNEQUAL = f"{c.RESERVED}unmatched", f"{c.RESERVED}unequal"
 def check_models(
     asked: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, values: pl.LazyFrame
 ) -> pl.LazyFrame:
-    """Return `values`, which has a row per pair; stop if a check of the table or of its models fails.
-
-    Of a table in memory the checks are made at once, over `pairs`, before the values are computed.
-    """
+    """Return `values`, which has a row per pair; stop if a check of the table or of its models fails."""
+    # Of a table in memory the checks are made at once, before the values are computed.
     table = cast("ScoreTable", asked.table)
     checks = [*late_checks(table, asked.grid), *([two_models_check()] if asked.needs_pairs else [])]
     if asked.examples != "by id":

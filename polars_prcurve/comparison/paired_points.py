@@ -86,7 +86,18 @@ def count_discordant(
     pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
     for found in counted:
         pairs = pairs.join(found, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
-    return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **_measure_kinds(scaled=table.float_sums))
+    counts: dict[str, pl.Expr] = {}
+    for name, amount in AMOUNTS.items():
+        both, square = pl.col(BOTH + amount), pl.col(amount + _SQUARED)
+        kinds = {side: pl.col(side + amount) - both for side in SIDES}
+        kinds |= {BOTH: both, OF_ALL: pl.col(OF_ALL + amount)}
+        if table.float_sums:
+            kinds = {kind: exact_sums.scale_near_one(of) for kind, of in kinds.items()}
+            square = exact_sums.scale_near_one(square, squares=True)
+        # What a weight of 1 counts as.
+        unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
+        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
+    return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **counts)
 
 
 def _add_up(kind: str = "") -> pl.Expr:
@@ -105,30 +116,10 @@ def _count_flagged(
     return joined.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
 
 
-def _measure_kinds(*, scaled: bool) -> dict[str, pl.Expr]:
-    """Return the numbers of examples of each class and kind, over sums of amounts."""
-    counts: dict[str, pl.Expr] = {}
-    for name, amount in AMOUNTS.items():
-        of_both = pl.col(BOTH + amount)
-        kinds = {side: pl.col(side + amount) - of_both for side in SIDES}
-        kinds |= {BOTH: of_both, OF_ALL: pl.col(OF_ALL + amount)}
-        square = pl.col(amount + _SQUARED)
-        if scaled:
-            kinds = {kind: exact_sums.scale_near_one(of) for kind, of in kinds.items()}
-            square = exact_sums.scale_near_one(square, squares=True)
-        # What a weight of 1 counts as.
-        unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
-        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
-    return counts
-
-
 def _read_models(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the examples of all models, with GROUP and AMOUNTS, and their thresholds as SCORE.
-
-    The amounts are 1 in the class of a row, or its weight as an integer.
-    """
+    """Return the examples of all models, with GROUP and whole AMOUNTS, and thresholds as SCORE."""
     amounts = [pl.col(amount) for amount in AMOUNTS.values()]
     if table.labelled:
         members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
@@ -175,11 +166,7 @@ def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.Laz
 def replace_weighted_sums(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level
 ) -> pl.LazyFrame:
-    """Replace the error of a difference, its limits and verdicts, where the metric is a weighted sum.
-
-    The rows have the discordant examples, and `number` is the column with the number of their metric.
-    Both thresholds were given.
-    """
+    """Replace errors, limits and verdicts of differences where metric number `number` is such a sum."""
     sums = [is_weighted_sum(metric) for metric in metrics]
     unknown = pl.lit(None, dtype=pl.Float64)
     of_sums_only = zip(metrics, sums, strict=True)

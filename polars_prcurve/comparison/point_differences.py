@@ -275,10 +275,7 @@ def _add_moves(
 def _measure_moves(
     metrics: Sequence[PointMetric | None], low: Sequence[pl.Expr], high: Sequence[pl.Expr]
 ) -> pl.Expr:
-    """Return how much the metric of a row grows from a `low` recall, fpr and eta to `high` ones.
-
-    That is on its unbounded scale; null without a metric.
-    """
+    """Return how much the metric of a row grows, on its scale, from `low` rates and eta to `high`."""
     moves: list[pl.Expr | None] = []
     for metric in metrics:
         if metric is None:

@@ -120,11 +120,7 @@ def _check_ranking(
 
 
 def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:
-    """Add the rank of each model in its `by` group at each prevalence, and sort by rank.
-
-    `values` is sorted by group, MODEL and prevalence. The sign is 1 if a greater value is better,
-    otherwise -1.
-    """
+    """Add ranks within `_ranking_keys`, and sort by them; the sign is 1 if greater is better."""
     by, keys = table.group_columns, _ranking_keys(table)
     number, rank = number_within([*by, c.MODEL, "eta"]), pl.col("value").rank("min", descending=sign > 0)
     values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(c.MODEL))
@@ -134,11 +130,9 @@ def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyF
 
 
 def _ranking_keys(table: InputTable) -> list[str]:
-    """Return the columns that models are ranked within: `by`, eta, and its number among equal ones.
-
-    The position of a prevalence in the list of its model would not do. A model without examples has no
-    own prevalence, so its list is shorter.
-    """
+    """Return the columns that models are ranked within: `by`, eta, and its number among equal ones."""
+    # The position of a prevalence in the list of its model would not do: a model without examples has
+    # no own prevalence, so its list is shorter.
     return [*table.group_columns, "eta", _ETA_NUMBER]
 
 
@@ -159,7 +153,25 @@ def _add_lead(
     behind = best - pl.col("value") if sign > 0 else pl.col("value") - best
     ranks = ranks.with_columns(other.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
     number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
-    both_ways = _list_both_ways(differences.with_columns(number.alias(_ETA_NUMBER)), keys, sign)
+    # Each difference twice, as how far MODEL is behind the _OTHER one.
+    both_ways = differences.with_columns(number.alias(_ETA_NUMBER))
+    both_ways = both_ways.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
+    low, high = pl.col("low"), pl.col("high")
+    as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
+    other_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
+    both_ways = both_ways.select(
+        *(*keys, "reliable", "why"),
+        pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER),
+        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(c.MODEL),
+        resolved=pl.col("resolved") & other_is_better,
+        low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
+        high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
+    )
+    # A limit is positive only where the sign of a difference is certain. Limits and `resolved` are those
+    # of the farthest: a model is as far behind as it is behind any other.
+    certain = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
+    most = pl.col("low", "high", "resolved").max().over(*keys, c.MODEL)
+    both_ways = both_ways.with_columns(low=certain).with_columns(most)
     own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
     ranks = join_groups(own, both_ways, {**on, c.MODEL: model, _OTHER: model}, how="left")
     ranks = ranks.sort(_ROW_NUMBER)
@@ -167,29 +179,3 @@ def _add_lead(
     is_ranked = pl.col("behind").is_not_null()
     resolved = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))
     return ranks.with_columns(resolved=resolved, may_be_best=~resolved)
-
-
-def _list_both_ways(differences: pl.LazyFrame, keys: list[str], sign: float) -> pl.LazyFrame:
-    """Return each difference twice, as how far MODEL is behind the _OTHER one.
-
-    Limits and `resolved` are those of the farthest: a model is as far behind as it is behind any other.
-    A limit is positive only where the sign of a difference is certain.
-    """
-    both_ways = differences.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
-    low, high = pl.col("low"), pl.col("high")
-    as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
-    other_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
-    both_ways = both_ways.select(
-        *keys,
-        "reliable",
-        "why",
-        pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER),
-        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(c.MODEL),
-        resolved=pl.col("resolved") & other_is_better,
-        low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
-        high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
-    )
-    certain = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
-    return both_ways.with_columns(low=certain).with_columns(
-        pl.col("low", "high", "resolved").max().over(*keys, c.MODEL)
-    )

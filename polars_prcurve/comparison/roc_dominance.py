@@ -17,7 +17,6 @@ Source: Provost and Fawcett 2001.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,11 +57,18 @@ def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
     import numpy as np
 
     models, curves, _ = _collect_rocs(table)
-    rows = [
-        (*((a, b) if a_first else (b, a)), (s - d) / 2, (s + d) / 2)
-        for a, b in zip(*models.list_pairs(), strict=True)
-        for s, d, a_first in _find_crossings(curves[a], curves[b])
-    ]
+    rows: list[tuple[int, int, float, float]] = []
+    for a, b in zip(*models.list_pairs(), strict=True):
+        knots, gaps = _compute_gaps(curves[a], curves[b])
+        for before, after in pairwise(np.flatnonzero(gaps)):
+            if gaps[before] * gaps[after] < 0:
+                if after - before > 1:  # gaps of 0 in between: the upper end, where curves part
+                    s = knots[after - 1]
+                else:
+                    share = gaps[before] / (gaps[before] - gaps[after])
+                    s = knots[before] + share * (knots[after] - knots[before])
+                d = np.interp(s, curves[a].sums, curves[a].differences)
+                rows.append((*((a, b) if gaps[before] > 0 else (b, a)), (s - d) / 2, (s + d) / 2))
     first, second, fpr, recall = (np.array([row[i] for row in rows]) for i in range(4))
     first, second = first.astype(np.intp), second.astype(np.intp)
     order = np.lexsort((second, first, recall, fpr, models.group_numbers()[first]))
@@ -104,10 +110,7 @@ def build_dominance_table(table: InputTable) -> pl.DataFrame:
 
 
 def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.Series]:
-    """Return the models, the curve of each, and whether each is on the hull of its `by` group.
-
-    A model with examples of one class only has no curve: it gets an empty one, and null for the hull.
-    """
+    """Return models, their curves, and whether each is on the hull; without a curve empty, and null."""
     import numpy as np
 
     segments = collect_curves(table, [CURVE_METRICS["roc_auc"]])
@@ -156,31 +159,11 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     return pl.select(pl.when(has_curve).then(on_hull)).to_series()
 
 
-def _find_crossings(a: _RotatedRoc, b: _RotatedRoc) -> Iterator[tuple[float, float, bool]]:
-    """Yield s and d of each crossing, and whether a is above b before it.
-
-    If the curves are one along a stretch, the crossing is its upper end.
-    """
-    import numpy as np
-
-    knots, gaps = _compute_gaps(a, b)
-    for before, after in pairwise(np.flatnonzero(gaps)):
-        if gaps[before] * gaps[after] < 0:
-            if after - before > 1:  # gaps of 0 in between
-                s = knots[after - 1]
-            else:
-                share = gaps[before] / (gaps[before] - gaps[after])
-                s = knots[before] + share * (knots[after] - knots[before])
-            yield float(s), float(np.interp(s, a.sums, a.differences)), bool(gaps[before] > 0)
-
-
 def _compute_gaps(a: _RotatedRoc, b: _RotatedRoc) -> tuple[Floats, Floats]:
-    """Return the places of all corners, and by how much a is above b there; 0 for rounding.
-
-    Between the corners of both curves the gap is linear, so its signs at corners tell all.
-    """
+    """Return the places of all corners, and by how much a is above b there; 0 for rounding."""
     import numpy as np
 
+    # Between the corners of both curves the gap is linear, so its signs at corners tell all.
     if not (len(a.sums) and len(b.sums)):
         return np.empty(0), np.empty(0)
     knots = np.union1d(a.sums, b.sums)

@@ -118,10 +118,7 @@ def add_limits(
 def stretch_limits(
     differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level
 ) -> pl.LazyFrame:
-    """Stretch `<name>_low` and `_high` of replicates to the level; `<name>_p_adjusted` is not known.
-
-    Percentiles are stretched as normal ones would be, and are no nearer than as many standard errors.
-    """
+    """Stretch limits of replicates as normal ones would be, to no fewer deviations than asked."""
     factor = level.deviations * (1 / z_value(level.confidence))
     ends: dict[str, pl.Expr] = {}
     for name in metrics:

@@ -147,10 +147,7 @@ class BandOptions:
         return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
 
     def list_kinds(self) -> list[str]:
-        """Return what is beside the value of a metric; in columns, its name stands before.
-
-        Of differences, MOVES are among that if thresholds move.
-        """
+        """Return what is beside the value of a metric; of differences MOVES, if thresholds move."""
         kinds = [*(["corrected"] if self.corrected else []), "low", "high"]
         if self.moving and self.shown_with == "differences":
             kinds += [move for source, move in MOVES.items() if source != "eta" or self.counts_eta]
@@ -217,11 +214,7 @@ def read_bands(
     *,
     corrected: bool = False,
 ) -> BandOptions:
-    """Return the options for bands; raise if a metric has no band.
-
-    `columns` say what the table holds. If values that were maximized are `corrected`, their bands are
-    those of the corrected values.
-    """
+    """Return the options for bands, of a table with `columns`; raise if a metric has no band."""
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
     band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
@@ -301,10 +294,7 @@ def _add_shares(
 def add_rate_limits(
     frame: pl.LazyFrame, columns: Mapping[str, tuple[str, str]], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
-    """Add the ends of the intervals of rates and shares, as `name_limits` calls them; undefined is null.
-
-    `columns` are those of the value and of the size of each.
-    """
+    """Add both ends of rates and shares, of which `columns` name value and size; undefined is null."""
     if not bands.needs_numbers:
         ends_of = (
             bands.limits_by_name(rate, pl.col(value), repeat_in_rows(pl.col(size), pl.col(value)))
@@ -324,9 +314,9 @@ def add_rate_limits(
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the ends of recall and fpr at which a metric is least, and those at which it is greatest.
+    """Return which ends of recall and fpr, 0 low and 1 high, make a metric least, and greatest.
 
-    A low end is 0, a high end 1. Raise if the metric does not move one way with each rate.
+    Raise if the metric does not move one way with each rate.
     """
     if not metric.falls_with_fpr:
         raise PrcError(
@@ -451,10 +441,7 @@ def _add_scaled_ends(
     correlation: pl.Expr | None,
     eta_squares: tuple[str, str] | None,
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
-    """Return both ends of a band on the unbounded scale, and the frame with the columns they read.
-
-    The `correlation` is that of recall and fpr, if they are not independent.
-    """
+    """Return both ends of a band on the unbounded scale, and the frame with the columns they read."""
     etas = () if eta_squares else etas
     parts = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
     for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):

@@ -119,10 +119,9 @@ def read_certainty(
     *,
     takes_rate: bool = False,
 ) -> Intervals:
-    """Return what `confidence=` says; raise for a kind of interval that the `asker` does not have.
+    """Return what `confidence=` says; raise for an interval that the `asker` does not have.
 
-    `methods` are those that it has. Of these, "rectangle" stands for the intervals of point metrics,
-    which may also be simultaneous.
+    `methods` are those that it has: "rectangle" stands for all intervals of point metrics.
     """
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))

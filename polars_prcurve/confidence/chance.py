@@ -85,11 +85,8 @@ def add_up_places(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the normal deviates of both sums, `ranks` and `top`, in place of them.
-
-    That of ranks has half a place less, since ranks are whole numbers. Where all scores are equal both
-    are null.
-    """
+    """Return the normal deviates of both sums, `ranks` and `top`; null where all scores are equal."""
+    # That of ranks has half a place less, since ranks are whole numbers.
     n_pos, n_neg, n, shift = (pl.col(name) for name in ("n_pos", "n_neg", "n", "shift"))
     last = n + shift
     # A sum over n_pos of n values with the variance s has the variance n_pos n_neg / (n - 1) s. Of ranks

@@ -50,10 +50,7 @@ _STEEPEST = 34.0
 
 
 def compute_simultaneous_limits(k: Any, n: Any, level: float) -> tuple[Any, Any]:
-    """Return the intervals of a rate that hold at all thresholds at once with the probability `level`.
-
-    `k` and `n` are arrays: how many of the n examples of a class are flagged at each threshold.
-    """
+    """Return intervals of k of n that hold at all thresholds at once with the probability `level`."""
     import numpy as np
 
     sizes, places = np.unique(n, return_inverse=True)
@@ -104,10 +101,9 @@ _TABLE_PARTS = {n: (1 - _TABLE_LEVEL) / a for n, a in _TABLE.items()}
 
 
 def probability_at_all(n: int, local_level: float) -> float:
-    """Return the probability that intervals of a local level hold at all thresholds at once.
+    """Return the probability that intervals of one class hold at all thresholds at once.
 
-    They are the intervals of one class with n examples, each of which may miss on either side with the
-    probability `local_level`.
+    Each of them may miss on either side with the probability `local_level`.
     """
     import numpy as np
 

@@ -269,10 +269,7 @@ def _build_column_at_recall(recall: float, name: str) -> CurveMetric:
 
 
 def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) -> IntervalPlan:
-    """Return how the interval of precision at a recall is computed.
-
-    Recall is fixed, so precision is uncertain through fpr, and through an eta that was counted.
-    """
+    """Return how the interval of precision at a recall is computed: from fpr, and a counted eta."""
     correlated, z = rows in _CORRELATED, z_value(confidence)
     read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
     read |= {"correlation": c.RATE_CORRELATION} if correlated else {}

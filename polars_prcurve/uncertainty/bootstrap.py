@@ -65,17 +65,15 @@ class Bootstrap(NamedTuple):
         return self.table.collect(query, 'method="bootstrap"')
 
     def build_samples(self, sweep: SweepTables, groups: Sequence[Sequence[int]]) -> Iterator[Sample]:
-        """Yield one sample per item of `groups`, which lists the groups that are the sample's curves.
-
-        A sample is drawn by cell, or by unit if rows have weights, clusters or a part in several curves.
-        """
+        """Yield one sample per item of `groups`, which lists the groups that are the sample's curves."""
+        # By cell, or by unit if rows have weights, clusters or a part in several curves.
         if self.table.weighted or {c.CLUSTER, c.EXAMPLE} & set(self.table.columns):
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
             order = [c.GROUP, c.SCORE, c.POS, c.NEG]
             rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
             for part, curves in _split_by_sample(rows, groups):
-                yield _build_units(part, curves)
+                yield UnitSample.read(part, curves)
             return
         frame = sweep.rows
         if all(metric.recipe.needs != "all" for metric in self.metrics):
@@ -106,12 +104,10 @@ class Bootstrap(NamedTuple):
     def _compute_blocks(
         self, samples: Sequence[Sample], pairs: pl.DataFrame
     ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
-        """Yield rows of `pairs` with the metrics of all replicates, a block of samples at a time.
-
-        The curves of pairs, by rising GROUP, are those of the samples in their order.
-        """
+        """Yield rows of `pairs` with the metrics of all replicates, a block of samples at a time."""
         import numpy as np
 
+        # The curves of pairs, by rising GROUP, are those of the samples in their order.
         n, first = self.certainty.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
         seeds = iter(np.random.SeedSequence(self.certainty.seed).spawn(len(samples)))
@@ -247,10 +243,7 @@ def warn_of_dropped(n_dropped: int, n_replicates: int) -> None:
 def _correct_percentiles(
     rows: ReplicateValues, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return both ends of the bias-corrected percentile interval, and a p-value for 0 (Efron 1981).
-
-    If both ends are on one side of the estimate, the estimate becomes the nearer end.
-    """
+    """Return both ends of the bias-corrected percentile interval, and a p-value for 0 (Efron 1981)."""
     import numpy as np
 
     # A replicate holds some positives twice, and both copies stand above the same negatives. So
@@ -316,23 +309,6 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     return [step] * (n_replicates // step) + [rest] * (rest > 0)
 
 
-def _build_units(rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
-    """Return the sample of some rows, which come by group and falling score."""
-    import numpy as np
-
-    cell = pl.struct(c.GROUP, c.SCORE).rle_id().alias("cell")
-    unit = next((name for name in (c.CLUSTER, c.EXAMPLE) if name in rows.columns), None)
-    number = pl.int_range(pl.len()) if unit is None else pl.col(unit).rank("dense") - 1
-    rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
-    cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
-    lengths = [rows.filter(pl.col(c.GROUP) == group)["cell"].n_unique() for group in groups]
-    pos, neg = (rows[side].to_numpy() for side in (c.POS, c.NEG))
-    # Classes keep their sizes, except in clusters, which may hold both classes.
-    classes = [np.ones(len(rows), dtype=bool)] if unit == c.CLUSTER else [pos > 0, neg > 0]
-    strata = [np.unique(units[members]) for members in classes]
-    return UnitSample(strata, units, cells, pos, neg, lengths)
-
-
 def _split_by_sample(
     frame: pl.DataFrame, samples: Sequence[Sequence[int]]
 ) -> Iterator[tuple[pl.DataFrame, Sequence[int]]]:
@@ -396,14 +372,28 @@ class UnitSample(NamedTuple):
     strata: Sequence[NDArray[np.int64]]
     """The numbers of the units, in sets; a unit is replaced by units of its set only."""
     unit: NDArray[np.int64]
-    """The unit of each row."""
+    """The unit of each row; then its cell, and what it contributes to positives and negatives there."""
     cell: NDArray[np.int64]
-    """The cell of each row."""
     pos: NDArray[np.float64]
-    """The contribution of each row to the positives of its cell."""
     neg: NDArray[np.float64]
-    """The contribution of each row to the negatives of its cell."""
     lengths: Sequence[int]
+
+    @classmethod
+    def read(cls, rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
+        """Return the sample of some rows, which come by group and falling score."""
+        import numpy as np
+
+        cell = pl.struct(c.GROUP, c.SCORE).rle_id().alias("cell")
+        by = next((name for name in (c.CLUSTER, c.EXAMPLE) if name in rows.columns), None)
+        number = pl.int_range(pl.len()) if by is None else pl.col(by).rank("dense") - 1
+        rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
+        cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
+        lengths = [rows.filter(pl.col(c.GROUP) == group)["cell"].n_unique() for group in groups]
+        pos, neg = (rows[side].to_numpy() for side in (c.POS, c.NEG))
+        # Classes keep their sizes, except in clusters, which may hold both classes.
+        classes = [np.ones(len(rows), dtype=bool)] if by == c.CLUSTER else [pos > 0, neg > 0]
+        strata = [np.unique(units[members]) for members in classes]
+        return cls(strata, units, cells, pos, neg, lengths)
 
     @property
     def sizes(self) -> tuple[float, float]:

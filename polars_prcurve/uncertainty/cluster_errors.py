@@ -61,10 +61,7 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
 
 
 def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
-    """Set the sizes of pairs to what classes of `cells` count as; those of rows become ROW_SIZES.
-
-    Add STUDENT_FREEDOM and CLUSTER_ETA_VARIANCE.
-    """
+    """Set the sizes of pairs to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
     shares = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _CLASSES}
     clusters = cells.select(c.GROUP, c.CLUSTER, **shares).group_by(c.GROUP, c.CLUSTER)
     # A cluster moves the logit of the prevalence by its share of positives less that of negatives.

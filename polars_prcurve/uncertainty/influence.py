@@ -118,11 +118,7 @@ def add_influences(
     key: str,
     metrics: Mapping[str, Influence],
 ) -> pl.LazyFrame:
-    """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row.
-
-    The rows of a `key` come from the highest score down. `rows` are those that formulas read in each
-    lane.
-    """
+    """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row."""
 
     def compute_influences(rows: Rows) -> dict[str, pl.Expr]:
         columns: dict[str, pl.Expr] = {}
@@ -317,10 +313,7 @@ class EtaLanes:
     def unpack(
         self, totals: pl.LazyFrame, names: Sequence[str], *, pair: str = c.PAIR, also: Sequence[str] = ()
     ) -> pl.LazyFrame:
-        """Return one row per pair, with the columns `names` and `also`, which all lanes of a row share.
-
-        The number of the pair, in the column `pair`, is null for an unused lane.
-        """
+        """Return a row per pair, with `names` and `also`; the number `pair` of unused lanes is null."""
         if self.width == 1:
             return totals
         number, lanes = pl.col(pair) % self.etas_per_group, range(self.width)

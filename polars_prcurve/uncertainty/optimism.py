@@ -46,10 +46,9 @@ def build_optimism_table(
     metrics: Sequence[PointMetric],
     certainty: Intervals | None,
 ) -> pl.LazyFrame | None:
-    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER.
+    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER that maximizes.
 
-    There is a row for each pair and target that maximizes. Without two examples of a class it is null.
-    Return None unless the method is the bootstrap.
+    None unless the method is the bootstrap; null without two examples of a class.
     """
     if certainty is None or certainty.method != "bootstrap":
         return None
@@ -83,10 +82,7 @@ def _measure_samples(
     metrics: Sequence[PointMetric],
     certainty: Intervals,
 ) -> list[list[float]]:
-    """Return PAIR, the number of a target, and the optimism of each metric, for all of them in a row.
-
-    `samples` are those of the groups of `pairs`, in their order. NaN where the optimism is not known.
-    """
+    """Return rows of PAIR, number of a target, and optimism of each metric; NaN if unknown."""
     import numpy as np
 
     n, rows, n_dropped = certainty.resamples, [], 0

@@ -84,10 +84,8 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
 
 
 def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
-    """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads.
-
-    They are variances of both classes of the field, times the effective sizes less 1.
-    """
+    """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
+    # Of both classes of the field, times the effective sizes less 1.
     key, names, frame, *_ = influences
     sizes = [f"{name}_{side}_size" for name in names for side in _CLASSES]
     kinds = [f"{name}_{kind}" for name in names for kind in ("pos", "neg", "gap")]
@@ -136,19 +134,16 @@ def carry_part_eta_errors(
     *,
     confidence: float,
 ) -> pl.LazyFrame:
-    """Let the intervals of areas of fields carry the errors of the prevalences of their parts.
-
-    `values` has one row of `pairs` per field: the metrics, and `<name>_standard_error`, `_low`, `_high`,
-    `_reliable`. Areas that do not depend on one prevalence depend on how parts differ in it.
-    """
+    """Let the intervals of areas of fields carry the errors of the prevalences of their parts."""
+    # Areas that do not depend on one prevalence depend on how parts differ in it.
     assert table.parts is not None
     moved = {name: metric for name, metric in named.items() if metric.recipe.influence is not None}
     if not (moved and table.parts.uncertain_eta):
         return values
     values = values.cache()  # also what values at other prevalences are measured from
-    points = _build_moved_curves(table, sweep, pairs.select(c.GROUP, "eta"))
     columns = [pl.col(name).alias(f"{name}_of_field") for name in moved]
-    at_ends = _compute_moved_values(points, moved).join(values.select(c.GROUP, *columns), on=c.GROUP)
+    at_ends = _compute_moved_values(table, sweep, pairs.select(c.GROUP, "eta"), moved)
+    at_ends = at_ends.join(values.select(c.GROUP, *columns), on=c.GROUP)
     values = values.join(_add_distances(at_ends, moved, z_value(confidence)), on=c.GROUP, how="left")
     values = add_eta_limits(values)
     for name, metric in moved.items():
@@ -164,15 +159,15 @@ def carry_part_eta_errors(
     return values
 
 
-def _build_moved_curves(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the points of the curves with one prevalence moved: _FIELD, PART, _END, eta, recall, fpr.
-
-    They are the points of a field on which recall rises, and those before, from the highest score down.
-    """
+def _compute_moved_values(
+    table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame, moved: Mapping[str, CurveMetric]
+) -> pl.LazyFrame:
+    """Return one row per field and part, with the value of each metric at both ends of the eta."""
+    # Points of a field on which recall rises, and those before, from the highest score down.
     rises = pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)
     kept = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
-    points = kept.select(*table.by, c.GROUP, c.SCORE, "recall", "fpr")
-    parts = points.drop(table.by).join(build_part_counts(table, points), on=[c.GROUP, c.SCORE])
+    of_field = kept.select(*table.by, c.GROUP, c.SCORE, "recall", "fpr")
+    parts = of_field.drop(table.by).join(build_part_counts(table, of_field), on=[c.GROUP, c.SCORE])
     parts = add_moved_etas(add_part_rates(parts.join(etas, on=c.GROUP)))
     keys = (pl.col(c.GROUP).alias(_FIELD), PART, c.SCORE)
     ends = (
@@ -182,12 +177,7 @@ def _build_moved_curves(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFram
         for end, at_end in enumerate(RATES_AT_ETAS)
     )
     number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(c.GROUP)
-    stacked = pl.concat(ends).with_columns(number)
-    return stacked.sort(c.GROUP, c.SCORE, descending=[False, True])
-
-
-def _compute_moved_values(points: pl.LazyFrame, moved: Mapping[str, CurveMetric]) -> pl.LazyFrame:
-    """Return one row per field and part, with the value of each metric at both ends of the eta."""
+    points = pl.concat(ends).with_columns(number).sort(c.GROUP, c.SCORE, descending=[False, True])
     points = points.cache()
     groups = points.group_by(c.GROUP).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(c.GROUP)
     segments = add_extents(add_row_before(points.select(c.GROUP, "recall", "fpr")))

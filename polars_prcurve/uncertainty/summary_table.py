@@ -62,11 +62,7 @@ def build_summary_table(
     smooth: bool = False,
     coarse: bool = False,
 ) -> pl.LazyFrame:
-    """Return `by`, eta, what the eta frame carries, and the rest of `list_summary_columns`.
-
-    With `smooth`, the metrics are those of a binormal model that is fitted to each group. With `coarse`,
-    the limits of the metrics come along.
-    """
+    """Return `by`, eta, what the eta frame carries, and the rest of `list_summary_columns`."""
     by_formula = certainty is not None and certainty.method == "analytic"
     for option, given in (("smooth=", smooth), ('method="bootstrap"', certainty and not by_formula)):
         grid = grid.require_exact(option) if given else grid
@@ -101,7 +97,10 @@ def build_summary_table(
         values = add_bootstrap_intervals(Bootstrap(examples, metrics, certainty), sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     names = list_summary_columns(errors=certainty is not None, coarse=coarse)
-    columns = {kind: [pl.col(_name_column(name, kind)) for name in named] for kind in names[4:]}
+    columns = {kind: [pl.col(f"{name}_{kind}") for name in named] for kind in names[5:]}
+    columns |= {"value": [pl.col(name) for name in named]}
+    if certainty is not None:  # of the group
+        columns[ABOVE_CHANCE] = [pl.col(ABOVE_CHANCE)] * len(named)
     long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
     long = long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
     return long.select(*table.by, "eta", *grid.carried, *names[1:])
@@ -127,11 +126,6 @@ def _add_chance(
         above = (above & (n >= _FEW)).fill_null(False)
         above = pl.when(pl.col(_AREA).is_not_null()).then(above)
     return values.with_columns(above.alias(ABOVE_CHANCE))
-
-
-def _name_column(name: str, kind: str) -> str:
-    """Return the column of a metric, or of its group, that becomes the column `kind`."""
-    return name if kind == "value" else kind if kind == ABOVE_CHANCE else f"{name}_{kind}"
 
 
 def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
@@ -184,10 +178,7 @@ def _build_values_with_errors(
     confidence: float,
     uncertain: bool,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair with their errors, which carry that of an uncertain eta.
-
-    Where rows do not count alike, _AREA is among them.
-    """
+    """Return the metrics, and _AREA if rows count unlike, with errors that carry that of eta."""
     doubtful = _list_doubtful(table, named)
     named = {**named, **({_AREA: roc_auc} if of_table.has_unlike_examples(table) else {})}
     is_clustered, is_field = of_table.is_clustered, of_table.is_field

@@ -38,10 +38,7 @@ def counts_unseen(metric: CurveMetric) -> bool:
 
 
 def bind_extended(name: str) -> dict[str, pl.Expr]:
-    """Return the values of both extended curves and their errors, by column.
-
-    They read the metric `name`, both helpers, and `<name>_error` and `<name>_cautious_error`.
-    """
+    """Return the values of both extended curves and their errors, by column."""
     missed, top, lowest = map(pl.col, (c.MISSED_SHARE, c.UNSEEN_SHARE, c.MISSED_PRECISION))
     # A mean over one positive more: below all others it has the least precision, and on top 1.
     least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
