@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -165,12 +165,10 @@ def collect_model_scores(
     import numpy as np
 
     metric, targets = ranking_metric
-    ends = read_pair("eta_range=", eta_range, "two prevalences, 0 < low < high < 1", read_share)
+    expected = "two prevalences, 0 < low < high < 1"
+    ends = read_pair("eta_range=", eta_range, expected, read_share)
     if not 0 < ends[0] < ends[1] < 1:
-        raise PrcError(
-            f"eta_range= is two prevalences, 0 < low < high < 1; got {eta_range!r} (at 1 "
-            "all models meet)"
-        )
+        raise PrcError(f"eta_range= is {expected}; got {eta_range!r} (at 1 all models meet)")
     low, high = map(to_logit, ends)
     if not metric.depends_on_eta:
         raise PrcError(f"{metric.name} does not depend on prevalence, so no models trade places on it")
@@ -189,21 +187,20 @@ def collect_model_scores(
             pairs = curves.build_pairs(grid).filter(pl.col(c.HAS_ETA_ROW).is_not_null())
             query = curves.compute_values(pairs, named).select(c.PAIR, name).sort(c.PAIR)
             values = table.collect(query, "", n_etas=int(np.bincount(models).max(initial=0)))
-            scores = np.empty(len(order))
-            scores[order] = values[name].fill_null(math.nan).to_numpy() * sign
-            return scores
+            return (values[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(order)]
 
-        index = ModelIndex(numbers.select(*table.by))
-        return ModelScores(index, score_curves, sign, low, high, term_size)
-    operating_points = table.collect(build_counted_points(table, targets), "", n_etas=1)
-    rates = operating_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
+        return ModelScores(
+            ModelIndex(numbers.select(*table.by)), score_curves, sign, low, high, term_size
+        )
+    found = table.collect(build_counted_points(table, targets), "", n_etas=1)
+    rates = found.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
     def score_points(models: Indices, places: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            at = metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places))
-            return cast("Floats", at * sign)
+            at: Floats = metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places))
+            return at * sign
 
-    index, points = ModelIndex(operating_points.select(*table.by)), [*map(tuple, rates.tolist())]
+    index, points = ModelIndex(found.select(*table.by)), [*map(tuple, rates.tolist())]
     return ModelScores(index, score_points, sign, low, high, term_size, metric, points)
 
 

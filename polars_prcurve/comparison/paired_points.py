@@ -168,27 +168,11 @@ def replace_weighted_sums(
 ) -> pl.LazyFrame:
     """Replace errors, limits and verdicts of differences where metric number `number` is such a sum."""
     sums = [is_weighted_sum(metric) for metric in metrics]
-    unknown = pl.lit(None, dtype=pl.Float64)
-    of_sums_only = zip(metrics, sums, strict=True)
-    weights = [_find_weights(m, pl.col("eta")) if is_sum else {} for m, is_sum in of_sums_only]
+    difference, is_sum = pl.col("difference"), pick_by_number(number, map(pl.lit, sums), pl.lit(False))
+    pairs, variance, enough = _measure_sums(pairs, metrics, sums, number)
     pairs = pairs.with_columns(
-        pick_by_number(number, (of.get(name) for of in weights), unknown).alias(column)
-        for name, column in _WEIGHTS.items()
+        pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR), is_sum.alias(_IS_SUM)
     )
-    difference = pl.col("difference")
-    variances, enough = [], []
-    for name, column in _WEIGHTS.items():
-        weight = pl.col(column)
-        a, b, n = (pl.col(kind + name) for kind in (A, B, OF_ALL))
-        # See the module for why the product tells whether enough examples are discordant.
-        enough.append((weight == 0) | (a * b >= _LEAST_PRODUCT))
-        a, b, n = a + 0.5, b + 0.5, n + 1
-        of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
-        variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
-    eta_error, slopes = pl.col(A + c.ETA_ERROR), map(_find_slope, metrics, sums)
-    of_eta = (pick_by_number(number, slopes, unknown) * eta_error) ** 2
-    variances.append(pl.when(eta_error > 0).then(of_eta).otherwise(0.0))
-    is_known = difference.is_not_null()
     error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
     known, reliable = error.is_not_null(), pl.all_horizontal(enough)
     low, high = difference - half, difference + half
@@ -203,15 +187,45 @@ def replace_weighted_sums(
         "why": pl.when(known & ~reliable).then(pl.lit("few discordant examples")),
         "resolved": pl.when(known).then(is_resolved(low, high, reliable, decisive)),
     }
-    is_sum = pick_by_number(number, map(pl.lit, sums), pl.lit(False))
     pairs = pairs.with_columns(
-        pl.when(is_known).then(sum(variances, pl.lit(0.0)).sqrt()).alias(_ERROR), is_sum.alias(_IS_SUM)
-    ).with_columns(
         pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
     )
     if level.adjust is None:
         return pairs
     return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
+
+
+def _measure_sums(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], sums: Sequence[bool], number: str
+) -> tuple[pl.LazyFrame, pl.Expr, list[pl.Expr]]:
+    """Return the variance of the difference of weighted sums, and which classes have enough examples."""
+    weights: list[Mapping[str, pl.Expr]] = []
+    slopes: list[pl.Expr | None] = []
+    eta, unknown = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
+    rates = {n: (pl.col(A + n) - pl.col(B + n)) / pl.col(OF_ALL + n) for n in AMOUNTS}
+    for metric, is_sum in zip(metrics, sums, strict=True):
+        weights.append(_find_weights(metric, eta) if is_sum else {})
+        # A difference is linear in the prevalence, too; this is its growth with the logit.
+        ends = [_find_weights(metric, pl.lit(end)) for end in ((0.0, 1.0) if is_sum else ())]
+        at = [sum((rates[name] * of[name] for name in rates), pl.lit(0.0)) for of in ends]
+        slopes.append(eta * (1 - eta) * (at[1] - at[0]) if is_sum else None)
+    pairs = pairs.with_columns(
+        pick_by_number(number, (of.get(name) for of in weights), unknown).alias(column)
+        for name, column in _WEIGHTS.items()
+    )
+    variances, enough = [], []
+    for name, column in _WEIGHTS.items():
+        weight = pl.col(column)
+        a, b, n = (pl.col(kind + name) for kind in (A, B, OF_ALL))
+        # See the module for why the product tells whether enough examples are discordant.
+        enough.append((weight == 0) | (a * b >= _LEAST_PRODUCT))
+        a, b, n = a + 0.5, b + 0.5, n + 1
+        of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
+        variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
+    eta_error = pl.col(A + c.ETA_ERROR)
+    of_eta = (pick_by_number(number, slopes, unknown) * eta_error) ** 2
+    variances.append(pl.when(eta_error > 0).then(of_eta).otherwise(0.0))
+    return pairs, sum(variances, pl.lit(0.0)), enough
 
 
 def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
@@ -220,18 +234,3 @@ def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
     of_class = {"pos": (one, zero), "neg": (zero, one)}
     none = metric.from_columns(zero, zero, eta)
     return {name: metric.from_columns(*rates, eta) - none for name, rates in of_class.items()}
-
-
-def _find_slope(metric: PointMetric, is_sum: bool) -> pl.Expr | None:
-    """Return how fast the difference of a weighted sum grows with the logit of the prevalence."""
-    if not is_sum:
-        return None
-    # The difference is linear in the prevalence, too.
-    at_0, at_1 = (
-        sum(
-            (pl.col(A + name) - pl.col(B + name)) / pl.col(OF_ALL + name) * weight
-            for name, weight in _find_weights(metric, pl.lit(end)).items()
-        )
-        for end in (0.0, 1.0)
-    )
-    return pl.col("eta") * (1 - pl.col("eta")) * (at_1 - at_0)

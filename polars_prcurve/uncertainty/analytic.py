@@ -273,9 +273,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
     correlated, z = rows in _CORRELATED, z_value(confidence)
     read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
     read |= {"correlation": c.RATE_CORRELATION} if correlated else {}
-    helpers = {
-        f"{name}_{kind}": _build_column_at_recall(recall, column) for kind, column in read.items()
-    }
+    helpers = {f"{name}_{kind}": _build_column_at_recall(recall, of) for kind, of in read.items()}
     # Less recall is reached above the threshold, more recall below it.
     for place, deviations in {"middle": 0.0, "above": -_Z_95, "below": _Z_95}.items():
         helpers[f"{name}_{place}"] = _build_fpr_at_recall(recall, deviations)

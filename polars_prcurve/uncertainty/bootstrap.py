@@ -256,8 +256,8 @@ def _correct_percentiles(
     n_known = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
 
     def find_quantile(limit: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        """Return the normal quantile of the share of replicates below; a tie counts half."""
-        share = ((replicates < limit).sum(axis=0) + (replicates == limit).sum(axis=0) / 2) / n_known
+        ties = (replicates == limit).sum(axis=0) / 2  # each counts half
+        share = ((replicates < limit).sum(axis=0) + ties) / n_known
         inside = share.clip(0.5 / n_known, 1 - 0.5 / n_known)  # quantiles of 0 and 1 are infinite
         return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inside))
 
@@ -276,11 +276,9 @@ def _correct_percentiles(
         # Number (n + 1) * level of n, counted here from 0 (Davison and Hinkley 1997, section 5.2).
         place = (level * (n_known + 1) - 1).clip(0, n_known - 1)
         below = np.floor(place).astype(np.int64)
-        neighbours = [
-            np.take_along_axis(rising, np.minimum(number, n_known - 1)[None], axis=0)[0]
-            for number in (below, below + 1)
-        ]
-        ends.append(neighbours[0] + (place - below) * (neighbours[1] - neighbours[0]))
+        nearest = (np.minimum(number, n_known - 1)[None] for number in (below, below + 1))
+        start, end = (np.take_along_axis(rising, number, axis=0)[0] for number in nearest)
+        ends.append(start + (place - below) * (end - start))
     # The p-value is 1 - confidence of the interval that ends at 0: solve the levels above for z.
     one_side = cdf((find_quantile(0.0) - 2 * z0) / factor)
     low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)

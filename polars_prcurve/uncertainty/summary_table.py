@@ -66,22 +66,21 @@ def build_summary_table(
     by_formula = certainty is not None and certainty.method == "analytic"
     for option, given in (("smooth=", smooth), ('method="bootstrap"', certainty and not by_formula)):
         grid = grid.require_exact(option) if given else grid
-    named, in_field = number_metrics(metrics), of_table.is_field(table)
+    named = number_metrics(metrics)
     needed = named | _name_limits(named) if coarse else named
     doubtful = _list_doubtful(table, named) if by_formula else {}
     read = [*needed.values(), *_name_limits(doubtful).values()]
     ends_only = certainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
     clusters = by_formula and analytic.needs_cluster_rates(table, metrics)
     sweep = build_sweep(table, effective=by_formula, clusters=clusters, ends_only=ends_only)
-    if by_formula and in_field:  # the parts read it, too
+    if by_formula and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
     else:
         # Influences also need the negatives below all positives, which only the last row tells.
         curves = build_curves(table, sweep, read, with_last=by_formula)
-    pairs = curves.build_pairs(grid)
-    checks = late_checks(table, grid)
+    pairs, checks = curves.build_pairs(grid), late_checks(table, grid)
     if certainty is not None and by_formula:
         level, uncertain = certainty.level, grid.uncertain
         values = _build_values_with_errors(
@@ -181,17 +180,17 @@ def _build_values_with_errors(
     """Return the metrics, and _AREA if rows count unlike, with errors that carry that of eta."""
     doubtful = _list_doubtful(table, named)
     named = {**named, **({_AREA: roc_auc} if of_table.has_unlike_examples(table) else {})}
-    is_clustered, is_field = of_table.is_clustered, of_table.is_field
+    cells_of, parts_of = cluster_errors.count_cluster_cells, part_errors.count_part_cells
     build = partial(
         build_analytic_values,
         curves,
         confidence=confidence,
         rows=analytic.find_row_kind(table),
-        cells=cluster_errors.count_cluster_cells(table, sweep) if is_clustered(table) else None,
-        parts=part_errors.count_part_cells(table, sweep) if is_field(table) else None,
+        cells=cells_of(table, sweep) if of_table.is_clustered(table) else None,
+        parts=parts_of(table, sweep) if of_table.is_field(table) else None,
     )
     values = build(pairs, named)
-    if is_field(table):
+    if of_table.is_field(table):
         return part_errors.carry_part_eta_errors(
             values, pairs, named, table, sweep, confidence=confidence
         )
