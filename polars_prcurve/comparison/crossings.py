@@ -1,12 +1,8 @@
 """Prevalences at which models trade places, and the best model in between.
 
-    sweep of each model -> curves    in memory, because the search evaluates them many times
-                        -> scores    of all models, at any prevalence
-    model pairs         -> roots     prevalences at which the difference of two scores changes sign
-    roots               -> leaders   the best model from one overtaking to the next
-
-Places are logits of prevalence: from 0.001 to 0.01 is about as far as from 0.01 to 0.1. For operating
-points, whose rates are fixed, an equation of the metric gives the roots without a search.
+Curves are in memory, because the search evaluates them many times. Places are logits of prevalence: from
+0.001 to 0.01 is about as far as from 0.01 to 0.1. For operating points, whose rates are fixed, an
+equation of the metric gives the roots without a search.
 
 Source: Brabec et al. 2020, section 4.
 """

@@ -3,13 +3,10 @@
 What both models find easy or hard cancels out of the difference. Its variance is that of differences of
 influences among the examples, and mostly smaller than the sum of two variances.
 
-    rows of both models -> places       where the score of an example lies among those of positives
-                        -> cells        examples of the same two influences, counted for all prevalences
-    cells × eta         -> variances    of differences of influences
-
 All negatives between two scores of positives have one influence. So there are few influences, and fewer
-cells than examples where positives are rare. An influence has a number in its curve, so that one look-up
-per model finds those of a cell at several prevalences, which are side by side: see `EtaLanes`.
+cells, examples of the same two influences, than examples where positives are rare. An influence has a
+number in its curve, so that one look-up per model finds those of a cell at several prevalences, which
+are side by side: see `EtaLanes`.
 
 Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula.
 """

@@ -1,8 +1,5 @@
 """Differences of point metrics between models that flag the same examples, at one target.
 
-    thresholds and scores of both models -> discordant examples    flagged by one model alone
-                                         -> errors                 of both rates, and of the metric
-
 A metric that is a weighted sum of recall and fpr, such as net benefit, has a difference that is one of
 differences of rates. A difference of rates is (b - c) / n, with b of n examples flagged by model a alone
 and c by model b alone. Its variance is that of a number that is 1, -1 or 0 per example, after half an
@@ -12,8 +9,7 @@ An interval is reliable if b times c is at least 25 in each class that counts. C
 and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
 nearly all of both: it would mark just the samples whose difference is too large.
 
-Both thresholds were given. Where they are found in the sample, where examples have weights, and of
-metrics that are no weighted sums, differences are in `point_differences`.
+Both thresholds were given. Differences of other thresholds and metrics are in `point_differences`.
 
 Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
 """

@@ -1,15 +1,10 @@
 """Differences of point metrics between models, at one target.
 
-    operating point of each model -> value, low, high    as in `operating_points`
-    model pairs                   -> differences         distances from values to ends of intervals add
-                                                         up in quadrature, on either side
-                                  -> verdicts            whether the sign is certain
-
 The lower end of a - b is as far from it as the root of (a - low of a)**2 + (high of b - b)**2, and the
 upper end likewise. There is no standard error, since the two distances differ. For several pairs both
 distances are stretched by the ratio of normal quantiles.
 
-Of models that share their examples both values err together: see `add_correlation`; and `paired_points`
+Of models that share their examples both values err together: see `_add_correlation`, and `paired_points`
 for metrics that are weighted sums of both rates, which have a standard error at given thresholds. Where
 the sample finds the thresholds, they move with its errors: see `curves.moving_band`. Of examples that
 were drawn by strata it is not known how much both values share at given thresholds, and their errors are

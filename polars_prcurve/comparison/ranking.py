@@ -1,12 +1,7 @@
 """Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
 
-    summary, or operating points    the value of each model
-        -> ranking                  models in order, within each `by` group and prevalence
-        -> differences              of all pairs of models, with limits that hold at once
-        -> lead                     how far each model is behind the best other one
-
-With id= the models share examples, and the differences are those of a paired comparison. Otherwise each
-model has a sample of its own, and both errors add up in quadrature.
+With id= the models share examples, and their differences are those of a paired comparison. Otherwise
+each model has a sample of its own, and both errors add up in quadrature.
 
 A model may be the best one if it is not surely behind any other. All differences of a group hold at
 once (Tukey 1953, Kramer 1956; see `verdicts`), so that the limits, `resolved` and `may_be_best` are one

@@ -4,11 +4,6 @@ A curve is its points, joined by straight lines from (0, 0) to (1, 1). It may ri
 is no function of fpr. But it has just one point on each falling diagonal `recall + fpr = s`. So curves
 are compared by `d = recall - fpr` as a function of s, which joins the corners by straight lines, too.
 
-    curves    rotated to s and d
-          -> gaps         of two curves, at the corners of both
-          -> dominance    all gaps have one sign
-          -> crossings    places at which the gap changes sign
-
 A curve that is nowhere below another has at least its precision at every recall and every prevalence.
 Only models on the hull of all curves together can be best in accuracy, cost or net benefit.
 

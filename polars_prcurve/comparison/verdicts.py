@@ -1,8 +1,6 @@
 """What is said of a difference: its limits, its p-value, and whether its sign can be relied on.
 
-All is read from columns of one row per model pair: `<name>_difference`, `<name>_standard_error`, and
-`<name>_reliable`.
-
+All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_reliable`.
 The errors of average precision are those of examples that were seen. What unseen ones could do is in
 the interval of either model; see `unseen_examples`. With the distances a and b from both values to the
 ends that point at each other, and the covariance C of both values, the difference reaches 0 within
@@ -14,14 +12,12 @@ does. So the difference may also be that of the lower curve of one model and the
 other, with the error of the difference and the jumps by the unseen positives. Whichever is nearer
 counts: in simulations not even the nearer one told equal models apart too often.
 
-Besides, the difference is computed a second time, with one false positive more at
-every threshold in both models. The larger error counts, and the difference that is nearer to 0. So a
-sign is certain only if neither chance nor unseen examples explain it. Without this, models of equal
-average precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
+Besides, the difference is computed a second time, with one false positive more at every threshold in
+both models. The larger error counts, and the difference that is nearer to 0. Without this, models of
+equal average precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
 
 Of several models, all differences of a group hold at once: the farthest two of K equal values are not
-farther apart than the quantile of the studentised range (Tukey 1953, Kramer 1956). Holm 1979 adjusts
-p-values of several pairs.
+farther apart than the quantile of the studentised range (Tukey 1953, Kramer 1956).
 """
 
 from __future__ import annotations

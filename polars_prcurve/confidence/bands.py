@@ -1,40 +1,30 @@
 """Bands: intervals of point metrics at any prevalence, from intervals of recall and of fpr.
 
 Recall and fpr come from independent samples, the positives and the negatives, and nearly every point
-metric rises or falls with each of them throughout. Two bands follow from that:
+metric rises or falls with each of them throughout. Three bands follow from that:
 
-    rectangle   Over all pairs of rates within both intervals, the metric is least in one corner and
-                greatest in the opposite corner (B 12-13). If the interval of each rate has the square
-                root of the level, the band has at least the level. It is too wide, since both rates are
-                seldom wrong at once.
-    mover       The distances from the estimate to the end of either interval are added in quadrature, on
-                a scale where the metric is unbounded (Zou and Donner 2008), and of net benefit, which is
-                linear in both rates, as they are. The band has the level it names. This is the default.
+    mover         The distances from the estimate to the end of either interval are added in quadrature,
+                  on a scale where the metric is unbounded (Zou and Donner 2008), and of net benefit,
+                  which is linear in both rates, as they are. It has the level it names: the default.
+    rectangle     Over all pairs of rates within both intervals, the metric is least in one corner and
+                  greatest in the opposite corner (Brabec et al. 2020, 12-13). If the interval of each
+                  rate has the square root of the level, the band has at least the level.
+    simultaneous  The rectangle over intervals of a local level, which hold at all thresholds at once,
+                  and so at a chosen one, too (Berk and Jones 1979). See `local_levels`.
 
-Both take the threshold as fixed. If it is chosen to reach a certain recall, the sample moves the
-threshold too, and precision is less certain than the band says. A third band holds at all thresholds at
-once, and so at a chosen one, too:
-
-    simultaneous  The rectangle again, over intervals of a local level: all intervals of a class hold at
-                once with the square root of the level. The rates hold, and so all metrics at all
-                prevalences do. See `local_levels`.
-
-Where clusters of examples hold both classes, the errors of recall and fpr are correlated. With their
-correlation R and the distances a and b to the end of either interval, a**2 + b**2 - 2 R a b takes the
-place of a**2 + b**2: a metric that rises with recall falls with fpr.
+The first two take the threshold as fixed. Where clusters of examples hold both classes, the errors of
+recall and fpr are correlated. With their correlation R and the distances a and b to the end of either
+interval, a**2 + b**2 - 2 R a b takes the place of a**2 + b**2: a metric that rises with recall falls
+with fpr.
 
 Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
 third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
-both ends counts for the low end of the band, and the higher for the high end. A prevalence that was
-counted in the table is such an estimate, but the intervals of many metrics are simpler then; see
-`cohorts`.
+both ends counts for the low end of the band, and the higher for the high end. Of a prevalence that was
+counted in the table, many metrics have simpler intervals; see `cohorts`.
 
-A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate has
-the value where the target is met if the rate is there; see `curves.moving_band`. So does each end of a
-prevalence that was counted, or is an estimate. No distance is less than that of one example, or of the
-step of the curve there: a target is met between two rows.
-
-Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
+A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
+a prevalence, has the value where the target is met if it is there; see `curves.moving_band`. No distance
+is less than that of one example, or of the step of the curve there: a target is met between two rows.
 """
 
 from __future__ import annotations
@@ -199,12 +189,7 @@ class BandOptions:
         else:
             compute = compute_recall_limits if rate == "recall" else compute_limits
             ends = compute(value * size, size, self.rate_level, self.interval)
-        return zip(name_limits(rate), ends, strict=True)
-
-
-def name_limits(rate: str) -> tuple[str, str]:
-    """Return the columns of both ends of the interval of a rate, or of another share."""
-    return LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high"))
+        return zip(LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high")), ends, strict=True)
 
 
 def read_bands(
@@ -389,10 +374,11 @@ def _find_ends_of_shares(metric: PointMetric) -> list[pl.Expr]:
     """Return both ends of a metric, from those of the share, or of both shares, that it follows from."""
     first, *others = cohorts.list_shares(metric)
     if not others:
-        ends = [cohorts.evaluate_share(metric, pl.col(name)) for name in name_limits(first)]
+        ends = [cohorts.evaluate_share(metric, pl.col(f"{first}_{end}")) for end in ("low", "high")]
     else:
         (second,) = others
-        a, b = ([pl.col(name), *map(pl.col, name_limits(name))] for name in (first, second))
+        places = ("", "_low", "_high")
+        a, b = ([pl.col(f"{name}{place}") for place in places] for name in (first, second))
         value, shared = cohorts.evaluate_difference(metric, [a[0], b[0]]), _name_correlation(metric)
         # It rises with the first share, and falls with the second one.
         low, high = (
@@ -416,9 +402,10 @@ def _choose_ends(
     """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE."""
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
     # the corner takes the place of the end.
+    bounds = scale_bounds(metric)
     return [
         pl.when(pl.col(ESTIMATE).is_finite() & end.is_not_nan())
-        .then(from_unbounded(end, scale_bounds(metric)))
+        .then(from_unbounded(end, bounds))
         .otherwise(corner)
         for corner, end in zip(corners, scaled, strict=True)
     ]

@@ -1,26 +1,20 @@
 """How many examples make precision known to a given width: of one class for its rate, or of both.
 
 `sample_size` asks about one rate. The interval is narrow enough if its upper end is at most
-(1 + delta) / (1 - delta) times the lower end. Four methods have a closed form for that; the others are
-solved by halving.
-
-`add_needed_sizes` asks about both rates of a row, for a band that is narrow enough in most test sets.
-The band is that of `bands`, with distances in quadrature. On the logit scale precision is
-logit(eta) + log(recall / fpr). So its two distances do not depend on prevalence, and neither do the ends
-L and U of the ratio recall / fpr. At one prevalence the width of the band is the difference of the
-precisions of both ends. Over all prevalences it is at most (sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)), as
-`precision_width` has it (Brabec et al. 2020).
+(1 + delta) / (1 - delta) times the lower end. `add_needed_sizes` asks about both rates of a row, for a
+band of `bands` that is narrow enough in most test sets. On the logit scale precision is
+logit(eta) + log(recall / fpr), so neither its two distances nor the ends L and U of the ratio
+recall / fpr depend on prevalence. At one prevalence the width of the band is the difference of the
+precisions of both ends. Over all it is at most (sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)).
 
 A test set of some size finds more or fewer true and false positives than are expected. Either number is
 moved up and down by z binomial standard deviations and half an example. The greater growth of the
 logarithm of the width is the distance of that number, and both distances are added in quadrature. The
 sum with the expected logarithm is about the quantile `assurance` = Phi(z) of all test sets, and must not
-exceed the logarithm of `delta`.
+exceed the logarithm of `delta`. Both classes share the burden: their sizes stand in the proportion in
+which either rate alone would be known to `delta` alone. One factor of both is found by halving.
 
-Both classes share the burden: their sizes stand in the proportion in which either rate alone would be
-known to `delta` alone. One factor of both is found by halving.
-
-Sources: (B) Brabec et al. 2020; Zou and Donner 2008.
+Sources: Brabec et al. 2020; Zou and Donner 2008.
 """
 
 from __future__ import annotations

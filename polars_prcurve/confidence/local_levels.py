@@ -6,10 +6,9 @@ hold with probability L if
 
     P(a <= F_i(U(i)) <= 1 - a for every i) = L,
 
-where F_i is the distribution of U(i), a beta distribution with parameters i and n - i + 1 (Berk and
-Jones 1979; Gontscharuk et al. 2016). Then the interval from the quantile a of Beta(k, n - k + 1) to the
-quantile 1 - a of Beta(k + 1, n - k) holds the true rate at every threshold at once, k being the number
-of flagged examples there. Where scores tie, fewer thresholds are asked, and the level is at least L.
+where F_i is the beta distribution of U(i), with parameters i and n - i + 1. Then the interval from the
+quantile a of Beta(k, n - k + 1) to the quantile 1 - a of Beta(k + 1, n - k) holds the true rate at every
+threshold at once, of which k examples are flagged. Where scores tie, the level is at least L.
 
 The probability is exact. U(1), ..., U(n) are the times of a Poisson process with n events in [0, 1]. The
 walk goes through the sorted ends of all intervals and carries the chances of each number of events so

@@ -1,10 +1,8 @@
 """The bootstrap: errors of curve metrics, from their values in many replicates of the samples.
 
-    samples -> draws        the positives and negatives in each cell of each replicate
-            -> curves       a replicate is a curve like any other, with the same metrics
-            -> errors       standard deviation and bias-corrected percentiles over the replicates
-
-Polars draws no random counts, so draws are NumPy arrays. Replicates times cells can exceed the memory:
+A replicate is a curve like any other, with the same metrics. Errors are the standard deviation and the
+bias-corrected percentiles over the replicates. Polars draws no random counts, so draws are NumPy arrays:
+the positives and negatives in each cell of each replicate. Replicates times cells can exceed the memory:
 small samples are computed together in a block, and a large one in several runs over its replicates.
 
 Sources: Efron 1981; Efron and Tibshirani 1993, chapter 14; Davison and Hinkley 1997; Hesterberg 2015.

@@ -1,20 +1,14 @@
 """Standard errors of curve metrics, from how much each example moves the estimate.
 
 Each example has an *influence*. Except for terms of higher order, an estimate is the truth, plus the
-mean influence of the positives in the sample, plus the mean influence of the negatives. Let V and W be
-the variances of both kinds of influence among the examples. Then the variance of the estimate is
-
-    V / n_pos + W / n_neg
+mean influence of the positives in the sample, plus that of the negatives. With the variances V and W of
+both kinds of influence among the examples, the variance of the estimate is V / n_pos + W / n_neg.
 
 A constant added to all influences changes no variance, so influences are computed up to a constant. All
 examples of one score have equal influence, and so have all negatives between two scores of positives.
 So a row of the curve stands for all examples down to it: `rise` is the share of the positives on this
-row, `run` the share of the negatives on it, and `gap` the share of the negatives between it and the row
-before.
-
-    segments -> influences    a sum along each curve, from the highest score down
-             -> centred       less their means
-             -> variances     weighted by rise, run and gap
+row, `run` the share of the negatives on it, and `gap` that of the negatives between it and the row
+before. Influences are a sum along each curve, from the highest score down, less their means.
 
 Means and variances are sums of shares, which do not depend on the order of the rows (see `exact_sums`).
 For that, influences are first divided by a power of two, their size, which none of their curve reaches.
@@ -280,7 +274,7 @@ class EtaLanes:
         def read(lane: int, name: str) -> pl.Expr:
             return pl.col(_name_in_lane(name, lane) if name in self.laned else name)
 
-        return [partial(read, lane) for lane in range(self.width)]
+        return [pl.col] if self.width == 1 else [partial(read, lane) for lane in range(self.width)]
 
     def compute(
         self, make: Callable[[Lane], Mapping[str, pl.Expr]], lanes: Iterable[Lane]
