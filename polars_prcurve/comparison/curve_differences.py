@@ -1,11 +1,7 @@
 """Differences of curve metrics between the models of a group.
 
-sweep of each model -> values        as in a summary
-model pairs         -> differences   of values
-                    -> errors        of examples that both models scored (paired_errors), or of a
-                                     sample for each model, where both errors add up in quadrature; that
-                                     of a prevalence which is an estimate adds up, too
-                    -> verdicts      limits, p-values, and whether the sign is certain
+Errors are of examples that both models scored (`paired_errors`), or of a sample for each model, where
+both add up in quadrature. That of a prevalence which is an estimate adds up, too.
 """
 
 from __future__ import annotations
@@ -218,8 +214,9 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
         for of in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
             found[of] = (found[of] ** 2 + of_eta).sqrt()
     if clustered:
-        of_influences = [n for n, (_, metric) in errors.items() if metric.recipe.influence is not None]
-        found |= {key: value for name in of_influences for key, value in find_freedom(name).items()}
+        for name, (_, metric) in errors.items():
+            unknown = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
+            found |= unknown if metric.recipe.influence is None else find_freedom(name)
     return _take_larger_errors(models, differences.with_columns(**found))
 
 

@@ -25,7 +25,11 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty.cluster_errors import cluster_standard_error, find_freedom
+from polars_prcurve.uncertainty.cluster_errors import (
+    STUDENT_FREEDOM,
+    cluster_standard_error,
+    find_freedom,
+)
 from polars_prcurve.uncertainty.influence import standard_error
 from polars_prcurve.uncertainty.unseen_examples import (
     CAUTIOUS,
@@ -93,7 +97,8 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
         nothing = pl.lit(None, dtype=pl.Float64)
-        return IntervalPlan(helpers, [_name_interval(name, [nothing] * 3, {}, pl.lit(False))])
+        freedom = {f"{name}_freedom": pl.col(STUDENT_FREEDOM)} if clustered else {}
+        return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
     influenced = list_influenced({name: metric})
     errors = {
         f"{of}_error": find_standard_error(of, m, clustered=clustered) for of, m in influenced.items()
@@ -280,12 +285,12 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     size = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr)
     # The helpers know no confidence: they are fpr at 1.96 standard errors of recall.
-    stretch, of_limits = pl.lit(z / _Z_95), size
+    sizes = {"size": size, "size_of_limits": size, "stretch": pl.lit(z / _Z_95)}
     if rows == "clustered":
         # Student's quantiles, of as many clusters as either class has, in place of normal ones.
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
-        stretch, of_limits = of_recall * (1 / _Z_95), size * (z / of_fpr) ** 2
-    sizes = {"size": size, "size_of_limits": of_limits, "stretch": stretch}
+        sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
+        sizes["freedom"] = pl.col(STUDENT_FREEDOM)
     correlation = pl.col(f"{name}_correlation") if correlated else None
     ends = [pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0) for kind in ("most", "least")]
     ends = _move_by_eta(value, [recall / (recall + pl.col(c.ODDS) * end) for end in ends], confidence)
