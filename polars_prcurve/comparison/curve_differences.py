@@ -77,7 +77,6 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(verdicts.LEAST_SIZE)
     differences = differences.with_columns(least)
     differences = verdicts.add_flags(differences, named, level, clustered=clustered)
-    # One row per metric
     long = differences.join(pl.LazyFrame({c.COPY: range(len(models.named))}), how="cross")
     long = long.sort(BASE_GROUP, ETA_NUMBER, c.COPY, *(side + c.GROUP for side in SIDES))
     kinds = set(model_pairs.list_compare_columns(comparison.adjust))

@@ -49,7 +49,6 @@ from polars_prcurve.confidence.rates import (
     compute_recall_limits,
     z_value,
 )
-from polars_prcurve.confidence.reference_slopes import sum_slopes
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
@@ -77,6 +76,10 @@ ESTIMATE = f"{c.RESERVED}estimate"
 _MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
 _RECALLS, _FPRS = LIMIT_COLUMNS.values()
+MOST_LEVELS = 10
+"""Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
+SLOPE_SCALE = "scale"
+"""The field of ETA_REFERENCE with a power of two that is above all sums of slopes."""
 SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 
 
@@ -251,6 +254,21 @@ def add_bands(
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
     return frame
+
+
+def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
+    """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
+    # A level has the share of a class down to it, and a slope. The sum over the examples above a
+    # threshold is linear in the rate within a level, so a rate alone tells it.
+
+    def field(kind: str, level: int) -> pl.Expr:
+        return pl.col(c.ETA_REFERENCE).struct.field(f"{kind}_{of_class}_{level}")
+
+    total, before = pl.lit(0.0), pl.lit(0.0)
+    for level in range(MOST_LEVELS):
+        end = field("share", level)
+        total, before = total + (share.clip(before, end) - before) * field("slope", level), end
+    return total
 
 
 def _add_shares(

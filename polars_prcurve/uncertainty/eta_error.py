@@ -17,7 +17,6 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence import bands
 from polars_prcurve.confidence.rates import z_value
-from polars_prcurve.confidence.reference_slopes import SLOPE_SCALE, sum_slopes
 from polars_prcurve.curves.segment_sums import CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.metrics.curve_metric import CurveMetric, odds_against
@@ -105,7 +104,7 @@ def build_shared_errors(
     shares of examples of influence times slope.
     """
     moved = {name: of for name, of in named.items() if of.depends_on_eta and of.recipe.influence}
-    shared, scale = pairs.select(c.PAIR), pl.col(c.ETA_REFERENCE).struct.field(SLOPE_SCALE)
+    shared, scale = pairs.select(c.PAIR), pl.col(c.ETA_REFERENCE).struct.field(bands.SLOPE_SCALE)
     recall, fpr = pl.col(c.RECALL_BEFORE), pl.col(c.FPR_BEFORE)
     stretches = {
         "pos": ("pos", recall, recall + pl.col(c.RISE)),
@@ -114,7 +113,7 @@ def build_shared_errors(
     }
     for influences in build_influences(curves, pairs, moved, [c.ETA_REFERENCE]):
         frame = influences.frame.with_columns(
-            ((sum_slopes(of, end) - sum_slopes(of, start)) / scale).alias(f"{_SLOPE}{kind}")
+            ((bands.sum_slopes(of, end) - bands.sum_slopes(of, start)) / scale).alias(f"{_SLOPE}{kind}")
             for kind, (of, start, end) in stretches.items()
         )
         terms, sums = {}, {}
