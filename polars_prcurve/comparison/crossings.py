@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 
 CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")
 LEADER_COLUMNS = ("eta_low", "eta_high", "model")
-_SAME_PLACE = 1e-9
-"""Changes of order at places up to this far apart happen at once."""
+_SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at once
 
 
 @hint_at_arguments
@@ -86,10 +85,8 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
 class OrderChanges(NamedTuple):
     """Changes of order between two models, as columns with an item per change."""
 
-    overtaken: Indices
-    """The number of the model that is ahead below the place."""
-    overtaker: Indices
-    """The number of the model that is ahead above the place."""
+    overtaken: Indices  # the number of the model that is ahead below the place
+    overtaker: Indices  # the number of the model that is ahead above the place
     places: Floats
     is_parting: NDArray[np.bool_]
     """Both models are equal below the place: nobody is overtaken, but the order changes."""
@@ -106,17 +103,14 @@ class ModelScores:
     models: ModelIndex
     score_at: Evaluate
     """From numbers of models, and a place for each, to scores. A greater score is better."""
-    sign: float
-    """A score is the metric times this sign."""
-    low: float
-    """The lower end of the search, as a logit of prevalence."""
+    sign: float  # a score is the metric times this sign
+    low: float  # the lower end of the search, as a logit of prevalence
     high: float
     term_size: float
     """If scores are differences of terms that may cancel, the size of the terms; otherwise 0."""
     point_metric: PointMetric | None = None
     """The metric, if it is one of operating points, which stay where they are at all prevalences."""
-    points: Sequence[tuple[float, float]] = ()
-    """The recall and fpr of each model's operating point."""
+    points: Sequence[tuple[float, float]] = ()  # the recall and fpr of each model's operating point
 
     def find_order_changes(self) -> OrderChanges:
         """Return all changes of order, by rising place."""

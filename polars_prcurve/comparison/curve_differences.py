@@ -43,14 +43,10 @@ class _Models(NamedTuple):
     table: ScoreTable
     sweep: SweepTables
     curves: CurveSegments
-    pairs: pl.LazyFrame
-    """One row per model and prevalence."""
-    named: dict[str, CurveMetric]
-    """The metrics by the names of their columns."""
-    moved: dict[str, CurveMetric]
-    """The metrics whose errors carry that of a prevalence, if it has one."""
-    clustered: bool
-    """Whether errors are from influences that are added up by cluster."""
+    pairs: pl.LazyFrame  # one row per model and prevalence
+    named: dict[str, CurveMetric]  # the metrics by the names of their columns
+    moved: dict[str, CurveMetric]  # the metrics whose errors carry that of a prevalence, if it has one
+    clustered: bool  # whether errors are from influences that are added up by cluster
 
     def name(self, kind: str) -> list[str]:
         """Return the columns of one kind of all metrics."""

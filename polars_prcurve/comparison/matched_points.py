@@ -32,8 +32,7 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 
-Matched: TypeAlias = Literal["recall", "fpr"]
-"""The rate that the model and the point have in common."""
+Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
 _POINT = "point_"
 _ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
 """The rates that may differ, of the model and of the point, and both ends of either."""

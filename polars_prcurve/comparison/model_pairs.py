@@ -49,15 +49,12 @@ class Comparison(NamedTuple):
 
     table: InputTable
     grid: EtaTable
-    metrics: Sequence[CurveMetric | PointMetric]
-    """Curve metrics, or point metrics at a target."""
+    metrics: Sequence[CurveMetric | PointMetric]  # curve metrics, or point metrics at a target
     target: Target | None
     certainty: Intervals
     examples: Examples
-    adjust: Adjust = None
-    """How levels are adjusted for several pairs of models."""
-    needs_pairs: bool = True
-    """Whether a table in which no group has two models is refused."""
+    adjust: Adjust = None  # how levels are adjusted for several pairs of models
+    needs_pairs: bool = True  # whether a table in which no group has two models is refused
 
     @property
     def has_weights(self) -> bool:
@@ -119,8 +116,7 @@ def number_within(keys: Sequence[str]) -> pl.Expr:
 class ModelIndex:
     """The models of a table; the number of a model is that of its row."""
 
-    frame: pl.DataFrame
-    """One row per model, sorted by the `by` columns, then by MODEL."""
+    frame: pl.DataFrame  # one row per model, sorted by the `by` columns, then by MODEL
 
     def group_numbers(self) -> Indices:
         """Return the number of the `by` group of each model, from 1 up."""

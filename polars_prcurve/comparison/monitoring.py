@@ -42,8 +42,7 @@ class Watch:
     metric: str
     eta: float | None
     confidence: float
-    reference: float | None
-    """What the rate is to be at least, or fpr at most; None if a table tells."""
+    reference: float | None  # what the rate is to be at least, or fpr at most; None if a table tells
 
     @property
     def alpha(self) -> float:

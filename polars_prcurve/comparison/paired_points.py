@@ -30,8 +30,7 @@ from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
 
-AMOUNTS = {"pos": c.POS, "neg": c.NEG}
-"""The column of what a row adds to a class, by class."""
+AMOUNTS = {"pos": c.POS, "neg": c.NEG}  # the column of what a row adds to a class, by class
 BOTH, OF_ALL = f"{c.RESERVED}both_", f"{c.RESERVED}n_"
 """What the columns with the examples of a class begin with that both models flag, and with all examples;
 those that one model alone flags begin with A or B."""

@@ -200,8 +200,7 @@ _AGREEMENT = {name: f"{c.RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
 _RATES = {
     name: [f"{c.RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in AMOUNTS
-}
-"""The rate of a class, half an example added, and the ends of an interval of one error around it."""
+}  # the rate of a class, half an example added, and the ends of an interval of one error around it
 _MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 """How far the rate of a class moves the value of a model."""
 

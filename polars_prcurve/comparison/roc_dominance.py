@@ -33,18 +33,15 @@ if TYPE_CHECKING:
 
 DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")
-_ROUNDING = 1e-12
-"""Gaps up to this are rounding, of rates and of interpolation between them."""
+_ROUNDING = 1e-12  # gaps up to this are rounding, of rates and of interpolation between them
 _MODEL_NUMBER, _GROUP_NUMBER = f"{c.RESERVED}model_number", f"{c.RESERVED}group_number"
 
 
 class _RotatedRoc(NamedTuple):
     """A ROC curve in rotated coordinates, from (0, 0) to (1, 1); empty for a model without a curve."""
 
-    sums: Floats
-    """s = recall + fpr, rising."""
-    differences: Floats
-    """d = recall - fpr."""
+    sums: Floats  # s = recall + fpr, rising
+    differences: Floats  # d = recall - fpr
 
 
 def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:

@@ -29,30 +29,23 @@ if TYPE_CHECKING:
     _PlaceAndGap: TypeAlias = tuple[Floats, Floats]
 
 
-_SCAN_STEPS = 400
-"""The scan has at least this number of steps."""
-_MAX_STEP = 0.05
-"""The scan has steps of at most this width."""
-_REFINEMENT = 16
-"""A finer grid has this number of steps in place of one."""
-_TOLERANCE = 1e-11
-"""The width at which a bracket is narrow enough."""
+_SCAN_STEPS = 400  # the scan has at least this number of steps
+_MAX_STEP = 0.05  # the scan has steps of at most this width
+_REFINEMENT = 16  # a finer grid has this number of steps in place of one
+_TOLERANCE = 1e-11  # the width at which a bracket is narrow enough
 _ROUNDING = 2.0**-50
 """Relative differences of values up to this are rounding: 4 units in the last place of a float."""
 _TINY = 1e-300
 """Stands for a gap of 0 that needs a sign. Beside two such gaps in a row the solver halves."""
-_MAX_PAIRS = 20_000
-"""The number of pairs that are scanned at once, which bounds the memory."""
+_MAX_PAIRS = 20_000  # the number of pairs that are scanned at once, which bounds the memory
 
 
 class Roots(NamedTuple):
     """Roots of many pairs, as columns with an item per root."""
 
-    pair: Indices
-    """The number of the pair."""
+    pair: Indices  # the number of the pair
     place: Floats
-    falling: NDArray[np.bool_]
-    """Below the root the first function is greater, above it the second one."""
+    falling: NDArray[np.bool_]  # below the root the first function is greater, above it the second one
     is_parting: NDArray[np.bool_]
     """The place is where two functions part, not a root: they are equal from the low end to here. Above,
     the second function is greater if `falling`, otherwise the first."""

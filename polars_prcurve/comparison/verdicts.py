@@ -52,10 +52,8 @@ class Level(NamedTuple):
     """The level of intervals, and for how many pairs at once it holds."""
 
     confidence: float
-    adjust: Adjust
-    """How it is adjusted for several pairs; None for each pair alone."""
-    family: Sequence[str]
-    """The columns within which pairs are adjusted together."""
+    adjust: Adjust  # how it is adjusted for several pairs; None for each pair alone
+    family: Sequence[str]  # the columns within which pairs are adjusted together
 
     @property
     def deviations(self) -> pl.Expr:

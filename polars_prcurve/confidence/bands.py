@@ -66,8 +66,7 @@ MOVED_RATES = {
     limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
     for limits in (*LIMIT_COLUMNS.values(), c.ETA_LIMITS)
     for limit in limits
-}
-"""Columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval."""
+}  # columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval
 MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
@@ -78,8 +77,7 @@ _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
 _RECALLS, _FPRS = LIMIT_COLUMNS.values()
 MOST_LEVELS = 10
 """Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
-SLOPE_SCALE = "scale"
-"""The field of ETA_REFERENCE with a power of two that is above all sums of slopes."""
+SLOPE_SCALE = "scale"  # the field of ETA_REFERENCE with a power of two that is above all sums of slopes
 SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 
 
@@ -99,8 +97,7 @@ class BandOptions:
     """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
     clustered: bool = False
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
-    stratified: bool = False
-    """Whether rows have RATE_CORRELATION, since examples were drawn by strata."""
+    stratified: bool = False  # whether rows have RATE_CORRELATION, since examples were drawn by strata
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
     own_eta: Literal["no", "some", "all"] = "no"

@@ -20,12 +20,9 @@ class Estimate:
     value: Any
     low: Any = None
     high: Any = None
-    corrected: Any = None
-    """The value without the optimism of a maximum."""
-    reliable: Any = None
-    """Whether the interval is known to hold."""
-    why: Any = None
-    """Why it is not."""
+    corrected: Any = None  # the value without the optimism of a maximum
+    reliable: Any = None  # whether the interval is known to hold
+    why: Any = None  # why it is not
 
     @property
     def span(self) -> tuple[Any, Any] | None:

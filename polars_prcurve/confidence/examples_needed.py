@@ -164,8 +164,7 @@ _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     "hoeffding": lambda p, delta, level: math.log(2 / (1 - level)) / 2 / (delta * p) ** 2,
     "chernoff": lambda p, delta, level: 3 * math.log(2 / (1 - level)) / delta**2 / p,
     "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
-}
-"""The methods with a closed form, as functions of rate, delta and confidence."""
+}  # the methods with a closed form, as functions of rate, delta and confidence
 
 
 # Both classes, for a band ----------------------------------------------------------------------
@@ -179,8 +178,7 @@ class SizeOptions:
     confidence: float
     method: RateMethod
     assurance: float
-    relative: bool = False
-    """Whether `delta` is a share of the precision."""
+    relative: bool = False  # whether `delta` is a share of the precision
 
 
 def read_size_options(

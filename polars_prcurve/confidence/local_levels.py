@@ -27,8 +27,7 @@ from typing import Any
 
 from polars_prcurve.confidence.rates import compute_beta_limits, load_scipy_special
 
-_NEGLIGIBLE = 1e-15
-"""Chances that are smaller than this, relative to the greatest one, are dropped."""
+_NEGLIGIBLE = 1e-15  # chances that are smaller than this, relative to the greatest one, are dropped
 _SIZES = (*range(1, 21), 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000, 1400, 2000)
 """The sizes for which a level is solved; those between are interpolated."""
 _TABLE_LEVEL = math.sqrt(0.95)
@@ -42,8 +41,7 @@ _TABLE = {
     100_000: 1.0786045e-4,
     200_000: 9.9017636e-5,
     400_000: 9.137e-5,
-}
-"""Local levels of large classes at `_TABLE_LEVEL`, by size: `solve_local_level` takes minutes there."""
+}  # local levels of large classes at `_TABLE_LEVEL`, by size: `solve_local_level` takes minutes there
 _STEEPEST = 34.0
 """The growth of the number of parts per unit of log(n) above the table; within it the growth is 31."""
 

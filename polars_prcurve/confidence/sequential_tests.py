@@ -45,10 +45,8 @@ class PeriodCells(NamedTuple):
 class SeriesEvidence(NamedTuple):
     """What a series tells of a fall."""
 
-    values: Floats
-    """The evidence after each period; an alarm where it has reached what is needed."""
-    logs: Floats
-    """Logarithms of the running product of the bets on each fall, a row per period."""
+    values: Floats  # the evidence after each period; an alarm where it has reached what is needed
+    logs: Floats  # logarithms of the running product of the bets on each fall, a row per period
 
 
 def bound_rate(k: int, n: int, alpha: float) -> float:

@@ -53,8 +53,7 @@ RowKind: TypeAlias = Literal["independent", "stratified", "clustered", "weighted
 Of weighted clusters the rates at a threshold have no errors, and so precision at a recall has none."""
 
 
-SLOPE = "slope"
-"""The helper of a metric that is its derivative by logit(eta)."""
+SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -78,8 +77,7 @@ def needs_cluster_rates(table: InputTable, metrics: Iterable[CurveMetric]) -> bo
 class IntervalPlan(NamedTuple):
     """How the interval of a metric is computed."""
 
-    helpers: dict[str, CurveMetric]
-    """Other metrics that it is computed from, by name."""
+    helpers: dict[str, CurveMetric]  # other metrics that it is computed from, by name
     steps: Sequence[Mapping[str, pl.Expr]]
     """Columns to add, one mapping after the other, since Polars computes an expression again for each
     use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_reliable`, `_why`."""

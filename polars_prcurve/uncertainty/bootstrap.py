@@ -37,18 +37,15 @@ if TYPE_CHECKING:
 
 
 _CURVE, _REPLICATE, _PAIR_NUMBER = (f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number"))
-_MAX_CELLS = 2_000_000
-"""Cells times replicates that are in memory at once."""
+_MAX_CELLS = 2_000_000  # cells times replicates that are in memory at once
 
 
 class ReplicateValues(NamedTuple):
     """Estimates and their replicates, by row and metric; undefined is NaN."""
 
     estimates: NDArray[np.float64]
-    replicates: NDArray[np.float64]
-    """Axes: replicate, row, metric."""
-    smaller_class_sizes: NDArray[np.float64]
-    """The number of examples in the smaller class, by row."""
+    replicates: NDArray[np.float64]  # axes: replicate, row, metric
+    smaller_class_sizes: NDArray[np.float64]  # the number of examples in the smaller class, by row
 
 
 class Bootstrap(NamedTuple):

@@ -34,8 +34,7 @@ from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, pick_influence
 
-STUDENT_FREEDOM = f"{c.RESERVED}freedom"
-"""The column with the degrees of freedom of an interval."""
+STUDENT_FREEDOM = f"{c.RESERVED}freedom"  # the column with the degrees of freedom of an interval
 _N_CLUSTERS = f"{c.RESERVED}n_clusters"
 CLUSTER_ETA_VARIANCE = f"{c.RESERVED}cluster_eta_variance"
 """The variance of the logit of the own prevalence of a group, among clusters."""

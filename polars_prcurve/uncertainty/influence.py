@@ -37,24 +37,20 @@ CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}
 """The columns with the number of examples of each class; of weighted examples, the effective number."""
 
 
-IS_TIED = f"{c.RESERVED}is_tied"
-"""The column that tells whether an example has the score of a positive."""
+IS_TIED = f"{c.RESERVED}is_tied"  # the column that tells whether an example has the score of a positive
 
 
 class InfluenceTable(NamedTuple):
     """The influences of metrics that go by one key, less their means."""
 
-    key: str
-    """GROUP for metrics that do not depend on prevalence, PAIR for metrics that do."""
-    names: list[str]
-    """The names of the metrics."""
+    key: str  # GROUP for metrics that do not depend on prevalence, PAIR for metrics that do
+    names: list[str]  # the names of the metrics
     frame: pl.LazyFrame
     """One row per key and score of positives, from the highest down, and for the last score, with
     `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`."""
     design: bool
     """Whether examples have weights: then an example adds to a variance by the square of its weight."""
-    lanes: EtaLanes
-    """How many prevalences share a row: a name is in each lane."""
+    lanes: EtaLanes  # how many prevalences share a row: a name is in each lane
 
     @property
     def all_names(self) -> list[str]:
@@ -256,12 +252,9 @@ _MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the j
 class EtaLanes:
     """How many prevalences share a row, and which columns each of them has for itself."""
 
-    etas_per_group: int = 1
-    """Pairs of each group. They follow one another, in the order of PAIR."""
-    width: int = 1
-    """How many pairs share a row."""
-    of_pair: Sequence[str] = ()
-    """Columns of a pair, besides eta and its factors, that formulas read."""
+    etas_per_group: int = 1  # pairs of each group, which follow one another in the order of PAIR
+    width: int = 1  # how many pairs share a row
+    of_pair: Sequence[str] = ()  # columns of a pair, besides eta and its factors, that formulas read
     laned: set[str] = field(default_factory=lambda: set(_PAIR_COLUMNS))
     """Columns that exist once per lane: those of a pair, and whatever is computed from them."""
 

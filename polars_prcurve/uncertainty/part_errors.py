@@ -44,8 +44,7 @@ from polars_prcurve.uncertainty.unseen_examples import from_logit, to_logit
 _CLASSES = {
     "pos": (c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),
     "neg": (c.NEG, c.N_NEG, CLASS_WEIGHTS[c.N_NEG], c.N_NEG_EFFECTIVE),
-}
-"""The columns of one class: its share in a cell, examples of a part, weight, and effective size."""
+}  # the columns of one class: its share in a cell, examples of a part, weight, and effective size
 _EFFECTIVE = [effective for *_, effective in _CLASSES.values()]
 _FIELD, _END = f"{c.RESERVED}field", f"{c.RESERVED}end"  # number of a field, and of an end of eta
 _RATES, _SIDES = ("recall", "fpr", "eta"), ("eta_below", "eta_above", "eta_error")

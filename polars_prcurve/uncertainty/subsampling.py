@@ -37,14 +37,11 @@ if TYPE_CHECKING:
 
 _REPEAT_COLUMNS = ("mean", "standard_deviation", "low", "q1", "median", "q3", "high")
 SUBSAMPLE_COLUMNS = ("eta", "n_kept", *c.SWEEP_COLUMNS, "precision", *_REPEAT_COLUMNS)
-_MAX_NEGATIVES = 10**9
-"""NumPy draws hypergeometric numbers from fewer examples than this."""
-_MAX_VALUES = 10**6
-"""Thresholds times repeats that are in memory at once, in a few copies."""
+_MAX_NEGATIVES = 10**9  # NumPy draws hypergeometric numbers from fewer examples than this
+_MAX_VALUES = 10**6  # thresholds times repeats that are in memory at once, in a few copies
 _NEGLIGIBLE_LOG = 43.0
 """Both tails of a distribution are left out that together hold less than 2 exp(-43), about 4e-19."""
-_ROUNDING = 1e-12
-"""The least by which a sum of probabilities must fall short of a level to be below it."""
+_ROUNDING = 1e-12  # the least by which a sum of probabilities must fall short of a level to be below it
 
 
 class SubsampledPrecision(NamedTuple):
