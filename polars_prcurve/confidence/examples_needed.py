@@ -31,16 +31,9 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag, read_number, read_numbers
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.confidence import rates
 from polars_prcurve.confidence.precision_width import check_delta
-from polars_prcurve.confidence.rates import (
-    BETA_METHODS,
-    RateMethod,
-    check_confidence,
-    check_rate_method,
-    compute_limits,
-    compute_recall_limits,
-    z_value,
-)
+from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.elementwise import choose_where
 
@@ -110,18 +103,20 @@ def sample_size(
     """
     delta = check_delta(delta)
     read_choice("method=", method, get_args(SizeMethod))
-    level, size = check_confidence(confidence), _SIZE_FORMULAS.get(method)
+    level, size = rates.check_confidence(confidence), _SIZE_FORMULAS.get(method)
     if isinstance(rate, pl.Expr):
         if size is None:
-            compute_limits(rate, rate, level, method)  # raises, and says why there is no expression
+            rates.compute_limits(
+                rate, rate, level, method
+            )  # raises, and says why there is no expression
         return pl.when(rate > 0).then(cast("Any", size)(rate, delta, level).ceil())
     import numpy as np
 
-    rates = read_numbers("rate", rate)
-    if not ((rates > 0) & (rates <= 1)).all():
+    given = read_numbers("rate", rate)
+    if not ((given > 0) & (given <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
-    numbers = size(rates, delta, level) if size else _solve_by_halving(rates, delta, level, method)
-    return math.ceil(numbers) if rates.ndim == 0 else np.ceil(numbers)
+    numbers = size(given, delta, level) if size else _solve_by_halving(given, delta, level, method)
+    return math.ceil(numbers) if given.ndim == 0 else np.ceil(numbers)
 
 
 def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -> Any:
@@ -131,7 +126,7 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
     max_ratio = (1 + delta) / (1 - delta)
 
     def is_enough(n: Any) -> Any:
-        low, high = compute_limits(rate * n, n, confidence, method)
+        low, high = rates.compute_limits(rate * n, n, confidence, method)
         return high <= max_ratio * low
 
     few, enough = np.ones_like(rate), np.full_like(rate, 2.0)
@@ -154,7 +149,7 @@ def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
     # numerator and denominator are multiplied by root + kappa.
     rewritten = 2 * square * rate**2 / (root + kappa)
     u = choose_where(kappa > 0, rewritten, (root - kappa) * (2 / (1 - square)))
-    return z_value(confidence) ** 2 / u
+    return rates.z_value(confidence) ** 2 / u
 
 
 _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
@@ -163,7 +158,7 @@ _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     # z sqrt((1 - p) / (n p)) by Wald. Chernoff's bound of the error is 2 exp(-n p delta**2 / 3).
     "hoeffding": lambda p, delta, level: math.log(2 / (1 - level)) / 2 / (delta * p) ** 2,
     "chernoff": lambda p, delta, level: 3 * math.log(2 / (1 - level)) / delta**2 / p,
-    "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
+    "wald": lambda p, delta, level: (rates.z_value(level) / delta) ** 2 * (1 - p) / p,
 }  # the methods with a closed form, as functions of rate, delta and confidence
 
 
@@ -194,8 +189,8 @@ def read_size_options(
     if read_flag("relative=", relative) and not at_eta:
         raise PrcError("relative=True needs eta=, because precision depends on it")
     delta = check_delta(delta)
-    check_rate_method(method)
-    level = check_confidence(confidence)
+    rates.check_rate_method(method)
+    level = rates.check_confidence(confidence)
     expected = "a share of test sets from 0.5 to below 1, such as 0.8"
     share = read_number("assurance=", assurance, expected, lambda share: 0.5 <= share < 1)
     return SizeOptions(delta, level, method, share, relative)
@@ -263,7 +258,7 @@ def _add_limits(frame: F, options: SizeOptions) -> F:
     for rate, move in product(_RATES, _MOVES):
         hits_column, size_column = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
-        compute = compute_recall_limits if rate == "recall" else compute_limits
+        compute = rates.compute_recall_limits if rate == "recall" else rates.compute_limits
         ends: Iterable[pl.Expr | pl.Series]
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
             numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())
