@@ -25,21 +25,9 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty.cluster_errors import (
-    STUDENT_FREEDOM,
-    cluster_standard_error,
-    find_freedom,
-)
+from polars_prcurve.uncertainty import cluster_errors, unseen_examples
 from polars_prcurve.uncertainty.influence import standard_error
-from polars_prcurve.uncertainty.unseen_examples import (
-    CAUTIOUS,
-    bind_extended,
-    counts_unseen,
-    find_ends,
-    from_logit,
-    measure_unseen,
-    to_logit,
-)
+from polars_prcurve.uncertainty.unseen_examples import CAUTIOUS, counts_unseen, from_logit, to_logit
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
@@ -95,7 +83,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
         nothing = pl.lit(None, dtype=pl.Float64)
-        freedom = {f"{name}_freedom": pl.col(STUDENT_FREEDOM)} if clustered else {}
+        freedom = {f"{name}_freedom": pl.col(cluster_errors.STUDENT_FREEDOM)} if clustered else {}
         return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
     influenced = list_influenced({name: metric})
     errors = {
@@ -109,7 +97,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
             own = errors[f"{of}_error"]
             errors[f"{of}_error"] = (own * own + added).clip(lower_bound=0.0).sqrt()
     if clustered:
-        errors |= find_freedom(name)
+        errors |= cluster_errors.find_freedom(name)
     if recipe.least_if_perfect is not None:
         errors[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
     z = z_value(confidence)
@@ -118,9 +106,9 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     steps: list[Mapping[str, pl.Expr]] = [errors]
     ends: Sequence[pl.Expr]
     if counts_unseen(metric):
-        steps.append(bind_extended(name))
+        steps.append(unseen_examples.bind_extended(name))
         varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # at eta = 0 and 1 it is certain
-        ends = find_ends(name, quantile)
+        ends = unseen_examples.find_ends(name, quantile)
     else:
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
     shown = [pl.when(known & varies).then(end) for end in ends]
@@ -162,7 +150,11 @@ def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> p
     """Return the standard error of a metric from variances of influences, of examples or of clusters."""
     if metric.recipe.influence is None:
         return pl.lit(None, dtype=pl.Float64)
-    return cluster_standard_error(name) if clustered else standard_error(name, metric.recipe.influence)
+    return (
+        cluster_errors.cluster_standard_error(name)
+        if clustered
+        else standard_error(name, metric.recipe.influence)
+    )
 
 
 def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
@@ -199,7 +191,7 @@ def list_doubts(
         if rows == "stratified":
             return at_end | few
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
-        unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
+        unseen = {"tail not seen": ~(unseen_examples.measure_unseen(name, quantile) <= 1)}
         return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
@@ -288,7 +280,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         # Student's quantiles, of as many clusters as either class has, in place of normal ones.
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
         sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
-        sizes["freedom"] = pl.col(STUDENT_FREEDOM)
+        sizes["freedom"] = pl.col(cluster_errors.STUDENT_FREEDOM)
     correlation = pl.col(f"{name}_correlation") if correlated else None
     ends = [pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0) for kind in ("most", "least")]
     ends = _move_by_eta(value, [recall / (recall + pl.col(c.ODDS) * end) for end in ends], confidence)
