@@ -413,6 +413,25 @@ def test_a_difference_among_patients_is_less_sure_than_one_among_rows() -> None:
     assert found == pytest.approx(boot["standard_error"].to_list(), rel=0.2)
 
 
+def test_metrics_without_an_error_stand_beside_those_with_one() -> None:
+    """Metrics without influences have no error among clusters, or at a recall that of Student."""
+    df = patients().with_columns(other=pl.col("score") + pl.col("w") * 0.5)
+    long = df.prc.unpivot_scores(["score", "other"], name="m", row="row", score="s")
+    names = [*NAMES, "pr_auc", metrics.precision_at_recall(0.5)]
+    for paired in (True, False):
+        asked: dict[str, Any] = {"model": "m", "score": "s", "paired": paired, "cluster": "patient"}
+        asked |= {"id": "row"} if paired else {}
+        found = long.prc.compare(0.2, metrics=names, **asked)
+        assert_same(found.head(2), long.prc.compare(0.2, metrics=NAMES, **asked))
+        assert found["standard_error"].is_null().to_list() == [False, False, True, paired]
+    difference, error, p_value = found.select("difference", "standard_error", "p_value").row(3)
+    rows = long.filter(m="score").group_by("patient").agg(pl.len(), pl.col("label").sum())
+    n_pos, n_neg = rows["label"], rows["len"] - rows["label"]
+    freedom = min(float(n.sum() ** 2 / (n * n).sum()) for n in (n_pos, n_neg)) - 1
+    frame = pl.select(z=normal_from_student(pl.lit(abs(difference) / error), pl.lit(freedom)))
+    assert p_value == pytest.approx(2 * NormalDist().cdf(-frame["z"].item()), rel=1e-5)
+
+
 def test_every_row_a_cluster_is_hardly_a_change() -> None:
     df = patients(400).with_row_index("row")
     names: Any = [*NAMES, metrics.precision_at_recall(0.5)]

@@ -15,7 +15,7 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.binding import words as vocabulary
 from polars_prcurve.binding.rules import check_rules, list_facts
 from polars_prcurve.binding.words import TableWords
-from polars_prcurve.comparison.comparison import Examples
+from polars_prcurve.comparison.model_pairs import Examples
 from polars_prcurve.confidence.bands import BandOptions, read_bands
 from polars_prcurve.confidence.certainty import Confidence, Intervals, read_certainty
 from polars_prcurve.curves.fields import build_field_grid, read_field

@@ -1,12 +1,8 @@
 """Prevalences at which models trade places, and the best model in between.
 
-    sweep of each model -> curves    in memory, because the search evaluates them many times
-                        -> scores    of all models, at any prevalence
-    model pairs         -> roots     prevalences at which the difference of two scores changes sign
-    roots               -> leaders   the best model from one overtaking to the next
-
-Places are logits of prevalence: from 0.001 to 0.01 is about as far as from 0.01 to 0.1. For operating
-points, whose rates are fixed, an equation of the metric gives the roots without a search.
+Curves are in memory, because the search evaluates them many times. Places are logits of prevalence: from
+0.001 to 0.01 is about as far as from 0.01 to 0.1. For operating points, whose rates are fixed, an
+equation of the metric gives the roots without a search.
 
 Source: Brabec et al. 2020, section 4.
 """
@@ -14,9 +10,9 @@ Source: Brabec et al. 2020, section 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -50,8 +46,7 @@ if TYPE_CHECKING:
 
 CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")
 LEADER_COLUMNS = ("eta_low", "eta_high", "model")
-_SAME_PLACE = 1e-9
-"""Changes of order at places up to this far apart happen at once."""
+_SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at once
 
 
 @hint_at_arguments
@@ -90,19 +85,15 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
 class OrderChanges(NamedTuple):
     """Changes of order between two models, as columns with an item per change."""
 
-    overtaken: Indices
-    """The number of the model that is ahead below the place."""
-    overtaker: Indices
-    """The number of the model that is ahead above the place."""
+    overtaken: Indices  # the number of the model that is ahead below the place
+    overtaker: Indices  # the number of the model that is ahead above the place
     places: Floats
     is_parting: NDArray[np.bool_]
     """Both models are equal below the place: nobody is overtaken, but the order changes."""
 
     def select(self, rows: NDArray[np.bool_] | Indices) -> OrderChanges:
         """Return some of the changes."""
-        return OrderChanges(
-            self.overtaken[rows], self.overtaker[rows], self.places[rows], self.is_parting[rows]
-        )
+        return OrderChanges._make(column[rows] for column in self)
 
 
 @dataclass(frozen=True)
@@ -112,17 +103,14 @@ class ModelScores:
     models: ModelIndex
     score_at: Evaluate
     """From numbers of models, and a place for each, to scores. A greater score is better."""
-    sign: float
-    """A score is the metric times this sign."""
-    low: float
-    """The lower end of the search, as a logit of prevalence."""
+    sign: float  # a score is the metric times this sign
+    low: float  # the lower end of the search, as a logit of prevalence
     high: float
     term_size: float
     """If scores are differences of terms that may cancel, the size of the terms; otherwise 0."""
     point_metric: PointMetric | None = None
     """The metric, if it is one of operating points, which stay where they are at all prevalences."""
-    points: list[tuple[float, float]] | None = None
-    """The recall and fpr of each model's operating point."""
+    points: Sequence[tuple[float, float]] = ()  # the recall and fpr of each model's operating point
 
     def find_order_changes(self) -> OrderChanges:
         """Return all changes of order, by rising place."""
@@ -132,52 +120,46 @@ class ModelScores:
         if self.point_metric is None or self.point_metric.ties is None:
             roots = find_sign_changes(self.score_at, a, b, self.low, self.high, term_size=self.term_size)
         else:
-            roots = self._solve_ties(a, b)
-        order = np.argsort(roots.place)
-        first, second, falling = a[roots.pair][order], b[roots.pair][order], roots.falling[order]
-        overtaken, overtaker = np.where(falling, first, second), np.where(falling, second, first)
-        return OrderChanges(overtaken, overtaker, roots.place[order], roots.is_parting[order])
+            roots = self._solve_ties(a, b, self.point_metric.ties)
+        roots = roots.select(np.argsort(roots.place))
+        first, second = a[roots.pair], b[roots.pair]
+        overtaken = np.where(roots.falling, first, second)
+        overtaker = np.where(roots.falling, second, first)
+        return OrderChanges(overtaken, overtaker, roots.place, roots.is_parting)
 
-    def _solve_ties(self, a: Indices, b: Indices) -> Roots:
-        """Return the roots of all pairs of operating points, by the metric's equation for ties.
-
-        At some solutions of the equation the scores only touch. So the scores are compared in the middle
-        between each two solutions.
-        """
+    def _solve_ties(self, a: Indices, b: Indices, ties: Callable[[Any, Any], Iterable[float]]) -> Roots:
+        """Return the roots of all pairs of operating points, by the metric's equation for ties."""
         import numpy as np
 
-        ties = cast("PointMetric", self.point_metric).ties
-        roots: list[tuple[int, float, bool]] = []
+        roots: list[tuple[int, float, bool, bool]] = []
         for pair, (first, second) in enumerate(zip(a, b, strict=True)):
-            if ties is None or self.points is None:
-                break
             odds = ties(self.points[first], self.points[second])
             solved = {math.log(r) for r in odds if 0 < r < math.inf}
             ends = [self.low, *sorted(x for x in solved if self.low < x < self.high), self.high]
+            # At some solutions of the equation the scores only touch. So the scores are compared in the
+            # middle between each two solutions.
             middles = (np.array(ends[:-1]) + ends[1:]) / 2
             at_middles = [self.score_at(np.full(len(middles), n), middles) for n in (first, second)]
             signs = np.sign(at_middles[0] - at_middles[1])
             for place, below, above in zip(ends[1:-1], signs, signs[1:], strict=False):
                 if below * above < 0:
-                    roots.append((pair, place, below > 0))
-        pair_numbers, places, falling = (np.array([root[i] for root in roots]) for i in range(3))
-        is_parting = np.zeros(len(roots), dtype=bool)
-        return Roots(
-            pair_numbers.astype(np.intp), places.astype(float), falling.astype(bool), is_parting
-        )
+                    roots.append((pair, place, below > 0, False))
+        columns = zip((np.intp, float, bool, bool), range(4), strict=True)
+        return Roots(*(np.array([root[i] for root in roots], dtype) for dtype, i in columns))
 
 
 def collect_model_scores(
     table: InputTable, ranking_metric: RankingMetric, eta_range: tuple[float | str, float | str]
 ) -> ModelScores:
-    """Collect the curves or operating points of all models; return a function that scores them.
-
-    The metric is a curve metric, or a point metric at a target.
-    """
+    """Collect curves, or operating points, of all models; return a function that scores them."""
     import numpy as np
 
     metric, targets = ranking_metric
-    low, high = _read_eta_range(eta_range)
+    expected = "two prevalences, 0 < low < high < 1"
+    ends = read_pair("eta_range=", eta_range, expected, read_share)
+    if not 0 < ends[0] < ends[1] < 1:
+        raise PrcError(f"eta_range= is {expected}; got {eta_range!r} (at 1 all models meet)")
+    low, high = map(to_logit, ends)
     if not metric.depends_on_eta:
         raise PrcError(f"{metric.name} does not depend on prevalence, so no models trade places on it")
     # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.
@@ -189,56 +171,42 @@ def collect_model_scores(
 
         def score_curves(models: Indices, places: Floats) -> Floats:
             order = np.lexsort((places, models))  # the order of pairs, as they come back
-            columns = {c.GROUP: numbers[c.GROUP].gather(models[order]), "eta": from_logit(places[order])}
-            etas = pl.DataFrame(columns)
-            grid = EtaTable(etas.lazy(), {c.GROUP: pl.UInt32()})
+            groups = numbers[c.GROUP].gather(models[order])
+            etas = pl.LazyFrame({c.GROUP: groups, "eta": from_logit(places[order])})
+            grid = EtaTable(etas, {c.GROUP: pl.UInt32()})
             pairs = curves.build_pairs(grid).filter(pl.col(c.HAS_ETA_ROW).is_not_null())
             query = curves.compute_values(pairs, named).select(c.PAIR, name).sort(c.PAIR)
             values = table.collect(query, "", n_etas=int(np.bincount(models).max(initial=0)))
-            scores = np.empty(len(order))
-            scores[order] = values[name].fill_null(math.nan).to_numpy() * sign
-            return scores
+            return (values[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(order)]
 
-        index = ModelIndex(numbers.select(*table.by))
-        return ModelScores(index, score_curves, sign, low, high, term_size)
-    operating_points = table.collect(build_counted_points(table, targets), "", n_etas=1)
-    rates = operating_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
+        return ModelScores(
+            ModelIndex(numbers.select(*table.by)), score_curves, sign, low, high, term_size
+        )
+    found = table.collect(build_counted_points(table, targets), "", n_etas=1)
+    rates = found.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
     def score_points(models: Indices, places: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            at = metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places))
-            return cast("Floats", at * sign)
+            at: Floats = metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places))
+            return at * sign
 
-    index, points = (
-        ModelIndex(operating_points.select(*table.by)),
-        [tuple(rate) for rate in rates.tolist()],
-    )
+    index, points = ModelIndex(found.select(*table.by)), [*map(tuple, rates.tolist())]
     return ModelScores(index, score_points, sign, low, high, term_size, metric, points)
-
-
-def _read_eta_range(eta_range: Any) -> tuple[float, float]:
-    """Return both ends as logits; raise unless they are two prevalences, 0 < low < high < 1."""
-    low, high = read_pair("eta_range=", eta_range, "two prevalences, 0 < low < high < 1", read_share)
-    if not 0 < low < high < 1:
-        raise PrcError(
-            f"eta_range= is two prevalences, 0 < low < high < 1; got {eta_range!r} (at 1 "
-            "all models meet)"
-        )
-    return to_logit(low), to_logit(high)
 
 
 def build_crossings_table(scores: ModelScores) -> pl.DataFrame:
     """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
     import numpy as np
 
-    overtaken, overtaker, places, is_parting = scores.find_order_changes()
-    order = np.lexsort((overtaker, overtaken, places, scores.models.group_numbers()[overtaken]))
-    order = order[~is_parting[order]]
-    overtaken, overtaker, places = overtaken[order], overtaker[order], places[order]
-    return scores.models.build_table(
+    changes, models = scores.find_order_changes(), scores.models
+    changes = changes.select(~changes.is_parting)
+    overtaken, overtaker, places, _ = changes
+    order = np.lexsort((overtaker, overtaken, places, models.group_numbers()[overtaken]))
+    overtaken, overtaker, places, _ = changes.select(order)
+    return models.build_table(
         overtaken,
-        model_a=scores.models.model_names(overtaken),
-        model_b=scores.models.model_names(overtaker),
+        model_a=models.model_names(overtaken),
+        model_b=models.model_names(overtaker),
         eta=from_logit(places),
         value=scores.score_at(overtaken, places) * scores.sign,
     )
@@ -265,19 +233,14 @@ def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
             rows += _split_by_leader(models, gaps > 0, own, scores.low, scores.high)
     models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
     models = models.astype(np.intp)
-    names = scores.models.model_names(models)
-    return scores.models.build_table(
-        models, eta_low=from_logit(low), eta_high=from_logit(high), model=names
-    )
+    ends = {"eta_low": from_logit(low), "eta_high": from_logit(high)}
+    return scores.models.build_table(models, **ends, model=scores.models.model_names(models))
 
 
 def _split_by_leader(
     models: Indices, ahead: NDArray[np.bool_], changes: OrderChanges, low: float, high: float
 ) -> Iterator[tuple[int, float, float]]:
-    """Yield the leader and both ends of each stretch between low and high in which the leader stays.
-
-    `ahead[i, j]` says whether models[i] is ahead of models[j] at the low end.
-    """
+    """Yield the leader and both ends of each stretch between low and high in which the leader stays."""
     import numpy as np
 
     # The leader is the first model with the fewest models ahead of it, normally none.

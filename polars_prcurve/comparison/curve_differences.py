@@ -1,11 +1,7 @@
 """Differences of curve metrics between the models of a group.
 
-sweep of each model -> values        as in a summary
-model pairs         -> differences   of values
-                    -> errors        of examples that both models scored (paired_errors), or of a
-                                     sample for each model, where both errors add up in quadrature; that
-                                     of a prevalence which is an estimate adds up, too
-                    -> verdicts      limits, p-values, and whether the sign is certain
+Errors are of examples that both models scored (`paired_errors`), or of a sample for each model, where
+both add up in quadrature. That of a prevalence which is an estimate adds up, too.
 """
 
 from __future__ import annotations
@@ -16,28 +12,9 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
-from polars_prcurve.comparison.model_pairs import (
-    BASE_GROUP,
-    ETA_NUMBER,
-    SIDES,
-    A,
-    B,
-    check_models,
-    join_models,
-    name_models,
-    number_pairs,
-)
+from polars_prcurve.comparison import model_pairs, verdicts
+from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.comparison.paired_errors import add_bootstrap_errors, add_pair_variances, count_cells
-from polars_prcurve.comparison.verdicts import (
-    COVARIANCE,
-    ETA_ERROR,
-    LEAST_SIZE,
-    Level,
-    add_flags,
-    add_limits,
-    stretch_limits,
-)
 from polars_prcurve.confidence.bands import combine_distances, measure_distances
 from polars_prcurve.confidence.estimates import tell_doubts
 from polars_prcurve.confidence.rates import z_value
@@ -48,13 +25,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
-from polars_prcurve.uncertainty.analytic import (
-    SLOPE,
-    find_row_kind,
-    find_standard_error,
-    list_bootstrap_doubts,
-    needs_cluster_rates,
-)
+from polars_prcurve.uncertainty import analytic
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, count_cluster_cells, find_freedom
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
@@ -72,19 +43,10 @@ class _Models(NamedTuple):
     table: ScoreTable
     sweep: SweepTables
     curves: CurveSegments
-    pairs: pl.LazyFrame
-    """One row per model and prevalence."""
-    named: dict[str, CurveMetric]
-    """The metrics by the names of their columns."""
-    moved: dict[str, CurveMetric]
-    """The metrics whose errors carry that of a prevalence, if it has one."""
-    clustered: bool
-    """Whether errors are from influences that are added up by cluster."""
-
-    @property
-    def names_at_eta_ends(self) -> list[str]:
-        """The columns of the metrics at both ends of prevalences that are estimates, if they are."""
-        return [f"{name}_{end}" for name in self.moved for end in ETA_ENDS]
+    pairs: pl.LazyFrame  # one row per model and prevalence
+    named: dict[str, CurveMetric]  # the metrics by the names of their columns
+    moved: dict[str, CurveMetric]  # the metrics whose errors carry that of a prevalence, if it has one
+    clustered: bool  # whether errors are from influences that are added up by cluster
 
     def name(self, kind: str) -> list[str]:
         """Return the columns of one kind of all metrics."""
@@ -94,27 +56,27 @@ class _Models(NamedTuple):
 def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison of curve metrics, and more columns."""
     models = _build_models(comparison)
-    analytic = comparison.certainty.method == "analytic"
+    analytic_errors = comparison.certainty.method == "analytic"
     values = _compute_values(models)
     if comparison.examples == "apart":
         differences = _subtract_apart(models, values)
     else:
-        subtract = _subtract_paired if analytic else _subtract_replicates
+        subtract = _subtract_paired if analytic_errors else _subtract_replicates
         differences = subtract(models, values)
-    level = Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, ETA_NUMBER])
-    if comparison.examples == "apart" or analytic:
+    level = verdicts.Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, ETA_NUMBER])
+    named, clustered = models.named, models.clustered
+    if comparison.examples == "apart" or analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
-        differences = add_limits(differences, models.named, level, clustered=models.clustered)
+        differences = verdicts.add_limits(differences, named, level, clustered=clustered)
     elif comparison.adjust is not None:
-        differences = stretch_limits(differences, models.named, level)
-    least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(LEAST_SIZE)
-    differences = add_flags(
-        differences.with_columns(least), models.named, level, clustered=models.clustered
-    )
-    # One row per metric
+        differences = verdicts.stretch_limits(differences, named, level)
+    least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(verdicts.LEAST_SIZE)
+    differences = differences.with_columns(least)
+    differences = verdicts.add_flags(differences, named, level, clustered=clustered)
     long = differences.join(pl.LazyFrame({c.COPY: range(len(models.named))}), how="cross")
     long = long.sort(BASE_GROUP, ETA_NUMBER, c.COPY, *(side + c.GROUP for side in SIDES))
-    kinds = set(list_compare_columns(comparison.adjust)) - {"eta", "metric", "model_a", "model_b"}
+    kinds = set(model_pairs.list_compare_columns(comparison.adjust))
+    kinds -= {"eta", "metric", "model_a", "model_b"}
     columns = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
     long = long.with_columns(long_columns(columns, [metric.name for metric in models.named.values()]))
     return long.with_columns(pl.col("eta").fill_nan(None))
@@ -124,17 +86,17 @@ def _build_models(comparison: Comparison) -> _Models:
     """Return the curves of all models; the sizes of their classes are those that errors read."""
     table = cast("ScoreTable", comparison.table)  # points have a target
     metrics = cast("Sequence[CurveMetric]", comparison.metrics)
-    analytic, apart = comparison.certainty.method == "analytic", comparison.examples == "apart"
+    by_formula, apart = comparison.certainty.method == "analytic", comparison.examples == "apart"
     named = number_metrics(metrics)
-    if not analytic:
+    if not by_formula:
         named = {name: metric.change_recipe(helpers={}) for name, metric in named.items()}
     elif not apart:  # no paired error is known at a recall
         named = {name: metric.change_recipe(at_recall=None) for name, metric in named.items()}
-    clusters = apart and analytic and needs_cluster_rates(table, metrics)
-    sweep = build_sweep(table, effective=analytic, clusters=clusters)
-    curves = build_curves(table, sweep, metrics, with_last=analytic)
-    pairs = number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
-    clustered = analytic and is_clustered(comparison.table)
+    clusters = apart and by_formula and analytic.needs_cluster_rates(table, metrics)
+    sweep = build_sweep(table, effective=by_formula, clusters=clusters)
+    curves = build_curves(table, sweep, metrics, with_last=by_formula)
+    pairs = model_pairs.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
+    clustered = by_formula and is_clustered(comparison.table)
     moved = {
         name: metric
         for name, metric in named.items()
@@ -146,64 +108,51 @@ def _build_models(comparison: Comparison) -> _Models:
 def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
     comparison, table, sweep, curves, pairs, named, moved, clustered = models
-    grid = comparison.grid
     if comparison.certainty.method == "analytic":
         values = build_analytic_values(
             curves,
             pairs,
             named,
             confidence=comparison.certainty.level,
-            rows=find_row_kind(table),
+            rows=analytic.find_row_kind(table),
             cells=count_cluster_cells(table, sweep) if clustered else None,
         )
     else:
         values = curves.compute_values(pairs, named)
-    if grid.uncertain:
+    if comparison.grid.uncertain:
         values = add_values_at_ends(
             values, pairs, moved, [""], sizes=curves.sizes, build_values=curves.compute_values
         )
-    values = check_models(
-        table,
-        sweep,
-        pairs,
-        values,
-        grid,
-        count_examples=comparison.examples == "by id",
-        needs_pairs=comparison.needs_pairs,
-    )
-    return values if grid.shared is not None else values.with_columns(find_shared_eta([BASE_GROUP]))
+    values = model_pairs.check_models(comparison, sweep, pairs, values)
+    if comparison.grid.shared is not None:
+        return values
+    return values.with_columns(find_shared_eta([BASE_GROUP]))
 
 
 def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:
-    """Add `<name>_` and then ETA_ERROR, and add it to standard errors in quadrature.
-
-    Where a prevalence is an estimate, it is how far the difference moves to the farther one of both ends
-    of eta, over the quantile of its interval: the prevalence is one and the same for both models.
-    """
-    z = z_value(confidence)
-    differences = differences.with_columns(
-        pl.lit(0.0).alias(f"{name}_{ETA_ERROR}") for name in models.named
-    )
+    """Add `<name>_` and then ETA_ERROR, and add it to standard errors in quadrature."""
+    nothing = (pl.lit(0.0).alias(column) for column in models.name(verdicts.ETA_ERROR))
+    differences = differences.with_columns(nothing)
     for name in models.moved:
         error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
-        farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z)
+        # The prevalence is one and the same for both models. Its error is how far the difference moves
+        # to the farther one of both ends of eta, over the quantile of its interval.
+        farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z_value(confidence))
         is_exact = pl.col(c.ETA_LOW).is_null()
         both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
         differences = differences.with_columns(
-            pl.when(is_exact).then(0.0).otherwise(farthest).alias(f"{name}_{ETA_ERROR}"),
+            pl.when(is_exact).then(0.0).otherwise(farthest).alias(f"{name}_{verdicts.ETA_ERROR}"),
             pl.when(is_exact).then(error).otherwise(both).alias(f"{name}_standard_error"),
         )
     return differences
 
 
 def _list_errors(models: _Models) -> dict[str, tuple[str, CurveMetric]]:
-    """Return the values that have errors, by name: the column of the error of a model, and the metric.
-
-    Where a value is at a bound, the error of average precision is 0, and that of others unknown.
-    """
+    """Return the values with errors, by name: the column of the error of a model, and the metric."""
     found = {}
     for name, metric in models.named.items():
+        # Where a value is at a bound, the error of average precision is 0, and that of others unknown.
         found[name] = f"{name}_error" if counts_unseen(metric) else f"{name}_standard_error", metric
         if counts_unseen(metric):
             cautious = f"{name}_{CAUTIOUS}"
@@ -218,8 +167,7 @@ def _subtract_apart(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
         bootstrap = Bootstrap(models.table, list(models.named.values()), comparison.certainty)
         values = add_bootstrap_intervals(bootstrap, models.sweep, values)
     errors = {name: error for name, (error, _) in _list_errors(models).items()}
-    freedom = [f"{name}_freedom" for name in models.named] if models.clustered else []
-    smaller = [*CLASS_SIZE_COLUMNS.values(), *freedom]
+    smaller = [*CLASS_SIZE_COLUMNS.values(), *(models.name("freedom") if models.clustered else [])]
     differences = _join_values(models, values, list(errors), [*errors.values(), *smaller])
     differences = differences.with_columns(
         *(pl.min_horizontal(A + name, B + name).alias(name) for name in smaller),
@@ -235,7 +183,8 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
     table, clustered = models.table, models.clustered
     errors = _list_errors(models)
-    slopes = {n: f"{n}_{SLOPE}" for n, metric in models.named.items() if SLOPE in metric.recipe.helpers}
+    slope_of = {name: f"{name}_{analytic.SLOPE}" for name in models.named}
+    slopes = {n: slope_of[n] for n, of in models.named.items() if analytic.SLOPE in of.recipe.helpers}
     # Both models have the class sizes of their examples.
     sizes = [*CLASS_SIZE_COLUMNS.values(), c.ETA_VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
     of_models = [error for error, _ in errors.values()] + list(slopes.values())
@@ -251,7 +200,7 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
         clustered=clustered,
     )
     found = {
-        f"{name}_standard_error": find_standard_error(name, metric, clustered=clustered)
+        f"{name}_standard_error": analytic.find_standard_error(name, metric, clustered=clustered)
         for name, (_, metric) in errors.items()
     }
     for name, slope in slopes.items():
@@ -260,8 +209,9 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
         for of in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
             found[of] = (found[of] ** 2 + of_eta).sqrt()
     if clustered:
-        of_influences = [n for n, (_, metric) in errors.items() if metric.recipe.influence is not None]
-        found |= {key: value for name in of_influences for key, value in find_freedom(name).items()}
+        for name, (_, metric) in errors.items():
+            unknown = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
+            found |= unknown if metric.recipe.influence is None else find_freedom(name)
     return _take_larger_errors(models, differences.with_columns(**found))
 
 
@@ -272,7 +222,7 @@ def _subtract_replicates(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     differences = add_bootstrap_errors(bootstrap, models.sweep, values, differences)
     flags: dict[str, pl.Expr] = {}
     for name, metric in models.named.items():
-        doubts = [list_bootstrap_doubts(name, metric, side) for side in SIDES]
+        doubts = [analytic.list_bootstrap_doubts(name, metric, side) for side in SIDES]
         either = {reason: holds | doubts[1][reason] for reason, holds in doubts[0].items()}
         flags[f"{name}_reliable"], flags[f"{name}_why"] = tell_doubts(either, pl.lit(True))
     return differences.with_columns(**flags)
@@ -292,25 +242,18 @@ def _join_values(
     Columns of either model, among them `also`, begin with A or B. `flags`, those of reliable intervals
     if left out, are true where both are. Those `of_group` are the same in both models.
     """
-    names = [*names, *models.names_at_eta_ends]
+    # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
+    names = [*names, *(f"{name}_{end}" for name in models.moved for end in ETA_ENDS)]
     flags = models.name("reliable") if flags is None else flags
     reasons = models.name("why") if flags else []
-    extended = [
-        f"{name}{kind}"
-        for name, metric in models.named.items()
-        if counts_unseen(metric) and flags
-        for kind in EXTENDED
-    ]
-    carried = ["eta", c.ODDS, *models.of.grid.carried, *of_group]
-    joined = join_models(
-        values,
-        models.table.group_columns,
-        list(dict.fromkeys([c.PAIR, *names, *also, *extended, *flags, *reasons])),
-        carried,
-        {ETA_NUMBER: pl.UInt32()},
-    )
+    unseen = [name for name, metric in models.named.items() if flags and counts_unseen(metric)]
+    extended = [f"{name}{kind}" for name in unseen for kind in EXTENDED]
+    own = dict.fromkeys([c.MODEL, c.GROUP, c.PAIR, *names, *also, *extended, *flags, *reasons])
+    keys = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
+    shared = [BASE_GROUP, "eta", c.ODDS, *models.of.grid.carried, *of_group]
+    joined = model_pairs.join_sides(values, keys, list(own), shared)
     return joined.with_columns(
-        *name_models(wide=models.of.examples == "wide"),
+        *model_pairs.name_models(wide=models.of.examples == "wide"),
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in names),
         *((pl.col(A + name) & pl.col(B + name)).alias(name) for name in flags),
         *(pl.coalesce(A + name, B + name).alias(name) for name in reasons),
@@ -318,10 +261,7 @@ def _join_values(
 
 
 def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFrame:
-    """Add covariances, and make standard errors the larger one of themselves and the cautious one.
-
-    They are null where the difference is, and 0 where they are nothing but rounding.
-    """
+    """Add covariances, and make standard errors the larger one of themselves and the cautious one."""
     changed: dict[str, pl.Expr] = {}
     for name, metric in models.named.items():
         error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)
@@ -335,5 +275,5 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
         exact = pl.when(error > _ROUNDING * largest).then(error).otherwise(error * 0)
         known = pl.col(f"{name}_difference").is_not_null()
         changed[f"{name}_standard_error"] = pl.when(known).then(exact)
-        changed[f"{name}_{COVARIANCE}"] = covariance
+        changed[f"{name}_{verdicts.COVARIANCE}"] = covariance
     return differences.with_columns(**changed)

@@ -8,9 +8,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.curve_differences import subtract_curve_metrics
-from polars_prcurve.comparison.model_pairs import number_within
+from polars_prcurve.comparison.model_pairs import Comparison, list_compare_columns, number_within
 from polars_prcurve.comparison.point_differences import check_has_point_intervals, subtract_point_metrics
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError
@@ -28,11 +27,20 @@ _LEADS = f"{c.RESERVED}leads"
 def build_compare_table(
     asked: Comparison, metrics: Any, targets: Sequence[Target], *, worst: bool
 ) -> pl.LazyFrame:
-    """Return the result of `compare`, of the metrics and targets `asked` for; `metrics` may be None.
-
-    With `worst`, only the best and the worst model of a group are compared.
-    """
-    target = _choose_target(asked.table, targets)
+    """Return the result of `compare`; with `worst`, of the best and the worst model of a group alone."""
+    target = targets[0] if targets else None
+    if isinstance(asked.table, RateTable):
+        if not asked.table.has_counts:
+            raise PrcError(
+                'differences have intervals, and rates= holds no counts; pass sizes=("n_pos", "n_neg"), '
+                "the numbers of examples behind the rates"
+            )
+        if target is not None and target.is_found_in_sample:
+            raise PrcError(
+                f"{asked.table.argument}= holds points, and those that meet {target.criterion}= may be "
+                "far apart; keep one row for each model and leave the target out, or pass threshold="
+            )
+        target = target or build_only_point_target(asked.table)
     if target is not None:
         found: Any = find_point_metrics("precision" if metrics is None else metrics)
     else:
@@ -63,26 +71,8 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without MODEL, eta, what the eta frame carries, and its columns."""
     subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
     eta, *others = list_compare_columns(comparison.adjust)
-    return subtract(comparison).select(
-        *comparison.table.group_columns, eta, *comparison.grid.carried, *others
-    )
-
-
-def _choose_target(table: InputTable, targets: Sequence[Target]) -> Target | None:
-    """Return the target; of published points it is a threshold, or their only point."""
-    if not isinstance(table, RateTable):
-        return targets[0] if targets else None
-    if not table.has_counts:
-        raise PrcError(
-            'differences have intervals, and rates= holds no counts; pass sizes=("n_pos", "n_neg"), the '
-            "numbers of examples behind the rates"
-        )
-    if targets and targets[0].is_found_in_sample:
-        raise PrcError(
-            f"{table.argument}= holds points, and those that meet {targets[0].criterion}= may be far "
-            "apart; keep one row for each model and leave the target out, or pass threshold="
-        )
-    return targets[0] if targets else build_only_point_target(table)
+    keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
+    return subtract(comparison).select(*keys, *others)
 
 
 def _choose_farthest(
@@ -93,17 +83,17 @@ def _choose_farthest(
     Model a is the best one. `signs` are 1 for metrics of which greater values are better, otherwise -1.
     Among equal pairs the first is returned, and models without a value are neither best nor worst.
     """
-    pair, by = ("model_a", "model_b"), [*table.group_columns, "eta", "metric"]
+    by, difference = [*table.group_columns, "eta", "metric"], pl.col("difference")
     falling = [name for name, sign in signs.items() if sign < 0]
-    difference = pl.col("difference")
     lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
     numbered = differences.with_row_index(_ROW).with_columns(
-        number_within([*by, *pair]).alias(_NUMBER), (lead >= 0).fill_null(True).alias(_LEADS)
+        number_within([*by, "model_a", "model_b"]).alias(_NUMBER),
+        (lead >= 0).fill_null(True).alias(_LEADS),
+        difference.abs().fill_null(-1.0).alias(_DISTANCE),
     )
     # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.
-    numbered = numbered.with_columns(difference.abs().fill_null(-1.0).alias(_DISTANCE))
-    farthest = pl.col(_DISTANCE) == pl.col(_DISTANCE).max().over(*by, _NUMBER)
-    numbered = numbered.with_columns(pl.when(farthest).then(_ROW).alias(_FARTHEST))
+    is_farthest = pl.col(_DISTANCE) == pl.col(_DISTANCE).max().over(*by, _NUMBER)
+    numbered = numbered.with_columns(pl.when(is_farthest).then(_ROW).alias(_FARTHEST))
     numbered = numbered.with_columns(pl.col(_FARTHEST).min().over(*by, _NUMBER))
     chosen = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST)).sort(_ROW)
     turned = {

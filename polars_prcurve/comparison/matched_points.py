@@ -2,12 +2,9 @@
 have the recall of the point, or its fpr.
 
 Recall of the model, recall of the point, and both fpr have errors. The first two say at which threshold
-both recalls are the same, and neither is lost:
-
-    rows of the sweep -> z     by how many standard errors the recall there is not that of the point
-                      -> rest  sqrt(z(level)**2 - z**2), what is left for the difference of fpr
-                      -> ends  of that difference on the row (Newcombe 1998)
-    point             -> low   the least low end of all rows, and high the greatest high end
+both recalls are the same, and neither is lost: z says by how many standard errors the recall of a row is
+not that of the point, and sqrt(z(level)**2 - z**2) is left for the difference of fpr on this row
+(Newcombe 1998). The least low end of all rows, and the greatest high end, are those of the point.
 
 This turns a test around that asks of a difference whether any row could have it: at the right threshold
 both terms are squares of independent normal variables, and the best row takes one away. No slope of the
@@ -19,13 +16,13 @@ Sources: Newcombe 1998; Zou and Donner 2008 for metrics of both rates.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import list_compare_columns
+from polars_prcurve.comparison.model_pairs import list_compare_columns
 from polars_prcurve.confidence.bands import find_corners
 from polars_prcurve.confidence.estimates import tell_doubts
 from polars_prcurve.confidence.rates import find_wilson_ends, z_value
@@ -35,8 +32,7 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 
-Matched: TypeAlias = Literal["recall", "fpr"]
-"""The rate that the model and the point have in common."""
+Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
 _POINT = "point_"
 _ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
 """The rates that may differ, of the model and of the point, and both ends of either."""
@@ -66,28 +62,29 @@ def build_matched_table(
 ) -> pl.LazyFrame:
     """Return the differences of models from points, by `by`, eta, metric and both names.
 
-    Both tables have `by`, a name and CELLS: `sweep` of each threshold, by falling score, as "model_a",
-    and `points` one row, as "model_b".
+    `sweep` has CELLS of each threshold of "model_a", by falling score, and `points` a row of "model_b".
     """
     # Users may call their columns whatever they like.
     own = {name: f"{c.RESERVED}by_{i}" for i, name in enumerate(by)}
     sweep, points, by = sweep.rename(own), points.rename(own), list(own.values())
-    rows = _join_points(_add_no_alerts(sweep, by), points, own)
-    pair = [*by, "model_a", "model_b"]
-    rows = rows.sort(*pair, pl.col("tp") + pl.col("fp"))
-    rows = _add_budget(rows, pair, match, z_value(confidence))
-    rows = rows.filter(pl.col("rest") > 0)
-    ends = find_wilson_ends, ("x", "X", "own"), ("y", "Y", "other")
-    rows = rows.with_columns(
-        end.alias(f"{name}_{side}")
-        for k, n, name in ends[1:]
-        for side, end in zip(("low", "high"), ends[0](pl.col(k), pl.col(n), pl.col("rest")), strict=True)
+    keys, pair = [*by, "model_a"], [*by, "model_a", "model_b"]
+    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in c.CELLS))
+    above_all = rows.group_by(keys).agg(
+        tp=pl.lit(0.0),
+        fp=pl.lit(0.0),
+        fn=(pl.col("tp") + pl.col("fn")).first(),
+        tn=(pl.col("fp") + pl.col("tn")).first(),
     )
+    rows = _join_points(pl.concat([above_all, rows]), points, by)
+    rows = _add_budget(rows.sort(*pair, pl.col("tp") + pl.col("fp")), pair, match, z_value(confidence))
+    rows = rows.filter(pl.col("rest") > 0)
+    for k, n, name in (("x", "X", "own"), ("y", "Y", "other")):
+        low, high = find_wilson_ends(pl.col(k), pl.col(n), pl.col("rest"))
+        rows = rows.with_columns(low.alias(f"{name}_low"), high.alias(f"{name}_high"))
     grid = pl.LazyFrame({"eta": etas, _NUMBER: range(len(etas))}, schema_overrides={"eta": pl.Float64})
+    rows = rows.join(grid, how="cross")
     found = [
-        _subtract(rows.join(grid, how="cross"), pair, metric, match).with_columns(
-            metric=pl.lit(metric.name), order=pl.lit(i)
-        )
+        _subtract(rows, pair, metric, match).with_columns(metric=pl.lit(metric.name), order=pl.lit(i))
         for i, metric in enumerate(metrics)
     ]
     ordered = pl.concat(found).sort(*by, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False)
@@ -95,44 +92,25 @@ def build_matched_table(
     return ordered.select(*groups, *list_compare_columns(None))
 
 
-def _add_no_alerts(sweep: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
-    """Return the sweep with a row above all scores."""
-    keys = [*by, "model_a"]
-    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in c.CELLS))
-    tops = rows.group_by(keys).agg(
-        tp=pl.lit(0.0),
-        fp=pl.lit(0.0),
-        fn=(pl.col("tp") + pl.col("fn")).first(),
-        tn=(pl.col("fp") + pl.col("tn")).first(),
-    )
-    return pl.concat([tops, rows])
-
-
-def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, own: Mapping[str, str]) -> pl.LazyFrame:
+def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
     """Return the rows beside each point of their group; raise if a group has none, or two of a name."""
-    by = list(own.values())
-    points = points.select(
-        *(*by, "model_b"), *(pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in c.CELLS)
-    )
+    cells = (pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in c.CELLS)
+    points = points.select(*by, "model_b", *cells)
     # Of a score with two values the lower one flags all examples.
     cuts = pl.col(f"{_POINT}fn") + pl.col(f"{_POINT}tn") > 0
     points = points.filter(cuts | (pl.len().over(*by, "model_b") == 1))
     twice = pl.struct(*by, "model_b").is_duplicated().sum()
     text = " rows of other= are of a group that has several; match= takes one point of each"
-    points = stop_if_broken(
-        points, [Check(twice > 0, compose_sentence("", twice.cast(pl.String), text))]
-    )
+    sentence = compose_sentence("", twice.cast(pl.String), text)
+    points = stop_if_broken(points, [Check(twice > 0, sentence)])
     if not by:
         return rows.join(points, how="cross")
     joined = rows.join(points, on=by, how="left", nulls_equal=True)
     alone = pl.col("model_b").is_null()
-    shown = pl.concat_str(
-        [pl.col(name).cast(pl.String).fill_null("null") for name in by], separator=", "
-    )
-    sentence = compose_sentence(
-        "other= has no row for the group ", shown.filter(alone).first(), "; add one, or leave it out"
-    )
-    return stop_if_broken(joined, [Check(alone.any(), sentence)])
+    keys = [pl.col(name).cast(pl.String).fill_null("null") for name in by]
+    shown = pl.concat_str(keys, separator=", ").filter(alone).first()
+    parts = "other= has no row for the group ", shown, "; add one, or leave it out"
+    return stop_if_broken(joined, [Check(alone.any(), compose_sentence(*parts))])
 
 
 def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:
@@ -141,35 +119,33 @@ def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: floa
     Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and the
     point in the other rate. `is_first` tells the first row that reaches the rate of the point.
     """
-    same, other = ("tp", "fn"), ("fp", "tn")
-    if match == "fpr":
-        same, other = other, same
-    counts = {"k": same[0], "x": other[0]}, {"n": same, "X": other}
+    same, other = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
     rows = rows.with_columns(
-        **{name: pl.col(cell) for name, cell in counts[0].items()},
-        **{name: pl.col(a) + pl.col(b) for name, (a, b) in counts[1].items()},
+        k=pl.col(same[0]),
+        n=pl.col(same[0]) + pl.col(same[1]),
+        x=pl.col(other[0]),
+        X=pl.col(other[0]) + pl.col(other[1]),
         point_k=pl.col(_POINT + same[0]),
-        y=pl.col(_POINT + other[0]),
         point_n=pl.col(_POINT + same[0]) + pl.col(_POINT + same[1]),
+        y=pl.col(_POINT + other[0]),
         Y=pl.col(_POINT + other[0]) + pl.col(_POINT + other[1]),
     )
-    k, n, point_k, point_n = (pl.col(name) for name in ("k", "n", "point_k", "point_n"))
-    rows = rows.with_columns(
-        rate=(k + point_k) / (n + point_n), reaches=k * point_n >= point_k * n
-    ).with_columns(
+    k, n, point_k, point_n, x, of_x, y, of_y = map(pl.col, ("k", "n", "point_k", "point_n", *"xXyY"))
+    reaches = k * point_n >= point_k * n
+    rows = rows.with_columns(rate=(k + point_k) / (n + point_n), reaches=reaches).with_columns(
         before=pl.col("reaches").shift(-1).over(pair), after=pl.col("reaches").shift(1).over(pair)
     )
     # If both rates are one, p, their difference has the variance p (1 - p) (1 / n + 1 / point_n).
-    error = (pl.col("rate") * (1 - pl.col("rate")) * (1 / n + 1 / point_n)).sqrt()
+    rate = pl.col("rate")
+    error = (rate * (1 - rate) * (1 / n + 1 / point_n)).sqrt()
     off = (k / n - point_k / point_n).abs()
     is_first = pl.col("reaches") & ~pl.col("after").fill_null(False)
     is_before = ~pl.col("reaches") & pl.col("before").fill_null(False)
     # The right threshold lies between the two rows.
     errors = pl.when(is_first | is_before | (off == 0)).then(0.0).otherwise(off / error)
-    rows = rows.with_columns(errors=errors, is_first=is_first)
-    pooled = (pl.col("x") + pl.col("y")) / (pl.col("X") + pl.col("Y"))
-    spread = (pooled * (1 - pooled) * (1 / pl.col("X") + 1 / pl.col("Y"))).sqrt()
-    rows = rows.with_columns(own=pl.col("x") / pl.col("X"), other=pl.col("y") / pl.col("Y"))
+    rows = rows.with_columns(errors=errors, is_first=is_first, own=x / of_x, other=y / of_y)
+    pooled = (x + y) / (of_x + of_y)
+    spread = (pooled * (1 - pooled) * (1 / of_x + 1 / of_y)).sqrt()
     gap = (pl.col("own") - pl.col("other")).abs()
     between = pl.when(gap == 0).then(0.0).otherwise(gap / spread)
     # Both terms are squares of normal variables; the least sum of a row is that of the p-value.
@@ -185,12 +161,10 @@ def _subtract(
     """Return one row per pair and prevalence, with the difference of a metric and its verdict."""
     values = {}
     for name in _ENDS:
-        rates = pl.col("rate"), pl.col(name)
-        recall, fpr = rates if match == "recall" else rates[::-1]
+        recall, fpr = (pl.col("rate"), pl.col(name))[:: 1 if match == "recall" else -1]
         values[f"of_{name}"] = metric.from_columns(recall, fpr, pl.col("eta"))
     rows = rows.with_columns(**values)
-    limits = _find_limits(*(pl.col(f"of_{name}") for name in _ENDS))
-    of_rates = _find_limits(*(pl.col(name) for name in _ENDS))
+    limits, of_rates = (_find_limits(*map(pl.col, names)) for names in (values, _ENDS))
     first = pl.col("is_first")
     sums = rows.group_by(*pair, "eta", _NUMBER).agg(
         difference=(pl.col("of_own") - pl.col("of_other")).filter(first).first(),

@@ -1,16 +1,20 @@
-"""Rows of model pairs: each model of a group beside each later one, at each prevalence."""
+"""What is asked of pairs of models, and their rows: each model of a group beside each later one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.curves.targets import Target
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
@@ -21,6 +25,44 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Indices = NDArray[np.intp]
+
+COMPARE_COLUMNS = (
+    *("eta", "metric", "model_a", "model_b", "difference", "standard_error", "low", "high"),
+    *("p_value", "p_adjusted", "reliable", "why", "resolved"),
+)
+
+Adjust: TypeAlias = Literal["holm", "models"] | None
+"""For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models
+of a group; or for each pair alone."""
+Examples: TypeAlias = Literal["wide", "by id", "apart"]
+"""Which examples the models of a group share: those of a wide table, where each row is one; those of one
+`id`; or none, because each model has a sample of its own."""
+
+
+def list_compare_columns(adjust: Adjust) -> tuple[str, ...]:
+    """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
+    return tuple(name for name in COMPARE_COLUMNS if adjust or name != "p_adjusted")
+
+
+class Comparison(NamedTuple):
+    """A table of several models per `by` group, and what to compare them by."""
+
+    table: InputTable
+    grid: EtaTable
+    metrics: Sequence[CurveMetric | PointMetric]  # curve metrics, or point metrics at a target
+    target: Target | None
+    certainty: Intervals
+    examples: Examples
+    adjust: Adjust = None  # how levels are adjusted for several pairs of models
+    needs_pairs: bool = True  # whether a table in which no group has two models is refused
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether examples have weights, or numbers that stand for weights."""
+        return isinstance(self.table, ScoreTable) and self.table.has_squares
+
+
+# Rows of pairs ----------------------------------------------------------------------------------
 
 ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence in its group
 BASE_GROUP = f"{c.RESERVED}base"  # a number that models of one `by` group share
@@ -41,31 +83,23 @@ def is_ordered_pair() -> pl.Expr:
     return pl.col(A + c.GROUP) < pl.col(B + c.GROUP)
 
 
-def join_models(
-    values: pl.LazyFrame,
-    by: Mapping[str, pl.DataType],
-    names: Sequence[str],
-    carried: Sequence[str],
-    step: Mapping[str, pl.DataType],
+def join_sides(
+    rows: pl.LazyFrame, keys: Mapping[str, pl.DataType], names: Sequence[str], shared: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return one row per model pair and group, and value of `step`, from rows of single models.
+    """Return one row per model pair and value of `keys`, from rows of single models.
 
-    The columns `names`, MODEL and GROUP of either model begin with A or B; of those that are `carried`,
-    and BASE_GROUP, there is one.
+    `names`, GROUP among them, of either model begin with A or B; `shared` ones are of both.
     """
-    own = [c.MODEL, c.GROUP, *names]
     a, b = (
-        values.select(*by, *step, *others, *(pl.col(name).alias(side + name) for name in own))
-        for side, others in zip(SIDES, ((BASE_GROUP, *carried), ()), strict=True)
+        rows.select(*keys, *others, *(pl.col(name).alias(side + name) for name in names))
+        for side, others in zip(SIDES, (shared, ()), strict=True)
     )
-    return join_groups(a, b, {**by, **step}).filter(is_ordered_pair())
+    return join_groups(a, b, keys).filter(is_ordered_pair())
 
 
 def name_models(*, wide: bool) -> list[pl.Expr]:
-    """Return `model_a` and `model_b`, the names of both models.
-
-    Those of a `wide` table are names of score columns, which are an Enum to keep their order.
-    """
+    """Return `model_a` and `model_b`, the names of both models."""
+    # Those of a wide table are names of score columns, which are an Enum to keep their order.
     models = [pl.col(A + c.MODEL).alias("model_a"), pl.col(B + c.MODEL).alias("model_b")]
     return [model.cast(pl.String) for model in models] if wide else models
 
@@ -82,8 +116,7 @@ def number_within(keys: Sequence[str]) -> pl.Expr:
 class ModelIndex:
     """The models of a table; the number of a model is that of its row."""
 
-    frame: pl.DataFrame
-    """One row per model, sorted by the `by` columns, then by MODEL."""
+    frame: pl.DataFrame  # one row per model, sorted by the `by` columns, then by MODEL
 
     def group_numbers(self) -> Indices:
         """Return the number of the `by` group of each model, from 1 up."""
@@ -124,31 +157,20 @@ _UNMATCHED, _UNEQUAL = f"{c.RESERVED}unmatched", f"{c.RESERVED}unequal"
 
 
 def check_models(
-    table: ScoreTable,
-    sweep: SweepTables,
-    pairs: pl.LazyFrame,
-    values: pl.LazyFrame,
-    grid: EtaTable,
-    *,
-    count_examples: bool,
-    needs_pairs: bool,
+    asked: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, values: pl.LazyFrame
 ) -> pl.LazyFrame:
-    """Return `values`, which has a row per pair; stop if a check of the table or of its models fails.
-
-    Of a table in memory the checks are made at once, over `pairs`, before the values are computed.
-    """
-    checks = late_checks(table, grid)
-    if needs_pairs:
-        checks.append(two_models_check())
-    if not count_examples:
+    """Return `values`, which has a row per pair; stop if a check of the table or of its models fails."""
+    # Of a table in memory the checks are made at once, before the values are computed.
+    table = cast("ScoreTable", asked.table)
+    checks = [*late_checks(table, asked.grid), *([two_models_check()] if asked.needs_pairs else [])]
+    if asked.examples != "by id":
         check_first(table, pairs, *checks)
         return check_at_end(table, values.sort(c.PAIR), *checks)
-    counts = _count_unmatched(table, sweep)
+    counts, matching = _count_unmatched(table, sweep), _matching_checks()
     if table.is_in_memory:  # the examples are counted once, and not again at the end
-        check_first(table, pairs.join(counts, how="cross"), *checks, *_matching_checks())
+        check_first(table, pairs.join(counts, how="cross"), *checks, *matching)
         return check_at_end(table, values.sort(c.PAIR), *checks)
-    counted = values.join(counts, how="cross").sort(c.PAIR)
-    return check_at_end(table, counted, *checks, *_matching_checks())
+    return check_at_end(table, values.join(counts, how="cross").sort(c.PAIR), *checks, *matching)
 
 
 def two_models_check() -> Check:
@@ -166,27 +188,19 @@ def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
-    """Return one row: the number of examples without just one row per model, and of unequal examples.
-
-    An example is unequal if its label, weight, stratum or cluster differs between models.
-    """
+    """Return one row: the number of examples without just one row per model, and of unequal examples."""
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
+    # An example is unequal if its label, weight, stratum or cluster differs between models.
     differs = [(pl.col(side).min() != pl.col(side).max()) for side in (c.POS, c.NEG)]
     together = [name for name in (c.CLUSTER, c.STRATUM) if name in table.columns]
     differs += [pl.col(name).n_unique() > 1 for name in together]
-    examples = (
-        build_numbered_rows(table, groups)
-        .group_by(*by, c.EXAMPLE)
-        .agg(
-            pl.len().alias(_N_ROWS),
-            pl.col(c.GROUP).n_unique().alias(_N_MODELS),
-            pl.any_horizontal(*differs).alias(_UNEQUAL),
-        )
-    )
+    counted = pl.len().alias(_N_ROWS), pl.col(c.GROUP).n_unique().alias(_N_MODELS)
+    examples = build_numbered_rows(table, groups).group_by(*by, c.EXAMPLE)
+    unequal = pl.any_horizontal(*differs).alias(_UNEQUAL)
     models = aggregate_by(groups, by, [pl.len().alias(_MODEL_COUNT)])
-    examples = join_groups(examples, models, by)
+    found = join_groups(examples.agg(*counted, unequal), models, by)
     matched = pl.all_horizontal(pl.col(_N_ROWS, _N_MODELS) == pl.col(_MODEL_COUNT))
-    return examples.select(
+    return found.select(
         (~matched).sum().cast(pl.Int64).alias(_UNMATCHED), pl.col(_UNEQUAL).sum().cast(pl.Int64)
     )
 
@@ -194,23 +208,16 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
 def _matching_checks() -> list[Check]:
     """Return the checks over the counts of `_count_unmatched`."""
     unmatched, unequal = pl.col(_UNMATCHED).max(), pl.col(_UNEQUAL).max()
-    return [
-        Check(
-            unmatched > 0,
-            compose_sentence(
-                "each example, by id=, needs exactly one row for each model, and ",
-                unmatched.cast(pl.String),
-                " example(s) lack a row or repeat one; if an id has several examples, such as the "
-                'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
-                "filter these out",
-            ),
-        ),
-        Check(
-            unequal > 0,
-            compose_sentence(
-                unequal.cast(pl.String),
-                " example(s), by id=, have another label, weight, stratum or cluster in another model; "
-                "mend these, or filter them out",
-            ),
-        ),
-    ]
+    of_unmatched = compose_sentence(
+        "each example, by id=, needs exactly one row for each model, and ",
+        unmatched.cast(pl.String),
+        " example(s) lack a row or repeat one; if an id has several examples, such as the "
+        'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
+        "filter these out",
+    )
+    of_unequal = compose_sentence(
+        unequal.cast(pl.String),
+        " example(s), by id=, have another label, weight, stratum or cluster in another model; "
+        "mend these, or filter them out",
+    )
+    return [Check(unmatched > 0, of_unmatched), Check(unequal > 0, of_unequal)]

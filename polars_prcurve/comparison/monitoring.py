@@ -17,16 +17,8 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number, refuse_kind
-from polars_prcurve.confidence.sequential_tests import (
-    PeriodCells,
-    bet_on_precision,
-    bet_on_rate,
-    bound_rate,
-    bound_ratio,
-    find_running_interval,
-    find_start,
-    weigh_evidence,
-)
+from polars_prcurve.confidence import sequential_tests as tests
+from polars_prcurve.confidence.sequential_tests import PeriodCells
 from polars_prcurve.errors import PrcError, list_names
 
 if TYPE_CHECKING:
@@ -40,6 +32,7 @@ MONITOR_COLUMNS = (
 WATCHED = {"precision": ("tp", "fp"), "recall": ("tp", "fn"), "fpr": ("fp", "tn")}
 """The rates that can be watched: of which cells they are the first, among both."""
 _OF_REFERENCE = 0.8
+_REFERENCE = {name: f"{c.RESERVED}{name}_of_reference" for name in c.CELLS}
 
 
 @dataclass(frozen=True)
@@ -49,8 +42,7 @@ class Watch:
     metric: str
     eta: float | None
     confidence: float
-    reference: float | None
-    """What the rate is to be at least, or fpr at most; None if a table tells."""
+    reference: float | None  # what the rate is to be at least, or fpr at most; None if a table tells
 
     @property
     def alpha(self) -> float:
@@ -73,11 +65,10 @@ class Watch:
         """Return the rate of each period; NaN where it is 0/0."""
         import numpy as np
 
+        tp, fp, fn, tn = cells
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.eta is not None:
-                return self.join_rates(
-                    cells.tp / (cells.tp + cells.fn), cells.fp / (cells.fp + cells.tn)
-                )
+                return self.join_rates(tp / (tp + fn), fp / (fp + tn))
             k, n = self.count(cells)
             return k / n
 
@@ -97,10 +88,10 @@ class Watch:
 
         tp, fp, fn, tn = (np.cumsum(each) for each in cells)
         if self.eta is None:
-            return find_running_interval(*self.count(PeriodCells(tp, fp, fn, tn)), self.alpha)
+            return tests.find_running_interval(*self.count(PeriodCells(tp, fp, fn, tn)), self.alpha)
         # Bonferroni: both hold with 1 - alpha. Precision rises with recall, and falls with fpr.
-        recall = find_running_interval(tp, tp + fn, self.alpha / 2)
-        fpr = find_running_interval(fp, fp + tn, self.alpha / 2)
+        recall = tests.find_running_interval(tp, tp + fn, self.alpha / 2)
+        fpr = tests.find_running_interval(fp, fp + tn, self.alpha / 2)
         with np.errstate(invalid="ignore"):
             return self.join_rates(recall[0], fpr[1]), self.join_rates(recall[1], fpr[0])
 
@@ -112,11 +103,11 @@ class Watch:
         alpha = self.alpha * _OF_REFERENCE
         if self.eta is not None:
             # Precision is 1 / (1 + (fpr / recall) (1 - eta) / eta).
-            return 1 / (1 + bound_ratio(of, alpha) / self.ratio_of_odds)
+            return 1 / (1 + tests.bound_ratio(of, alpha) / self.ratio_of_odds)
         k, n = map(int, self.count(of))
         if self.metric == "fpr":
-            return 1 - bound_rate(n - k, n, alpha) if k < n else float("nan")
-        return bound_rate(k, n, alpha) if k > 0 else float("nan")
+            return 1 - tests.bound_rate(n - k, n, alpha) if k < n else float("nan")
+        return tests.bound_rate(k, n, alpha) if k > 0 else float("nan")
 
     def bet(self, cells: PeriodCells, of: PeriodCells | None, bound: float) -> NDArray[np.float64]:
         """Return the bets that the rate is worse than the bound, a row per period."""
@@ -124,9 +115,13 @@ class Watch:
 
         if self.eta is not None:
             before = PeriodCells(*(np.int64(0),) * 4) if of is None else of
-            return bet_on_precision(cells, before, self.ratio_of_odds * (1 - bound) / bound)
+            return tests.bet_on_precision(cells, before, self.ratio_of_odds * (1 - bound) / bound)
         k, n = self.count(cells)
-        return bet_on_rate(n - k, n, 1 - bound) if self.metric == "fpr" else bet_on_rate(k, n, bound)
+        return (
+            tests.bet_on_rate(n - k, n, 1 - bound)
+            if self.metric == "fpr"
+            else tests.bet_on_rate(k, n, bound)
+        )
 
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
@@ -166,45 +161,35 @@ def build_monitor_table(
     parts = cells.partition_by(*groups, maintain_order=True) if groups and cells.height else [cells]
     found = pl.concat([watch_series(part, time, watch) for part in parts])
     eta = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
-    return found.select(
-        *groups,
-        time,
-        pl.lit(watch.metric).alias("metric"),
-        *eta,
-        *(name for name in MONITOR_COLUMNS if name not in ("metric", "eta")),
-    )
+    metric, _, *others = MONITOR_COLUMNS
+    return found.select(*groups, time, pl.lit(watch.metric).alias(metric), *eta, *others)
 
 
 def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.DataFrame) -> pl.DataFrame:
-    """Add the cells of the reference to each row, under the names of `_name_reference`."""
+    """Add the cells of the reference to each row, under the names of _REFERENCE."""
     keys = reference.columns[: reference.columns.index("threshold")]
     if unknown := [name for name in keys if name not in groups]:
         raise PrcError(
             f"the reference= table has groups by {list_names(unknown)}, and the table has not; say "
             "by= for the table, or leave it out of the reference"
         )
-    of = reference.select(*keys, *(pl.col(name).alias(_name_reference(name)) for name in c.CELLS))
-    if not keys:
-        none = pl.DataFrame({name: [None] for name in of.columns}, schema=of.schema)
-        of = of if of.height else none
-        joined = cells.join(of, how="cross", maintain_order="left")
-    else:
-        for name in keys:
-            if of.schema[name] != cells.schema[name]:
-                raise PrcError(
-                    f"group column {name!r} is {of.schema[name]} in the reference= table and "
-                    f"{cells.schema[name]} in the other; cast one to the other"
-                )
+    of = reference.select(*keys, *c.CELLS).rename(_REFERENCE)
+    for name in keys:
+        if of.schema[name] != cells.schema[name]:
+            raise PrcError(
+                f"group column {name!r} is {of.schema[name]} in the reference= table and "
+                f"{cells.schema[name]} in the other; cast one to the other"
+            )
+    if keys:
         joined = cells.join(of, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    lacking = joined.filter(pl.col(_name_reference("tp")).is_null())
+    else:
+        of = of if of.height else of.clear(1)
+        joined = cells.join(of, how="cross", maintain_order="left")
+    lacking = joined.filter(pl.col(_REFERENCE["tp"]).is_null())
     if lacking.height:
         shown = ", ".join(f"{name} {lacking[name][0]!r}" for name in keys) or "any group"
         raise PrcError(f"the reference= table has no rows of {shown}; add them, or leave that group out")
     return joined
-
-
-def _name_reference(name: str) -> str:
-    return f"{c.RESERVED}{name}_of_reference"
 
 
 def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
@@ -214,31 +199,27 @@ def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
     cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in c.CELLS))
     of = None
     if watch.reference is None and part.height:
-        of = PeriodCells(*(np.int64(part[_name_reference(name)][0]) for name in c.CELLS))
+        of = PeriodCells(*(np.int64(part[_REFERENCE[name]][0]) for name in c.CELLS))
     bound = watch.find_bound(of) if part.height else float("nan")
     known = not np.isnan(bound)
-    evidence = weigh_evidence(watch.bet(cells, of, bound)) if known else None
+    evidence = tests.weigh_evidence(watch.bet(cells, of, bound)) if known else None
     values = np.full(part.height, np.nan) if evidence is None else evidence.values
     reached = np.flatnonzero(values >= watch.least_evidence)
     alarm = np.arange(part.height) >= (reached[0] if len(reached) else part.height)
-    start = find_start(evidence, int(reached[0])) if evidence is not None and len(reached) else 0
+    start = tests.find_start(evidence, int(reached[0])) if evidence is not None and len(reached) else 0
     low, high = watch.find_interval(cells)
     total = PeriodCells(*map(np.cumsum, cells))
     stated = watch.reference if of is None else float(watch.find_value(of))
-    numbers = {
+    numbers: dict[str, Any] = {
         **{"value": watch.find_value(cells), "overall": watch.find_value(total)},
         **{"overall_low": low, "overall_high": high, "reference": stated, "bound": bound},
         **{"evidence": values, "needed": watch.least_evidence},
     }
+    columns = {
+        name: np.broadcast_to(np.asarray(value, dtype=np.float64), (part.height,))
+        for name, value in numbers.items()
+    }
     return part.with_columns(
-        *(_make_column(name, value, part.height) for name, value in numbers.items()),
+        *(pl.Series(name, x, dtype=pl.Float64).fill_nan(None) for name, x in columns.items()),
         (pl.Series("alarm", alarm) if known else pl.lit(None, pl.Boolean).alias("alarm")),
     ).with_columns(since=pl.when("alarm").then(pl.col(time).get(start, null_on_oob=True)))
-
-
-def _make_column(name: str, value: Any, height: int) -> pl.Series:
-    """Return a column of numbers, one value or one for each row, with null for NaN."""
-    import numpy as np
-
-    filled = np.broadcast_to(np.asarray(value, dtype=np.float64), (height,))
-    return pl.Series(name, filled, dtype=pl.Float64).fill_nan(None)

@@ -3,13 +3,10 @@
 What both models find easy or hard cancels out of the difference. Its variance is that of differences of
 influences among the examples, and mostly smaller than the sum of two variances.
 
-    rows of both models -> places       where the score of an example lies among those of positives
-                        -> cells        examples of the same two influences, counted for all prevalences
-    cells × eta         -> variances    of differences of influences
-
 All negatives between two scores of positives have one influence. So there are few influences, and fewer
-cells than examples where positives are rare. An influence has a number in its curve, so that one look-up
-per model finds those of a cell at several prevalences, which are side by side: see `EtaLanes`.
+cells, examples of the same two influences, than examples where positives are rare. An influence has a
+number in its curve, so that one look-up per model finds those of a cell at several prevalences, which
+are side by side: see `EtaLanes`.
 
 Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula.
 """
@@ -29,15 +26,9 @@ from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.sweep.group_table import SweepTables
-from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues, SampleBlock
-from polars_prcurve.uncertainty.cluster_errors import ClusterTerm, add_up_clusters
-from polars_prcurve.uncertainty.influence import (
-    CLASS_SIZE_COLUMNS,
-    IS_TIED,
-    InfluenceTable,
-    add_places,
-    build_influences,
-)
+from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues
+from polars_prcurve.uncertainty.cluster_errors import add_up_clusters
+from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, build_influences
 
 _ROW_NUMBER = f"{c.RESERVED}row"
 _KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
@@ -110,101 +101,79 @@ def add_pair_variances(
     """
     sums = {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)}
     sums = sums if clustered else {"pos": ("pos", 2), "neg": ("neg", 2)}
-    add_up = _add_up_clusters if clustered else _add_up_examples
     group_b = B + c.GROUP
     for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group):
         # Read for the sizes and for the list, and Polars would compute it anew for each.
         influences = found._replace(frame=found.frame.cache())
         key, names = influences.key, influences.all_names
         step = [ETA_NUMBER] if key == c.PAIR else []
-        sizes = _find_common_sizes(influences, [*by, *step], clustered=clustered)
-        joined = _join_influences(cells, _list_influences(influences, sizes), key, step, names)
+        listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
+        joined = cells
+        # Model a brings a row for some prevalences; model b is joined at the same ones.
+        for side, own, shared in ((A, [key, *names], []), (B, names, step)):
+            columns = dict.fromkeys((c.GROUP, _INFLUENCE, *own))
+            named = listed.select(*step, *(pl.col(name).alias(side + name) for name in columns))
+            joined = joined.join(named, on=[*(side + name for name in (c.GROUP, _INFLUENCE)), *shared])
         key_a = A + key
-        totals = add_up(joined, [key_a, group_b], names).join(sizes, left_on=key_a, right_on=key)
-        totals = totals.with_columns(
+        differences_of = {name: pl.col(A + name) - pl.col(B + name) for name in names}
+        if clustered:  # the shares of both classes add up to 2
+            terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in differences_of.items()}
+            totals = add_up_clusters(joined, [key_a, group_b], terms)
+        else:
+            totals = _add_up_examples(joined, [key_a, group_b], differences_of)
+        totals = totals.join(sizes, left_on=key_a, right_on=key).with_columns(
             pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
             for name in names
             for kind, (side, power) in sums.items()
         )
-        columns = [f"{name}_{kind}" for name in influences.names for kind in sums]
-        variances = influences.lanes.unpack(totals, columns, pair=key_a, also=[group_b])
+        columns_of = [f"{name}_{kind}" for name in influences.names for kind in sums]
+        variances = influences.lanes.unpack(totals, columns_of, pair=key_a, also=[group_b])
         differences = differences.join(variances, on=[key_a, group_b], how="left")
     return differences
 
 
-def _find_common_sizes(
+def _list_influences(
     influences: InfluenceTable, alike: Sequence[str], *, clustered: bool
-) -> pl.LazyFrame:
-    """Return one row per key, with `<name>_pos_size` and `<name>_neg_size`.
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return one row per influence, with `<name>` over the size of its class, and the sizes by key.
 
     The size is a power of two that no difference of influences of a class exceeds, between models of
     rows `alike`; of rows that are `clustered`, none of either class.
     """
-    sizes = {}
+    sizes, listed, key = {}, {}, influences.key
     for name in influences.all_names:
         of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size in of_class.values():
             most = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
             # Less their means, influences are at most twice as large, and differences four times.
             sizes[size] = 4 * (most.over(alike) if alike else most)
-    of_key = influences.frame.group_by(influences.key, *alike).agg(pl.col(*sizes).first())
-    return of_key.select(influences.key, **sizes)
-
-
-def _list_influences(influences: InfluenceTable, sizes: pl.LazyFrame) -> pl.LazyFrame:
-    """Return one row per influence, with `<name>`: the influence over the size of its class."""
-    listed = {
-        name: [pl.col(f"{name}_{kind}") / pl.col(f"{name}_{side}_size") for kind, side in _KINDS.items()]
-        for name in influences.all_names
-    }
-    frame = influences.frame.drop(set(sizes.collect_schema()) - {influences.key})
-    frame = frame.join(sizes, on=influences.key)
-    return frame.join(pl.LazyFrame({c.COPY: range(len(_KINDS))}), how="cross").select(
-        *dict.fromkeys((c.GROUP, influences.key)),
-        *((ETA_NUMBER,) if influences.key == c.PAIR else ()),
+        listed[name] = [
+            pl.col(f"{name}_{kind}") / pl.col(of_class[side]) for kind, side in _KINDS.items()
+        ]
+    of_key = influences.frame.group_by(key, *alike).agg(pl.col(*sizes).first()).select(key, **sizes)
+    rows = influences.frame.drop(*sizes).join(of_key, on=key)
+    rows = rows.join(pl.LazyFrame({c.COPY: range(len(_KINDS))}), how="cross").select(
+        *dict.fromkeys((c.GROUP, key)),
+        *((ETA_NUMBER,) if key == c.PAIR else ()),
         (pl.col(c.PLACE) * len(_KINDS) + pl.col(c.COPY)).alias(_INFLUENCE),
         *(pick_by_number(c.COPY, values, pl.lit(None)).alias(n) for n, values in listed.items()),
     )
+    return rows, of_key
 
 
-def _join_influences(
-    cells: pl.LazyFrame, listed: pl.LazyFrame, key: str, step: Sequence[str], names: Sequence[str]
+def _add_up_examples(
+    joined: pl.LazyFrame, keys: Sequence[str], differences: Mapping[str, pl.Expr]
 ) -> pl.LazyFrame:
-    """Return the cells with the influences of both models."""
-    # Model a brings a row for some prevalences; model b is joined at the same ones.
-    for side, own, shared in ((A, [key, *names], []), (B, names, step)):
-        on = [side + name for name in (c.GROUP, _INFLUENCE)]
-        columns = dict.fromkeys((c.GROUP, _INFLUENCE, *own))
-        named = listed.select(*step, *(pl.col(name).alias(side + name) for name in columns))
-        cells = cells.join(named, on=[*on, *shared])
-    return cells
-
-
-def _add_up_examples(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
     """Return one row per value of `keys`: the variances of differences of influences among examples."""
-    squares = {name: to_whole_shares(_subtract_influences(name) ** 2 * pl.col(_SHARE)) for name in names}
-    variances = {name: sum_shares(pl.col(name)) for name in names}
+    squares = {name: to_whole_shares(gap**2 * pl.col(_SHARE)) for name, gap in differences.items()}
+    variances = {name: sum_shares(pl.col(name)) for name in differences}
     of_class = {
         f"{name}_{side}": pl.col(name).filter(members).sum()
-        for name in names
+        for name in differences
         for side, members in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
     }
     both = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
     return both.group_by(keys).agg(**of_class)
-
-
-def _add_up_clusters(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
-    """Return one row per value of `keys`: the sums of squares of what clusters add to a difference."""
-    terms = {  # the shares of both classes add up to 2
-        name: ClusterTerm(_subtract_influences(name) * pl.col(_SHARE), most=pl.lit(2.0))
-        for name in names
-    }
-    return add_up_clusters(joined, keys, terms)
-
-
-def _subtract_influences(name: str) -> pl.Expr:
-    """Return the influence of the examples of a cell on the difference, over the common size."""
-    return pl.col(A + name) - pl.col(B + name)
 
 
 # From replicates ------------------------------------------------------------------------------
@@ -215,31 +184,23 @@ def add_bootstrap_errors(
 ) -> pl.LazyFrame:
     """Add the errors of differences, from replicates that all models share, and the class sizes."""
     collected = bootstrap.collect_query(values)
-    groups = (
-        collected.select(c.GROUP, BASE_GROUP)
-        .unique()
-        .sort(c.GROUP)
-        .partition_by(BASE_GROUP, maintain_order=True)
-    )
-    samples = list(bootstrap.build_samples(sweep, [part[c.GROUP].to_list() for part in groups]))
-    blocks = bootstrap.compute_blocks(samples, collected)
-    errors = bootstrap.estimate_errors(map(_subtract_models, blocks))
-    on = [side + c.PAIR for side in SIDES]
-    differences = differences.join(errors, on=on, how="left")
-    size_schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
-    sizes = pl.DataFrame([sample.sizes for sample in samples], schema=size_schema, orient="row")
-    first = pl.concat([part.head(1) for part in groups]) if groups else collected.head(0)
-    sizes = sizes.with_columns(first[BASE_GROUP])
+    numbers = collected.select(c.GROUP, BASE_GROUP).unique().sort(c.GROUP)
+    groups = numbers.group_by(BASE_GROUP, maintain_order=True).agg(c.GROUP)
+    errors, sizes = bootstrap.measure(sweep, collected, groups[c.GROUP].to_list(), _subtract_models)
+    differences = differences.join(errors, on=[side + c.PAIR for side in SIDES], how="left")
+    sizes = sizes.with_columns(groups[BASE_GROUP])
     return differences.join(sizes.lazy(), on=BASE_GROUP, how="left")
 
 
-def _subtract_models(block: SampleBlock) -> tuple[dict[str, pl.Series], ReplicateValues]:
-    """Return both PAIR numbers of each model pair in the block, and the differences of all values."""
-    rows = block.pairs.select(BASE_GROUP, ETA_NUMBER, c.GROUP, c.PAIR).with_row_index(_ROW_NUMBER)
+def _subtract_models(
+    pairs: pl.DataFrame, of_models: ReplicateValues
+) -> tuple[dict[str, pl.Series], ReplicateValues]:
+    """Return both PAIR numbers of each model pair in a block, and the differences of all values."""
+    rows = pairs.select(BASE_GROUP, ETA_NUMBER, c.GROUP, c.PAIR).with_row_index(_ROW_NUMBER)
     model_pairs = rows.join(rows, on=[BASE_GROUP, ETA_NUMBER], suffix="_b").filter(
         pl.col(c.GROUP) < pl.col(f"{c.GROUP}_b")
     )
     a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
     keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
-    values, replicates, sizes = block.values
+    values, replicates, sizes = of_models
     return keys, ReplicateValues(values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a])

@@ -1,8 +1,5 @@
 """Differences of point metrics between models that flag the same examples, at one target.
 
-    thresholds and scores of both models -> discordant examples    flagged by one model alone
-                                         -> errors                 of both rates, and of the metric
-
 A metric that is a weighted sum of recall and fpr, such as net benefit, has a difference that is one of
 differences of rates. A difference of rates is (b - c) / n, with b of n examples flagged by model a alone
 and c by model b alone. Its variance is that of a number that is 1, -1 or 0 per example, after half an
@@ -12,8 +9,7 @@ An interval is reliable if b times c is at least 25 in each class that counts. C
 and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
 nearly all of both: it would mark just the samples whose difference is too large.
 
-Both thresholds were given. Where they are found in the sample, where examples have weights, and of
-metrics that are no weighted sums, differences are in `point_differences`.
+Both thresholds were given. Differences of other thresholds and metrics are in `point_differences`.
 
 Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
 """
@@ -26,7 +22,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.comparison.model_pairs import ETA_NUMBER, SIDES, A, B, is_ordered_pair
+from polars_prcurve.comparison.model_pairs import ETA_NUMBER, SIDES, A, B, join_sides
 from polars_prcurve.comparison.verdicts import Level, adjust_p_values, is_resolved
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.group_numbers import join_groups
@@ -34,8 +30,7 @@ from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
 
-AMOUNTS = {"pos": c.POS, "neg": c.NEG}
-"""The column of what a row adds to a class, by class."""
+AMOUNTS = {"pos": c.POS, "neg": c.NEG}  # the column of what a row adds to a class, by class
 BOTH, OF_ALL = f"{c.RESERVED}both_", f"{c.RESERVED}n_"
 """What the columns with the examples of a class begin with that both models flag, and with all examples;
 those that one model alone flags begin with A or B."""
@@ -62,24 +57,23 @@ def count_discordant(
     """Return the numbers of examples, by class, that one model alone flags, or both, and of all.
 
     There is a row per model pair and ETA_NUMBER. `points` hold a threshold of each model and ETA_NUMBER.
-    Only examples that both models flag are joined, which mostly are few: what one model alone flags is
-    what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
-    counted together, once for all steps.
     Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     """
+    # Only examples that both models flag are joined, which mostly are few: what one model alone flags is
+    # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
+    # counted together, once for all steps.
     rows, thresholds = _read_models(table, points, by)
     flagged, thresholds = _number_levels(rows, thresholds)
     example = {**by, c.EXAMPLE: table.all_rows.collect_schema()[c.EXAMPLE]}
-    step = {**by, ETA_NUMBER: pl.UInt32()}
+    own, amounts = [c.GROUP, _LEVEL], list(AMOUNTS.values())
+    of_both = join_sides(flagged, example, own, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
+    steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, own, [])
+    steps = steps.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
+    counted = [_count_flagged(steps, of_both.agg(_add_up(BOTH)), SIDES, BOTH)]
     of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_add_up())
-    of_both = _join_sides(flagged, example, list(AMOUNTS.values()))
-    of_both = of_both.group_by(*_SIDE_GROUPS, *_SIDE_LEVELS).agg(_add_up(BOTH))
-    steps = _join_sides(thresholds, step, []).rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
-    counted = [_count_flagged(steps, of_both, SIDES, BOTH)]
-    for side in SIDES:
-        cells = of_one.select(pl.all().name.prefix(side))
-        counted.append(_count_flagged(steps, cells, (side,), side))
-    squares = pl.col(*AMOUNTS.values())  # a row that stands for several examples is no heavy example
+    sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
+    counted += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
+    squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
         squares = exact_sums.square_integer(squares, scaled=table.float_sums)
     totals = rows.group_by(c.GROUP).agg(_add_up(OF_ALL), squares.sum().name.suffix(_SQUARED))
@@ -87,7 +81,18 @@ def count_discordant(
     pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
     for found in counted:
         pairs = pairs.join(found, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
-    return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **_measure_kinds(scaled=table.float_sums))
+    counts: dict[str, pl.Expr] = {}
+    for name, amount in AMOUNTS.items():
+        both, square = pl.col(BOTH + amount), pl.col(amount + _SQUARED)
+        kinds = {side: pl.col(side + amount) - both for side in SIDES}
+        kinds |= {BOTH: both, OF_ALL: pl.col(OF_ALL + amount)}
+        if table.float_sums:
+            kinds = {kind: exact_sums.scale_near_one(of) for kind, of in kinds.items()}
+            square = exact_sums.scale_near_one(square, squares=True)
+        # What a weight of 1 counts as.
+        unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
+        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
+    return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **counts)
 
 
 def _add_up(kind: str = "") -> pl.Expr:
@@ -106,49 +111,27 @@ def _count_flagged(
     return joined.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
 
 
-def _measure_kinds(*, scaled: bool) -> dict[str, pl.Expr]:
-    """Return the numbers of examples of each class and kind, over sums of amounts."""
-    counts: dict[str, pl.Expr] = {}
-    for name, amount in AMOUNTS.items():
-        of_both = pl.col(BOTH + amount)
-        kinds = {side: pl.col(side + amount) - of_both for side in SIDES}
-        kinds |= {BOTH: of_both, OF_ALL: pl.col(OF_ALL + amount)}
-        square = pl.col(amount + _SQUARED)
-        if scaled:
-            kinds = {kind: exact_sums.scale_near_one(of) for kind, of in kinds.items()}
-            square = exact_sums.scale_near_one(square, squares=True)
-        # What a weight of 1 counts as.
-        unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
-        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
-    return counts
-
-
-def _count_amounts(table: ScoreTable) -> list[pl.Expr]:
-    """Return what a row adds to either class: 1, or its weight as an integer.
-
-    The models of a table have the same weights, and so the same scale.
-    """
-    if table.labelled:
-        members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
-        return [of.cast(pl.Int128).alias(a) for of, a in zip(members, AMOUNTS.values(), strict=True)]
-    amounts = [pl.col(amount) for amount in AMOUNTS.values()]
-    if not table.float_sums:
-        return [amount.cast(pl.Int128) for amount in amounts]
-    largest = [amount.max().over(c.GROUP) for amount in amounts]
-    exponents = map(exact_sums.weight_exponent, largest)
-    return [exact_sums.to_integer(of, by) for of, by in zip(amounts, exponents, strict=True)]
-
-
 def _read_models(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the examples of all models, with GROUP and AMOUNTS, and their thresholds as SCORE."""
+    """Return the examples of all models, with GROUP and whole AMOUNTS, and thresholds as SCORE."""
+    amounts = [pl.col(amount) for amount in AMOUNTS.values()]
+    if table.labelled:
+        members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
+        whole = [of.cast(pl.Int128).alias(a) for of, a in zip(members, AMOUNTS.values(), strict=True)]
+    elif not table.float_sums:
+        whole = [amount.cast(pl.Int128) for amount in amounts]
+    else:  # the models of a table have the same weights, and so the same scale
+        exponents = (exact_sums.weight_exponent(amount.max().over(c.GROUP)) for amount in amounts)
+        whole = [
+            exact_sums.to_integer(of, exponent) for of, exponent in zip(amounts, exponents, strict=True)
+        ]
     of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
     columns = [c.LABEL] if table.labelled else list(AMOUNTS.values())
     rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
-    rows = rows.select(pl.exclude(c.MODEL, *columns), *_count_amounts(table))
+    rows = rows.select(pl.exclude(c.MODEL, *columns), *whole)
     return rows.cache(), thresholds.drop(c.MODEL)  # rows are added up, and those flagged are joined
 
 
@@ -175,28 +158,56 @@ def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.Laz
     return numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache(), thresholds
 
 
-def _join_sides(
-    table: pl.LazyFrame, keys: Mapping[str, pl.DataType], shared: Sequence[str]
-) -> pl.LazyFrame:
-    """Return one row per pair of models and value of `keys`, with GROUP and _LEVEL of either side."""
-    a, b = (
-        table.select(*keys, *others, *(pl.col(n).alias(side + n) for n in (c.GROUP, _LEVEL)))
-        for side, others in zip(SIDES, (shared, []), strict=True)
-    )
-    return join_groups(a, b, keys).filter(is_ordered_pair())
-
-
 def replace_weighted_sums(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level
 ) -> pl.LazyFrame:
-    """Replace the error of a difference, its limits and verdicts, where the metric is a weighted sum.
-
-    The rows have the discordant examples, and `number` is the column with the number of their metric.
-    Both thresholds were given.
-    """
+    """Replace errors, limits and verdicts of differences where metric number `number` is such a sum."""
     sums = [is_weighted_sum(metric) for metric in metrics]
-    pairs = _add_weights(pairs, metrics, sums, number)
-    difference = pl.col("difference")
+    difference, is_sum = pl.col("difference"), pick_by_number(number, map(pl.lit, sums), pl.lit(False))
+    pairs, variance, enough = _measure_sums(pairs, metrics, sums, number)
+    pairs = pairs.with_columns(
+        pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR), is_sum.alias(_IS_SUM)
+    )
+    error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
+    known, reliable = error.is_not_null(), pl.all_horizontal(enough)
+    low, high = difference - half, difference + half
+    decisive = (difference.abs() >= 2 * half) & (error > 0)
+    p_value = pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2)
+    of_sums = {
+        "standard_error": error,
+        "low": low,
+        "high": high,
+        "p_value": p_value,
+        "reliable": pl.when(known).then(reliable),
+        "why": pl.when(known & ~reliable).then(pl.lit("few discordant examples")),
+        "resolved": pl.when(known).then(is_resolved(low, high, reliable, decisive)),
+    }
+    pairs = pairs.with_columns(
+        pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
+    )
+    if level.adjust is None:
+        return pairs
+    return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
+
+
+def _measure_sums(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], sums: Sequence[bool], number: str
+) -> tuple[pl.LazyFrame, pl.Expr, list[pl.Expr]]:
+    """Return the variance of the difference of weighted sums, and which classes have enough examples."""
+    weights: list[Mapping[str, pl.Expr]] = []
+    slopes: list[pl.Expr | None] = []
+    eta, unknown = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
+    rates = {n: (pl.col(A + n) - pl.col(B + n)) / pl.col(OF_ALL + n) for n in AMOUNTS}
+    for metric, is_sum in zip(metrics, sums, strict=True):
+        weights.append(_find_weights(metric, eta) if is_sum else {})
+        # A difference is linear in the prevalence, too; this is its growth with the logit.
+        ends = [_find_weights(metric, pl.lit(end)) for end in ((0.0, 1.0) if is_sum else ())]
+        at = [sum((rates[name] * of[name] for name in rates), pl.lit(0.0)) for of in ends]
+        slopes.append(eta * (1 - eta) * (at[1] - at[0]) if is_sum else None)
+    pairs = pairs.with_columns(
+        pick_by_number(number, (of.get(name) for of in weights), unknown).alias(column)
+        for name, column in _WEIGHTS.items()
+    )
     variances, enough = [], []
     for name, column in _WEIGHTS.items():
         weight = pl.col(column)
@@ -207,48 +218,9 @@ def replace_weighted_sums(
         of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
         variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
     eta_error = pl.col(A + c.ETA_ERROR)
-    of_eta = (_find_slope(metrics, sums, number) * eta_error) ** 2
+    of_eta = (pick_by_number(number, slopes, unknown) * eta_error) ** 2
     variances.append(pl.when(eta_error > 0).then(of_eta).otherwise(0.0))
-    variance = sum(variances, pl.lit(0.0))
-    pairs = pairs.with_columns(pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR))
-    error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
-    known, reliable = error.is_not_null(), pl.all_horizontal(enough)
-    low, high = difference - half, difference + half
-    decisive = (difference.abs() >= 2 * half) & (error > 0)
-    deviations = difference / error
-    p_value = pl.when(error > 0).then(normal_cdf(-deviations.abs()) * 2)
-    of_sums = {
-        "standard_error": error,
-        "low": low,
-        "high": high,
-        "p_value": p_value,
-        "reliable": pl.when(known).then(reliable),
-        "why": pl.when(known & ~reliable).then(pl.lit("few discordant examples")),
-        "resolved": pl.when(known).then(is_resolved(low, high, reliable, decisive)),
-    }
-    is_sum = pick_by_number(number, map(pl.lit, sums), pl.lit(False))
-    pairs = pairs.with_columns(is_sum.alias(_IS_SUM))
-    pairs = pairs.with_columns(
-        pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
-    )
-    if level.adjust is None:
-        return pairs
-    return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
-
-
-def _add_weights(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], sums: Sequence[bool], number: str
-) -> pl.LazyFrame:
-    """Add the weight of recall and that of fpr in each metric that is a weighted sum; else null."""
-    nothing, unknown = dict.fromkeys(_WEIGHTS), pl.lit(None, dtype=pl.Float64)
-    weights = [
-        _find_weights(metric, pl.col("eta")) if is_sum else nothing
-        for metric, is_sum in zip(metrics, sums, strict=True)
-    ]
-    return pairs.with_columns(
-        pick_by_number(number, (of[name] for of in weights), unknown).alias(column)
-        for name, column in _WEIGHTS.items()
-    )
+    return pairs, sum(variances, pl.lit(0.0)), enough
 
 
 def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
@@ -257,21 +229,3 @@ def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
     of_class = {"pos": (one, zero), "neg": (zero, one)}
     none = metric.from_columns(zero, zero, eta)
     return {name: metric.from_columns(*rates, eta) - none for name, rates in of_class.items()}
-
-
-def _find_slope(metrics: Sequence[PointMetric], sums: Sequence[bool], number: str) -> pl.Expr:
-    """Return how fast the difference of a weighted sum grows with the logit of the prevalence."""
-    eta, slopes = pl.col("eta"), []
-    for metric, is_sum in zip(metrics, sums, strict=True):
-        slope: pl.Expr | None = None
-        if is_sum:  # then the difference is linear in the prevalence, too
-            at_0, at_1 = (
-                sum(
-                    (pl.col(A + name) - pl.col(B + name)) / pl.col(OF_ALL + name) * weight
-                    for name, weight in _find_weights(metric, pl.lit(end)).items()
-                )
-                for end in (0.0, 1.0)
-            )
-            slope = eta * (1 - eta) * (at_1 - at_0)
-        slopes.append(slope)
-    return pick_by_number(number, slopes, pl.lit(None, dtype=pl.Float64))

@@ -1,15 +1,10 @@
 """Differences of point metrics between models, at one target.
 
-    operating point of each model -> value, low, high    as in `operating_points`
-    model pairs                   -> differences         distances from values to ends of intervals add
-                                                         up in quadrature, on either side
-                                  -> verdicts            whether the sign is certain
-
 The lower end of a - b is as far from it as the root of (a - low of a)**2 + (high of b - b)**2, and the
 upper end likewise. There is no standard error, since the two distances differ. For several pairs both
 distances are stretched by the ratio of normal quantiles.
 
-Of models that share their examples both values err together: see `add_correlation`; and `paired_points`
+Of models that share their examples both values err together: see `_add_correlation`, and `paired_points`
 for metrics that are weighted sums of both rates, which have a standard error at given thresholds. Where
 the sample finds the thresholds, they move with its errors: see `curves.moving_band`. Of examples that
 were drawn by strata it is not known how much both values share at given thresholds, and their errors are
@@ -21,42 +16,17 @@ Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import cast
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import Comparison
-from polars_prcurve.comparison.model_pairs import (
-    BASE_GROUP,
-    ETA_NUMBER,
-    SIDES,
-    A,
-    B,
-    check_matching,
-    join_models,
-    name_models,
-    number_within,
-    two_models_check,
-)
-from polars_prcurve.comparison.paired_points import (
-    AMOUNTS,
-    BOTH,
-    OF_ALL,
-    count_discordant,
-    is_weighted_sum,
-    replace_weighted_sums,
-)
+from polars_prcurve.comparison import model_pairs, paired_points
+from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
+from polars_prcurve.comparison.paired_points import AMOUNTS, BOTH, OF_ALL
 from polars_prcurve.comparison.verdicts import Level, is_resolved
-from polars_prcurve.confidence.bands import (
-    MOVES,
-    BandOptions,
-    combine_distances,
-    find_corners,
-    scale_bounds,
-    to_unbounded,
-)
+from polars_prcurve.confidence import bands
+from polars_prcurve.confidence.bands import MOVES, combine_distances
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.operating_points import build_points_table
@@ -93,7 +63,7 @@ def check_has_point_intervals(comparison: Comparison) -> None:
                 "cluster= has no interval of point metrics with weights; leave out weight=, or ask "
                 "summary() for an area"
             )
-        find_corners(metric)  # raises if the metric has no band
+        bands.find_corners(metric)  # raises if the metric has no band
 
 
 def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
@@ -103,9 +73,9 @@ def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
         ("recall", "precision"): "recall_at_precision",
         ("recall", "fpr"): "recall_at_fpr",
     }
-    name = None if target is None else asked.get((metric.name, target.criterion))
-    if target is None or name is None:
+    if target is None or (metric.name, target.criterion) not in asked:
         return ""
+    name = asked[metric.name, target.criterion]
     return f"leave out {target.criterion}=, and ask for metrics.{name}({target.value}) with"
 
 
@@ -118,27 +88,28 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     points = _number_points(comparison, metrics, moving=moving)
     counted = comparison.grid.may_hold_own and not is_field(comparison.table)
     moves = [move for source, move in MOVES.items() if moving and (counted or source != "eta")]
-    own = ["value", "low", "high", "reliable", "why", c.ETA_ERROR, *moves]
-    keys = {**step, "eta": pl.Float64()}  # a model without examples may lack a prevalence
-    carried = [*comparison.grid.carried, "metric"]
-    pairs = join_models(points, comparison.table.group_columns, own, carried, keys)
-    pairs = pairs.sort(BASE_GROUP, *step, *(side + c.GROUP for side in SIDES))
+    own = [*(c.MODEL, c.GROUP, "value", "low", "high", "reliable", "why", c.ETA_ERROR), *moves]
+    # A model without examples may lack a prevalence.
+    keys = {**comparison.table.group_columns, **step, "eta": pl.Float64()}
+    shared = [BASE_GROUP, *comparison.grid.carried, "metric"]
+    groups = [side + c.GROUP for side in SIDES]
+    pairs = model_pairs.join_sides(points, keys, own, shared).sort(BASE_GROUP, *step, *groups)
     pairs = pairs.with_columns((pl.col(A + "value") - pl.col(B + "value")).alias("difference"))
     pairs = level.add_quantile(pairs, ["difference"])
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
     if paired and (moving or not is_stratified(comparison.table)):
         table = cast("ScoreTable", comparison.table)
-        counts = count_discordant(table, points.filter(pl.col(_METRIC) == 0), table.group_columns)
-        on = [*(side + c.GROUP for side in SIDES), ETA_NUMBER]
-        pairs = pairs.join(counts, on=on, how="left", maintain_order="left")
+        first = points.filter(pl.col(_METRIC) == 0)
+        counts = paired_points.count_discordant(table, first, table.group_columns)
+        pairs = pairs.join(counts, on=[*groups, ETA_NUMBER], how="left", maintain_order="left")
         sums = comparison.has_weights
-        pairs = add_correlation(pairs, metrics, moving=moving, sums=sums, counted=counted)
-        correlation = pl.col(CORRELATION)
+        pairs = _add_correlation(pairs, metrics, moving=moving, sums=sums, counted=counted)
+        correlation = pl.col(_CORRELATION)
     differences = _add_limits(pairs, level, correlation)
     if paired and not moving and not comparison.has_weights:
-        differences = replace_weighted_sums(differences, metrics, _METRIC, level)
-    return differences.with_columns(name_models(wide=comparison.examples == "wide"))
+        differences = paired_points.replace_weighted_sums(differences, metrics, _METRIC, level)
+    return differences.with_columns(model_pairs.name_models(wide=comparison.examples == "wide"))
 
 
 def _number_points(
@@ -146,7 +117,7 @@ def _number_points(
 ) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
     table, by = comparison.table, comparison.table.group_columns
-    bands = BandOptions(
+    options = bands.BandOptions(
         comparison.certainty.level,
         "wilson",
         "mover",
@@ -156,14 +127,14 @@ def _number_points(
         stratified=is_stratified(comparison.table),
     )
     target = cast("Target", comparison.target)
-    points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)
+    points = build_points_table(table, comparison.grid, [target], metrics, bands=options, long=True)
     number = pl.coalesce(  # `replace_strict` would not stream
         pl.when(pl.col("metric") == metric.name).then(pl.lit(i, dtype=pl.Int64))
         for i, metric in enumerate(metrics)
     )
     first = pl.col(c.GROUP).min()
     rows = points.with_row_index(c.GROUP).with_columns(
-        number_within([*by, c.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
+        model_pairs.number_within([*by, c.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
         number.alias(_METRIC),
         first.over(*by, c.MODEL),
         (first.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
@@ -171,17 +142,14 @@ def _number_points(
     if comparison.grid.shared is None:  # models of different prevalences are compared, too
         rows = rows.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
-        rows = stop_if_broken(rows, [two_models_check()])
+        rows = stop_if_broken(rows, [model_pairs.two_models_check()])
     if comparison.examples == "by id":
-        rows = check_matching(cast("ScoreTable", table), rows)
+        rows = model_pairs.check_matching(cast("ScoreTable", table), rows)
     return rows.cache()  # each model is paired with others, and its thresholds are compared, too
 
 
 def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None = None) -> pl.LazyFrame:
-    """Add `difference`, `low`, `high`, `reliable` and `resolved` to rows of both models.
-
-    The `correlation` is that of both values, if the models share their examples.
-    """
+    """Add limits and verdicts to rows of both models, whose values may have a `correlation`."""
     value, low, high = ({s: pl.col(s + name) for s in SIDES} for name in ("value", "low", "high"))
     below = combine_distances([value[A] - low[A], high[B] - value[B]], correlation)
     above = combine_distances([high[A] - value[A], value[B] - low[B]], correlation)
@@ -189,7 +157,6 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
     difference, z = pl.col("difference"), z_value(level.confidence)
     stretch = pl.lit(1.0) if level.adjust is None else level.deviations * (1 / z)
     towards_0 = pl.when(difference > 0).then(_BELOW).otherwise(_ABOVE)
-    reliable = pl.col(A + "reliable") & pl.col(B + "reliable")
     no_number = pl.lit(None, dtype=pl.Float64)
     pairs = pairs.with_columns(
         standard_error=no_number,
@@ -197,7 +164,7 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
         p_adjusted=no_number,
         low=difference - pl.col(_BELOW) * stretch,
         high=difference + pl.col(_ABOVE) * stretch,
-        reliable=reliable,
+        reliable=pl.col(A + "reliable") & pl.col(B + "reliable"),
     )
     known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
     decisive = (difference.abs() >= 2 * stretch * towards_0) & (towards_0 > 0)
@@ -228,27 +195,20 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
 #
 # Sources: Zou and Donner 2008; Newcombe 1998 for differences of single rates.
 
-CORRELATION = f"{c.RESERVED}correlation"
-"""The correlation of the values of both models at a target."""
+_CORRELATION = f"{c.RESERVED}correlation"
 _AGREEMENT = {name: f"{c.RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
 _RATES = {
     name: [f"{c.RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in AMOUNTS
-}
-"""The rate of a class, half an example added, and the ends of an interval of one error around it."""
+}  # the rate of a class, half an example added, and the ends of an interval of one error around it
 _MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 """How far the rate of a class moves the value of a model."""
 
 
-def add_correlation(
-    pairs: pl.LazyFrame,
-    metrics: Sequence[PointMetric],
-    *,
-    moving: bool,
-    sums: bool,
-    counted: bool,
+def _add_correlation(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], *, moving: bool, sums: bool, counted: bool
 ) -> pl.LazyFrame:
-    """Add CORRELATION, that of the values of both models, to rows with the discordant examples.
+    """Add _CORRELATION, that of the values of both models, to rows with the discordant examples.
 
     Of thresholds that are `moving`, the rows have MOVES. Weighted `sums` may be left null. Where a
     prevalence may be `counted`, rows have ETA_ERROR.
@@ -265,9 +225,9 @@ def add_correlation(
         agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
     pairs = pairs.with_columns(**rates).with_columns(**agreements)
     if not moving:
-        others = [metric if sums or not is_weighted_sum(metric) else None for metric in metrics]
-        pairs = _add_moves(pairs, others)
-        pairs = _add_eta_moves(pairs, others) if counted else pairs
+        is_sum = paired_points.is_weighted_sum
+        others = [metric if sums or not is_sum(metric) else None for metric in metrics]
+        pairs = _add_moves(pairs, others, counted=counted)
     agreement = {_MOVES[name]: pl.col(column) for name, column in _AGREEMENT.items()}
     agreement |= {MOVES["eta"]: pl.lit(1.0)} if counted else {}
     # With moves m and agreements g: sum of g m_A m_B, over the roots of the sums of m_A^2 and m_B^2.
@@ -275,56 +235,47 @@ def add_correlation(
     shares = (of * pl.col(A + move) * pl.col(B + move) for move, of in agreement.items())
     correlation = sum(shares, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
     # A value that no rate moves, such as precision at prevalence 1, shares no error.
-    return pairs.with_columns(correlation.fill_nan(0.0).alias(CORRELATION))
+    return pairs.with_columns(correlation.fill_nan(0.0).alias(_CORRELATION))
 
 
-def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None]) -> pl.LazyFrame:
-    """Add how far the rates move the values at thresholds that were given.
+def _add_moves(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, counted: bool
+) -> pl.LazyFrame:
+    """Add how far rates, and a counted prevalence, move the values at thresholds that were given.
 
-    A rate moves by one standard error, half of it to either side.
+    Each moves by one standard error, half of it to either side.
     """
+    eta, error_of_eta = pl.col("eta"), pl.col(A + c.ETA_ERROR)
     ends: dict[str, pl.Expr] = {}
-    for name, side in product(AMOUNTS, SIDES):
-        rate, *names = (side + column for column in _RATES[name])
-        variance = pl.col(rate) * (1 - pl.col(rate))
-        error = (variance / repeat_in_rows(pl.col(OF_ALL + name) + 1, variance)).sqrt()
-        ends |= {end: pl.col(rate) + sign * error for end, sign in zip(names, (-0.5, 0.5), strict=True)}
-    moves = {}
-    for name, side in product(AMOUNTS, SIDES):
-        low, high = (
-            [pl.col(side + (end if of == name else _RATES[of][0])) for of in AMOUNTS]
-            for end in _RATES[name][1:]
-        )
-        eta = pl.col("eta")
-        moves[side + _MOVES[name]] = _measure_moves(metrics, [*low, eta], [*high, eta]).abs()
-    return pairs.with_columns(**ends).with_columns(**moves)
-
-
-def _add_eta_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None]) -> pl.LazyFrame:
-    """Add how far the error of a counted prevalence moves the values at thresholds that were given."""
-    eta, error = pl.col("eta"), pl.col(A + c.ETA_ERROR)
-    # The logit of eta, less and plus half its error.
-    low, high = (1 / (1 + (sign * error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
-    moves = {}
+    moves: dict[str, pl.Expr] = {}
     for side in SIDES:
-        rates = [pl.col(side + _RATES[of][0]) for of in AMOUNTS]
-        moved = _measure_moves(metrics, [*rates, low], [*rates, high])
-        moves[side + MOVES["eta"]] = pl.when(error > 0).then(moved).otherwise(0.0)
-    return pairs.with_columns(**moves)
+        rates = {name: pl.col(side + _RATES[name][0]) for name in AMOUNTS}
+        for name, rate in rates.items():
+            variance, names = rate * (1 - rate), [side + end for end in _RATES[name][1:]]
+            error = (variance / repeat_in_rows(pl.col(OF_ALL + name) + 1, variance)).sqrt()
+            ends |= {end: rate + sign * error for end, sign in zip(names, (-0.5, 0.5), strict=True)}
+            low, high = ([*(rates | {name: pl.col(end)}).values(), eta] for end in names)
+            moves[side + _MOVES[name]] = _measure_moves(metrics, low, high).abs()
+        if counted:
+            # The logit of eta, less and plus half its error.
+            odds = eta / (1 - eta)
+            of_eta = (1 / (1 + (sign * error_of_eta / 2).exp() / odds) for sign in (1, -1))
+            low, high = ([*rates.values(), end] for end in of_eta)
+            moved = _measure_moves(metrics, low, high)
+            moves[side + MOVES["eta"]] = pl.when(error_of_eta > 0).then(moved).otherwise(0.0)
+    return pairs.with_columns(**ends).with_columns(**moves)
 
 
 def _measure_moves(
     metrics: Sequence[PointMetric | None], low: Sequence[pl.Expr], high: Sequence[pl.Expr]
 ) -> pl.Expr:
-    """Return how much the metric of a row grows, on its unbounded scale; null without a metric.
-
-    It grows from a `low` recall, fpr and eta to `high` ones.
-    """
-
-    def measure(metric: PointMetric) -> pl.Expr:
-        ends = (to_unbounded(metric.from_columns(*at), scale_bounds(metric)) for at in (low, high))
-        first, last = ends
-        return last - first
-
-    moves = (None if metric is None else measure(metric) for metric in metrics)
+    """Return how much the metric of a row grows, on its scale, from `low` rates and eta to `high`."""
+    moves: list[pl.Expr | None] = []
+    for metric in metrics:
+        if metric is None:
+            moves.append(None)
+            continue
+        bounds = bands.scale_bounds(metric)
+        first, last = (bands.to_unbounded(metric.from_columns(*at), bounds) for at in (low, high))
+        moves.append(last - first)
     return pick_by_number(_METRIC, moves, pl.lit(None, dtype=pl.Float64))

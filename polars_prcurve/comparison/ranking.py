@@ -1,12 +1,7 @@
 """Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
 
-    summary, or operating points    the value of each model
-        -> ranking                  models in order, within each `by` group and prevalence
-        -> differences              of all pairs of models, with limits that hold at once
-        -> lead                     how far each model is behind the best other one
-
-With id= the models share examples, and the differences are those of a paired comparison. Otherwise each
-model has a sample of its own, and both errors add up in quadrature.
+With id= the models share examples, and their differences are those of a paired comparison. Otherwise
+each model has a sample of its own, and both errors add up in quadrature.
 
 A model may be the best one if it is not surely behind any other. All differences of a group hold at
 once (Tukey 1953, Kramer 1956; see `verdicts`), so that the limits, `resolved` and `may_be_best` are one
@@ -19,9 +14,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.comparison import Comparison, Examples
 from polars_prcurve.comparison.differences import build_differences, check_comparison
-from polars_prcurve.comparison.model_pairs import number_within
+from polars_prcurve.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.comparison.point_differences import name_curve_metric
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.operating_points import build_points_table
@@ -78,13 +72,10 @@ def build_ranking_table(
     if certainty is not None:
         paired = c.EXAMPLE in table.columns
         examples: Examples = "by id" if paired else "apart"
-        target = (*targets, None)[0]
-        comparison = Comparison(
-            table, grid, [metric], target, certainty, examples, "models", needs_pairs=paired
-        )
-        check_comparison(comparison)
-        differences = build_differences(comparison)
-        ranks = _add_lead(table, ranks, differences, sign)
+        asked = Comparison(table, grid, [metric], (*targets, None)[0], certainty, examples, "models")
+        asked = asked._replace(needs_pairs=paired)
+        check_comparison(asked)
+        ranks = _add_lead(table, ranks, build_differences(asked), sign)
     eta, *others = list_ranking_columns(lead=certainty is not None, coarse=coarse)
     return ranks.select(*table.group_columns, eta, *grid.carried, *others)
 
@@ -124,29 +115,19 @@ def _check_ranking(
 
 
 def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:
-    """Add the rank of each model in its `by` group at each prevalence, and sort by rank.
-
-    `values` is sorted by group, MODEL and prevalence. The sign is 1 if a greater value is better,
-    otherwise -1.
-    """
-    values = values.with_columns(
-        number_within([*table.group_columns, c.MODEL, "eta"]).alias(_ETA_NUMBER)
-    )
-    keys = _ranking_keys(table)
-    rank = pl.col("value").rank("min", descending=sign > 0).over(keys)
-    values = values.with_columns(rank.cast(pl.Int64).alias("rank"))
-    last = [*[False] * len(table.group_columns), True, False, True, False]
-    return values.sort(*keys, "rank", c.MODEL, nulls_last=last).with_columns(
-        pl.col(c.MODEL).alias("model")
-    )
+    """Add ranks within `_ranking_keys`, and sort by them; the sign is 1 if greater is better."""
+    by, keys = table.group_columns, _ranking_keys(table)
+    number, rank = number_within([*by, c.MODEL, "eta"]), pl.col("value").rank("min", descending=sign > 0)
+    values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(c.MODEL))
+    values = values.with_columns(rank.over(keys).cast(pl.Int64).alias("rank"))
+    last = [*[False] * len(by), True, False, True, False]
+    return values.sort(*keys, "rank", c.MODEL, nulls_last=last)
 
 
 def _ranking_keys(table: InputTable) -> list[str]:
-    """Return the columns that models are ranked within: `by`, eta, and its number among equal ones.
-
-    The position of a prevalence in the list of its model would not do. A model without examples has no
-    own prevalence, so its list is shorter.
-    """
+    """Return the columns that models are ranked within: `by`, eta, and its number among equal ones."""
+    # The position of a prevalence in the list of its model would not do: a model without examples has
+    # no own prevalence, so its list is shorter.
     return [*table.group_columns, "eta", _ETA_NUMBER]
 
 
@@ -154,54 +135,42 @@ def _add_lead(
     table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""
-    keys = _ranking_keys(table)
-    on = {
-        **table.group_columns,
-        "eta": pl.Float64(),
-        _ETA_NUMBER: pl.Int64(),
-        c.MODEL: table.by[c.MODEL],
-    }
+    keys, model = _ranking_keys(table), table.by[c.MODEL]
+    on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
     place = pl.int_range(pl.len()).over(keys)
-    firsts = {
-        name: [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
-        for name in (c.MODEL, "value")
-    }
-    other, best = (pl.when(place == 0).then(two[1]).otherwise(two[0]) for two in firsts.values())
+    other, best = (
+        pl.when(place == 0).then(second).otherwise(first)
+        for first, second in (
+            [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
+            for name in (c.MODEL, "value")
+        )
+    )
     behind = best - pl.col("value") if sign > 0 else pl.col("value") - best
     ranks = ranks.with_columns(other.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
-    differences = differences.with_columns(
-        number_within([*table.group_columns, "model_a", "model_b", "eta"]).alias(_ETA_NUMBER)
-    )
-    own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
-    both_ways = _list_both_ways(differences, keys, sign)
-    ranks = join_groups(own, both_ways, {**on, _OTHER: table.by[c.MODEL]}, how="left").sort(_ROW_NUMBER)
-    # Where no error is known, no model is surely behind.
-    is_ranked = pl.col("behind").is_not_null()
-    resolved = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))
-    return ranks.with_columns(resolved=resolved, may_be_best=~resolved)
-
-
-def _list_both_ways(differences: pl.LazyFrame, keys: list[str], sign: float) -> pl.LazyFrame:
-    """Return each difference twice, as how far MODEL is behind the _OTHER one.
-
-    Limits and `resolved` are those of the farthest: a model is as far behind as it is behind any other.
-    A limit is positive only where the sign of a difference is certain.
-    """
-    both_ways = differences.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
+    number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
+    # Each difference twice, as how far MODEL is behind the _OTHER one.
+    both_ways = differences.with_columns(number.alias(_ETA_NUMBER))
+    both_ways = both_ways.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
     low, high = pl.col("low"), pl.col("high")
     as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
     other_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
     both_ways = both_ways.select(
-        *keys,
-        "reliable",
-        "why",
+        *(*keys, "reliable", "why"),
         pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER),
         pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(c.MODEL),
         resolved=pl.col("resolved") & other_is_better,
         low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
         high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
     )
+    # A limit is positive only where the sign of a difference is certain. Limits and `resolved` are those
+    # of the farthest: a model is as far behind as it is behind any other.
     certain = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
-    return both_ways.with_columns(low=certain).with_columns(
-        pl.col("low", "high", "resolved").max().over(*keys, c.MODEL)
-    )
+    most = pl.col("low", "high", "resolved").max().over(*keys, c.MODEL)
+    both_ways = both_ways.with_columns(low=certain).with_columns(most)
+    own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
+    ranks = join_groups(own, both_ways, {**on, c.MODEL: model, _OTHER: model}, how="left")
+    ranks = ranks.sort(_ROW_NUMBER)
+    # Where no error is known, no model is surely behind.
+    is_ranked = pl.col("behind").is_not_null()
+    resolved = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))
+    return ranks.with_columns(resolved=resolved, may_be_best=~resolved)

@@ -4,11 +4,6 @@ A curve is its points, joined by straight lines from (0, 0) to (1, 1). It may ri
 is no function of fpr. But it has just one point on each falling diagonal `recall + fpr = s`. So curves
 are compared by `d = recall - fpr` as a function of s, which joins the corners by straight lines, too.
 
-    curves    rotated to s and d
-          -> gaps         of two curves, at the corners of both
-          -> dominance    all gaps have one sign
-          -> crossings    places at which the gap changes sign
-
 A curve that is nowhere below another has at least its precision at every recall and every prevalence.
 Only models on the hull of all curves together can be best in accuracy, cost or net benefit.
 
@@ -17,7 +12,6 @@ Source: Provost and Fawcett 2001.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,18 +33,15 @@ if TYPE_CHECKING:
 
 DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")
-_ROUNDING = 1e-12
-"""Gaps up to this are rounding, of rates and of interpolation between them."""
+_ROUNDING = 1e-12  # gaps up to this are rounding, of rates and of interpolation between them
 _MODEL_NUMBER, _GROUP_NUMBER = f"{c.RESERVED}model_number", f"{c.RESERVED}group_number"
 
 
 class _RotatedRoc(NamedTuple):
     """A ROC curve in rotated coordinates, from (0, 0) to (1, 1); empty for a model without a curve."""
 
-    sums: Floats
-    """s = recall + fpr, rising."""
-    differences: Floats
-    """d = recall - fpr."""
+    sums: Floats  # s = recall + fpr, rising
+    differences: Floats  # d = recall - fpr
 
 
 def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
@@ -60,8 +51,16 @@ def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
     models, curves, _ = _collect_rocs(table)
     rows: list[tuple[int, int, float, float]] = []
     for a, b in zip(*models.list_pairs(), strict=True):
-        for s, d, a_first in _find_crossings(curves[a], curves[b]):
-            rows.append((*((a, b) if a_first else (b, a)), (s - d) / 2, (s + d) / 2))
+        knots, gaps = _compute_gaps(curves[a], curves[b])
+        for before, after in pairwise(np.flatnonzero(gaps)):
+            if gaps[before] * gaps[after] < 0:
+                if after - before > 1:  # gaps of 0 in between: the upper end, where curves part
+                    s = knots[after - 1]
+                else:
+                    share = gaps[before] / (gaps[before] - gaps[after])
+                    s = knots[before] + share * (knots[after] - knots[before])
+                d = np.interp(s, curves[a].sums, curves[a].differences)
+                rows.append((*((a, b) if gaps[before] > 0 else (b, a)), (s - d) / 2, (s + d) / 2))
     first, second, fpr, recall = (np.array([row[i] for row in rows]) for i in range(4))
     first, second = first.astype(np.intp), second.astype(np.intp)
     order = np.lexsort((second, first, recall, fpr, models.group_numbers()[first]))
@@ -103,10 +102,7 @@ def build_dominance_table(table: InputTable) -> pl.DataFrame:
 
 
 def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.Series]:
-    """Return the models, the curve of each, and whether each is on the hull of its `by` group.
-
-    A model with examples of one class only has no curve: it gets an empty one, and null for the hull.
-    """
+    """Return models, their curves, and whether each is on the hull; without a curve empty, and null."""
     import numpy as np
 
     segments = collect_curves(table, [CURVE_METRICS["roc_auc"]])
@@ -115,11 +111,8 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     has_both = pl.all_horizontal(has_class(table, c.N_POS), has_class(table, c.N_NEG))
     has_curve = groups.select(has_both).to_series()
     has_curve = pl.Series(np.broadcast_to(has_curve.to_numpy(), len(groups)))
-    numbered = (
-        groups.select(c.GROUP)
-        .with_row_index(_MODEL_NUMBER)
-        .with_columns(pl.Series(_GROUP_NUMBER, models.group_numbers()))
-    )
+    numbers = pl.Series(_GROUP_NUMBER, models.group_numbers())
+    numbered = groups.select(c.GROUP).with_row_index(_MODEL_NUMBER).with_columns(numbers)
     # Segments of ROC AUC are those with a rise. The curve is flat in between, so their ends are all its
     # corners.
     rises = table.collect(segments.segments[False], "", n_etas=1)
@@ -137,12 +130,10 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
 
 def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     """Return whether a corner of the hull of its group is a point of the model; null without a curve."""
-    own_points = points.select(
-        pl.col(_GROUP_NUMBER).alias(c.GROUP), "recall", pl.col("fpr").alias(c.FPR_OR_ZERO)
-    )
-    ends = own_points.select(pl.col(c.GROUP).unique(), recall=pl.lit(1.0)).with_columns(
-        pl.lit(1.0).alias(c.FPR_OR_ZERO)
-    )
+    renamed = {_GROUP_NUMBER: c.GROUP, "fpr": c.FPR_OR_ZERO}
+    own_points = points.select(_GROUP_NUMBER, "recall", "fpr").rename(renamed)
+    ends = own_points.select(c.GROUP).unique()
+    ends = ends.with_columns(pl.lit(1.0).alias(name) for name in ("recall", c.FPR_OR_ZERO))
     # The hull starts at (0, 0), which is no row, and ends at (1, 1). At a real vertex the cross product
     # of the steps to and from it is above 0. Rounded rates change a step by up to 2**-53, the product
     # by that times the sum of all steps; the bound is twice as much.
@@ -153,39 +144,18 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     rounding = 2.0**-52 * (rise + run + rise_after + run_after)
     is_bend = rise * run_after - rise_after * run > rounding
     corners = find_upper_hull(pl.concat([own_points, ends])).filter(is_bend)
-    touching = points.join(
-        corners, left_on=[_GROUP_NUMBER, "recall", "fpr"], right_on=[c.GROUP, "recall", "fpr"]
-    )
+    keys = ["recall", "fpr"]
+    touching = points.join(corners, left_on=[_GROUP_NUMBER, *keys], right_on=[c.GROUP, *keys])
     numbers = pl.int_range(len(has_curve), eager=True)
     on_hull = numbers.is_in(touching[_MODEL_NUMBER].implode())
     return pl.select(pl.when(has_curve).then(on_hull)).to_series()
 
 
-def _find_crossings(a: _RotatedRoc, b: _RotatedRoc) -> Iterator[tuple[float, float, bool]]:
-    """Yield s and d of each crossing, and whether a is above b before it.
-
-    If the curves are one along a stretch, the crossing is its upper end.
-    """
-    import numpy as np
-
-    knots, gaps = _compute_gaps(a, b)
-    for before, after in pairwise(np.flatnonzero(gaps)):
-        if gaps[before] * gaps[after] < 0:
-            if after - before > 1:  # gaps of 0 in between
-                s = knots[after - 1]
-            else:
-                share = gaps[before] / (gaps[before] - gaps[after])
-                s = knots[before] + share * (knots[after] - knots[before])
-            yield float(s), float(np.interp(s, a.sums, a.differences)), bool(gaps[before] > 0)
-
-
 def _compute_gaps(a: _RotatedRoc, b: _RotatedRoc) -> tuple[Floats, Floats]:
-    """Return the places of all corners, and by how much a is above b there; 0 for rounding.
-
-    Between the corners of both curves the gap is linear, so its signs at corners tell all.
-    """
+    """Return the places of all corners, and by how much a is above b there; 0 for rounding."""
     import numpy as np
 
+    # Between the corners of both curves the gap is linear, so its signs at corners tell all.
     if not (len(a.sums) and len(b.sums)):
         return np.empty(0), np.empty(0)
     knots = np.union1d(a.sums, b.sums)

@@ -29,33 +29,30 @@ if TYPE_CHECKING:
     _PlaceAndGap: TypeAlias = tuple[Floats, Floats]
 
 
-_SCAN_STEPS = 400
-"""The scan has at least this number of steps."""
-_MAX_STEP = 0.05
-"""The scan has steps of at most this width."""
-_REFINEMENT = 16
-"""A finer grid has this number of steps in place of one."""
-_TOLERANCE = 1e-11
-"""The width at which a bracket is narrow enough."""
+_SCAN_STEPS = 400  # the scan has at least this number of steps
+_MAX_STEP = 0.05  # the scan has steps of at most this width
+_REFINEMENT = 16  # a finer grid has this number of steps in place of one
+_TOLERANCE = 1e-11  # the width at which a bracket is narrow enough
 _ROUNDING = 2.0**-50
 """Relative differences of values up to this are rounding: 4 units in the last place of a float."""
 _TINY = 1e-300
 """Stands for a gap of 0 that needs a sign. Beside two such gaps in a row the solver halves."""
-_MAX_PAIRS = 20_000
-"""The number of pairs that are scanned at once, which bounds the memory."""
+_MAX_PAIRS = 20_000  # the number of pairs that are scanned at once, which bounds the memory
 
 
 class Roots(NamedTuple):
     """Roots of many pairs, as columns with an item per root."""
 
-    pair: Indices
-    """The number of the pair."""
+    pair: Indices  # the number of the pair
     place: Floats
-    falling: NDArray[np.bool_]
-    """Below the root the first function is greater, above it the second one."""
+    falling: NDArray[np.bool_]  # below the root the first function is greater, above it the second one
     is_parting: NDArray[np.bool_]
     """The place is where two functions part, not a root: they are equal from the low end to here. Above,
     the second function is greater if `falling`, otherwise the first."""
+
+    def select(self, rows: NDArray[np.bool_] | Indices) -> Roots:
+        """Return some of the roots."""
+        return Roots._make(column[rows] for column in self)
 
 
 class _Brackets(NamedTuple):
@@ -100,29 +97,14 @@ def find_sign_changes(
         parts += _find_brackets(gap, pair, np.broadcast_to(places, gaps.shape), gaps)
     brackets = _Brackets(*map(np.concatenate, zip(*parts, strict=True)))
     is_parting = np.abs(brackets.at_low) == _TINY
-    roots = _drop_duplicates(
-        Roots(brackets.pair, _solve_brackets(gap, brackets), brackets.at_low > 0, is_parting)
-    )
-    inside = (roots.place > low) & (roots.place < high)
-    return Roots(
-        roots.pair[inside], roots.place[inside], roots.falling[inside], roots.is_parting[inside]
-    )
-
-
-def _drop_duplicates(roots: Roots) -> Roots:
-    """Return the roots by pair and place, each once.
-
-    If two neighbouring gaps are equal, both are near misses, and their finer grids overlap. Two real
-    roots side by side have opposite directions.
-    """
-    import numpy as np
-
-    order = np.lexsort((roots.place, roots.pair))
-    pair, place = roots.pair[order], roots.place[order]
-    falling, is_parting = roots.falling[order], roots.is_parting[order]
-    near = (np.diff(pair, prepend=-1) == 0) & (np.diff(place, prepend=-np.inf) <= 2 * _TOLERANCE)
-    again = near & (falling == np.roll(falling, 1))
-    return Roots(pair[~again], place[~again], falling[~again], is_parting[~again])
+    roots = Roots(brackets.pair, _solve_brackets(gap, brackets), brackets.at_low > 0, is_parting)
+    roots = roots.select(np.lexsort((roots.place, roots.pair)))
+    # If two neighbouring gaps are equal, both are near misses, and their finer grids overlap: each root
+    # counts once. Two real roots side by side have opposite directions.
+    near = np.diff(roots.place, prepend=-np.inf) <= 2 * _TOLERANCE
+    near &= np.diff(roots.pair, prepend=-1) == 0
+    roots = roots.select(~(near & (roots.falling == np.roll(roots.falling, 1))))
+    return roots.select((roots.place > low) & (roots.place < high))
 
 
 def subtract_rounded(first: Floats, second: Floats, term_size: float) -> Floats:
@@ -166,7 +148,11 @@ def _find_brackets(gap: GapFunction, pair: Indices, places: Floats, gaps: Floats
         places = np.linspace(*ends, 2 * _REFINEMENT + 1, axis=1)
         gaps = gap(np.repeat(pair, places.shape[1]), places.ravel()).reshape(places.shape)
         yield _bracket_sign_changes(pair, places, gaps)
-        row, column = _keep_nearest(gaps, *_find_near_misses(gaps))
+        row, column = _find_near_misses(gaps)
+        # The nearest of each row: on a finer grid further ones come from rounding.
+        order = np.lexsort((np.abs(gaps[row, column]), row))
+        row, first = np.unique(row[order], return_index=True)
+        column = column[order][first]
         wide = places[row, column + 1] - places[row, column - 1] > _TOLERANCE
         row, column = row[wide], column[wide]
 
@@ -199,18 +185,6 @@ def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
     bends = 3 * middle <= left + right
     row, column = np.nonzero(one_sign & least & bends)
     return row, column + 1
-
-
-def _keep_nearest(gaps: Floats, row: Indices, column: Indices) -> tuple[Indices, Indices]:
-    """Return the near miss with the smallest gap of each row.
-
-    On a finer grid further ones come from rounding, and each would start more grids.
-    """
-    import numpy as np
-
-    order = np.lexsort((np.abs(gaps[row, column]), row))
-    row, first = np.unique(row[order], return_index=True)
-    return row, column[order][first]
 
 
 def _solve_brackets(gap: GapFunction, brackets: _Brackets) -> Floats:

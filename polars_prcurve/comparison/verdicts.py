@@ -1,8 +1,6 @@
 """What is said of a difference: its limits, its p-value, and whether its sign can be relied on.
 
-All is read from columns of one row per model pair: `<name>_difference`, `<name>_standard_error`, and
-`<name>_reliable`.
-
+All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_reliable`.
 The errors of average precision are those of examples that were seen. What unseen ones could do is in
 the interval of either model; see `unseen_examples`. With the distances a and b from both values to the
 ends that point at each other, and the covariance C of both values, the difference reaches 0 within
@@ -14,39 +12,28 @@ does. So the difference may also be that of the lower curve of one model and the
 other, with the error of the difference and the jumps by the unseen positives. Whichever is nearer
 counts: in simulations not even the nearer one told equal models apart too often.
 
-Besides, the difference is computed a second time, with one false positive more at
-every threshold in both models. The larger error counts, and the difference that is nearer to 0. So a
-sign is certain only if neither chance nor unseen examples explain it. Without this, models of equal
-average precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
+Besides, the difference is computed a second time, with one false positive more at every threshold in
+both models. The larger error counts, and the difference that is nearer to 0. Without this, models of
+equal average precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
 
 Of several models, all differences of a group hold at once: the farthest two of K equal values are not
-farther apart than the quantile of the studentised range (Tukey 1953, Kramer 1956). Holm 1979 adjusts
-p-values of several pairs.
+farther apart than the quantile of the studentised range (Tukey 1953, Kramer 1956).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import SIDES, A, B
+from polars_prcurve import normal_distribution as normal
+from polars_prcurve.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.normal_distribution import (
-    add_normal_quantile,
-    list_range_deviations,
-    normal_cdf,
-    normal_from_student,
-    student_quantile,
-)
 from polars_prcurve.uncertainty.unseen_examples import CAUTIOUS, counts_unseen, find_ends, find_gap
 
-Adjust: TypeAlias = Literal["holm", "models"] | None
-"""For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models
-of a group; or for each pair alone."""
 LEAST_SIZE = f"{c.RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""
 COVARIANCE, ETA_ERROR = "covariance", "eta_error"
@@ -65,10 +52,8 @@ class Level(NamedTuple):
     """The level of intervals, and for how many pairs at once it holds."""
 
     confidence: float
-    adjust: Adjust
-    """How it is adjusted for several pairs; None for each pair alone."""
-    family: Sequence[str]
-    """The columns within which pairs are adjusted together."""
+    adjust: Adjust  # how it is adjusted for several pairs; None for each pair alone
+    family: Sequence[str]  # the columns within which pairs are adjusted together
 
     @property
     def deviations(self) -> pl.Expr:
@@ -76,23 +61,19 @@ class Level(NamedTuple):
         return pl.lit(z_value(self.confidence)) if self.adjust is None else pl.col(_QUANTILE)
 
     def add_quantile(self, differences: pl.LazyFrame, known: Sequence[str]) -> pl.LazyFrame:
-        """Add what `deviations` reads: of m pairs, at the level 1 - (1 - confidence) / m, or of models.
-
-        K models have m = K (K - 1) / 2 pairs whose difference is known; `known` are columns of it.
-        """
+        """Add what `deviations` reads; `known` are columns of differences that are null if not known."""
         n_pairs = pl.len().over(self.family)
         if self.adjust == "models":
-            listed = list_range_deviations(self.confidence)
+            listed = normal.list_range_deviations(self.confidence)
             at = pl.LazyFrame({_AT: range(len(listed)), _QUANTILE: listed})
             n_pairs = pl.max_horizontal(pl.col(known).count().over(self.family), 0)
-            # K of m = K (K - 1) / 2
+            # K models have m = K (K - 1) / 2 pairs.
             n_models = (0.5 + (0.25 + 2.0 * n_pairs).sqrt()).round().cast(pl.Int64)
             differences = differences.with_columns(n_models.clip(0, len(listed) - 1).alias(_AT))
             return differences.join(at, on=_AT, how="left", maintain_order="left").drop(_AT)
-        if self.adjust == "holm":
-            differences = add_normal_quantile(
-                differences, (1 - self.confidence) / 2 / n_pairs, _QUANTILE
-            )
+        if self.adjust == "holm":  # Bonferroni: the level of each of m pairs is 1 - (1 - confidence) / m
+            tail = (1 - self.confidence) / 2 / n_pairs
+            differences = normal.add_normal_quantile(differences, tail, _QUANTILE)
             return differences.with_columns(-pl.col(_QUANTILE))
         return differences
 
@@ -120,7 +101,7 @@ def add_limits(
             z = pl.col(_AT)
         else:
             z = _count_deviations(name, freedom)
-        p_value = pl.when(varies).then(normal_cdf(-z) * 2)
+        p_value = pl.when(varies).then(normal.normal_cdf(-z) * 2)
         differences = differences.with_columns(p_value.alias(f"{name}_p_value"))
         if level.adjust is not None:
             adjusted = adjust_p_values(pl.col(f"{name}_p_value"), level.family)
@@ -131,35 +112,27 @@ def add_limits(
 def stretch_limits(
     differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level
 ) -> pl.LazyFrame:
-    """Set `<name>_low` and `_high` of replicates to those of as many deviations as the level has.
-
-    Add `<name>_p_adjusted`, which is not known.
-
-    Percentiles are stretched as normal ones would be, and are no nearer than as many standard errors.
-    """
+    """Stretch limits of replicates as normal ones would be, to no fewer deviations than asked."""
     factor = level.deviations * (1 / z_value(level.confidence))
-    ends = []
+    ends: dict[str, pl.Expr] = {}
     for name in metrics:
         middle, low, high = (pl.col(f"{name}_{kind}") for kind in ("difference", "low", "high"))
         half = level.deviations * pl.col(f"{name}_standard_error")
+        known = pl.when(low.is_not_null() & high.is_not_null())
         least = pl.min_horizontal(middle + (low - middle) * factor, middle - half)
         most = pl.max_horizontal(middle + (high - middle) * factor, middle + half)
-        known = low.is_not_null() & high.is_not_null()
-        ends += [
-            pl.when(known).then(end).alias(f"{name}_{side}")
-            for side, end in (("low", least), ("high", most))
-        ]
-        ends.append(pl.lit(None, dtype=pl.Float64).alias(f"{name}_p_adjusted"))
+        ends |= {f"{name}_low": known.then(least), f"{name}_high": known.then(most)}
+        ends[f"{name}_p_adjusted"] = pl.lit(None, dtype=pl.Float64)
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
-    return differences.with_columns(ends)
+    return differences.with_columns(**ends)
 
 
 def _stretch(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
-    return deviations if freedom is None else student_quantile(deviations, freedom)
+    return deviations if freedom is None else normal.student_quantile(deviations, freedom)
 
 
 def _find_limits(name: str, metric: CurveMetric, deviations: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return both limits of a difference, that many standard errors from it."""
+    """Return both limits of a difference, that many standard errors from it; see the module."""
     difference, error = pl.col(f"{name}_difference"), pl.col(f"{name}_standard_error")
     half = deviations * error
     if not counts_unseen(metric):
@@ -188,33 +161,28 @@ def _find_limits(name: str, metric: CurveMetric, deviations: pl.Expr) -> tuple[p
 def _count_deviations(name: str, freedom: pl.Expr | None) -> pl.Expr:
     """Return how many standard errors a difference is from 0, as a normal deviate."""
     z = (pl.col(f"{name}_difference") / pl.col(f"{name}_standard_error")).abs()
-    return z if freedom is None else normal_from_student(z, freedom)
+    return z if freedom is None else normal.normal_from_student(z, freedom)
 
 
 def _find_deviations(
     differences: pl.LazyFrame, name: str, metric: CurveMetric, freedom: pl.Expr | None
 ) -> pl.LazyFrame:
-    """Add _AT, up to how many deviations the sign of a difference is certain.
-
-    By false position; an end that stays twice counts half, as in the Illinois variant.
-    """
+    """Add _AT, up to how many deviations the sign of a difference is certain."""
+    # By false position; an end that stays twice counts half, as in the Illinois variant.
     difference, at = pl.col(f"{name}_difference"), pl.col(_AT)
-
-    def measure(frame: pl.LazyFrame, to: str) -> pl.LazyFrame:
-        low, high = _find_limits(name, metric, _stretch(at, freedom))
-        return frame.with_columns(pl.when(difference > 0).then(low).otherwise(-high).alias(to))
-
+    low, high = _find_limits(name, metric, _stretch(at, freedom))
+    rest = pl.when(difference > 0).then(low).otherwise(-high)  # of the difference, at that many
     frame = differences
     by_chance = _count_deviations(name, freedom).clip(upper_bound=_FARTHEST)  # it is certain no farther
     for end, start in ((_NEAR, pl.lit(0.0)), (_FAR, by_chance)):
         frame = frame.with_columns(start.alias(end), start.alias(_AT))
-        frame = measure(frame, f"{end}_rest")
+        frame = frame.with_columns(rest.alias(f"{end}_rest"))
     near, far, here = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
     bound = pl.when(near <= 0).then(0.0).when(far >= 0).then(_FAR)
     frame = frame.with_columns(bound.alias(_BOUND), pl.lit(None, dtype=pl.Boolean).alias(_CERTAIN))
     for _ in range(_N_STEPS):
         step = pl.col(_NEAR) + (pl.col(_FAR) - pl.col(_NEAR)) * (near / (near - far))
-        frame = measure(frame.with_columns(step.alias(_AT)), _REST)
+        frame = frame.with_columns(step.alias(_AT)).with_columns(rest.alias(_REST))
         certain, again = here > 0, (here > 0) == pl.col(_CERTAIN)
         halved = pl.when(again).then(0.5).otherwise(1.0)
         frame = frame.with_columns(
@@ -230,10 +198,7 @@ def _find_deviations(
 def add_flags(
     differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level, *, clustered: bool
 ) -> pl.LazyFrame:
-    """Add whether a sign is certain, as `<name>_resolved`; flags are null where no error is known.
-
-    The interval of average precision allows for unseen examples, so it is enough that it leaves out 0.
-    """
+    """Add whether a sign is certain, as `<name>_resolved`; flags are null where no error is known."""
     flags: dict[str, pl.Expr] = {}
     has_few = pl.col(LEAST_SIZE) < _FEW
     for name, metric in metrics.items():
@@ -241,7 +206,7 @@ def add_flags(
         known = error.is_not_null() & difference.is_not_null()
         reliable = pl.col(f"{name}_reliable")
         low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
-        if counts_unseen(metric):
+        if counts_unseen(metric):  # the interval allows for unseen examples: leaving out 0 is enough
             resolved = ((low > 0) | (high < 0)) & (error > 0)
         else:
             freedom = pl.col(f"{name}_freedom") if clustered else None
@@ -254,21 +219,18 @@ def add_flags(
 
 
 def is_resolved(low: pl.Expr, high: pl.Expr, reliable: pl.Expr, decisive: pl.Expr) -> pl.Expr:
-    """Return whether the sign of a difference is certain.
+    """Return whether the sign of a difference is certain: outside of a reliable interval, or decisive.
 
-    It is if 0 is outside of an interval that is reliable. It is, too, if the difference is `decisive`:
-    twice as far from 0 as the interval reaches. Where no interval is reliable, but each class has 10
-    examples, that happened in at most 0.3 % of test sets of equally good models.
+    It is `decisive` twice as far from 0 as the interval reaches.
     """
+    # Where no interval is reliable, but each class has 10 examples, equally good models were decisively
+    # apart in at most 0.3 % of test sets.
     return (((low > 0) | (high < 0)) & reliable) | decisive
 
 
 def adjust_p_values(p_value: pl.Expr, family: Sequence[str]) -> pl.Expr:
-    """Return p-values that hold for all tests of a family at once, by Holm's method (1979).
-
-    The i-th least of m p-values is multiplied by m - i + 1, and no adjusted one is less than those
-    before it. Unknown ones are not counted, and stay null.
-    """
+    """Return p-values that hold for all tests of a family (Holm 1979); unknown ones stay null."""
+    # The i-th least of m is multiplied by m - i + 1, and no adjusted one is less than those before it.
     place, known = p_value.rank("min").over(family), p_value.count().over(family)
     scaled = (p_value * (known - place + 1)).clip(upper_bound=1.0)
     return scaled.cum_max().over(family, order_by=p_value)

@@ -1,40 +1,30 @@
 """Bands: intervals of point metrics at any prevalence, from intervals of recall and of fpr.
 
 Recall and fpr come from independent samples, the positives and the negatives, and nearly every point
-metric rises or falls with each of them throughout. Two bands follow from that:
+metric rises or falls with each of them throughout. Three bands follow from that:
 
-    rectangle   Over all pairs of rates within both intervals, the metric is least in one corner and
-                greatest in the opposite corner (B 12-13). If the interval of each rate has the square
-                root of the level, the band has at least the level. It is too wide, since both rates are
-                seldom wrong at once.
-    mover       The distances from the estimate to the end of either interval are added in quadrature, on
-                a scale where the metric is unbounded (Zou and Donner 2008), and of net benefit, which is
-                linear in both rates, as they are. The band has the level it names. This is the default.
+    mover         The distances from the estimate to the end of either interval are added in quadrature,
+                  on a scale where the metric is unbounded (Zou and Donner 2008), and of net benefit,
+                  which is linear in both rates, as they are. It has the level it names: the default.
+    rectangle     Over all pairs of rates within both intervals, the metric is least in one corner and
+                  greatest in the opposite corner (Brabec et al. 2020, 12-13). If the interval of each
+                  rate has the square root of the level, the band has at least the level.
+    simultaneous  The rectangle over intervals of a local level, which hold at all thresholds at once,
+                  and so at a chosen one, too (Berk and Jones 1979). See `local_levels`.
 
-Both take the threshold as fixed. If it is chosen to reach a certain recall, the sample moves the
-threshold too, and precision is less certain than the band says. A third band holds at all thresholds at
-once, and so at a chosen one, too:
-
-    simultaneous  The rectangle again, over intervals of a local level: all intervals of a class hold at
-                once with the square root of the level. The rates hold, and so all metrics at all
-                prevalences do. See `local_levels`.
-
-Where clusters of examples hold both classes, the errors of recall and fpr are correlated. With their
-correlation R and the distances a and b to the end of either interval, a**2 + b**2 - 2 R a b takes the
-place of a**2 + b**2: a metric that rises with recall falls with fpr.
+The first two take the threshold as fixed. Where clusters of examples hold both classes, the errors of
+recall and fpr are correlated. With their correlation R and the distances a and b to the end of either
+interval, a**2 + b**2 - 2 R a b takes the place of a**2 + b**2: a metric that rises with recall falls
+with fpr.
 
 Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
 third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
-both ends counts for the low end of the band, and the higher for the high end. A prevalence that was
-counted in the table is such an estimate, but the intervals of many metrics are simpler then; see
-`cohorts`.
+both ends counts for the low end of the band, and the higher for the high end. Of a prevalence that was
+counted in the table, many metrics have simpler intervals; see `cohorts`.
 
-A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate has
-the value where the target is met if the rate is there; see `curves.moving_band`. So does each end of a
-prevalence that was counted, or is an estimate. No distance is less than that of one example, or of the
-step of the curve there: a target is met between two rows.
-
-Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
+A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
+a prevalence, has the value where the target is met if it is there; see `curves.moving_band`. No distance
+is less than that of one example, or of the step of the curve there: a target is met between two rows.
 """
 
 from __future__ import annotations
@@ -42,25 +32,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence import cohorts
 from polars_prcurve.confidence.certainty import Intervals
-from polars_prcurve.confidence.cohorts import (
-    ETA_CORRELATIONS,
-    MOMENTS,
-    OWN_MOMENTS,
-    UNITS,
-    add_counted_eta_limits,
-    add_eta_correlations,
-    correlate_shares,
-    evaluate_difference,
-    evaluate_share,
-    list_shares,
-    measure_share,
-)
+from polars_prcurve.confidence.cohorts import ETA_CORRELATIONS
 from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
 from polars_prcurve.confidence.rates import (
     BETA_METHODS,
@@ -69,7 +49,6 @@ from polars_prcurve.confidence.rates import (
     compute_recall_limits,
     z_value,
 )
-from polars_prcurve.confidence.reference_slopes import sum_slopes
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
@@ -87,8 +66,7 @@ MOVED_RATES = {
     limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
     for limits in (*LIMIT_COLUMNS.values(), c.ETA_LIMITS)
     for limit in limits
-}
-"""Columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval."""
+}  # columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval
 MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
@@ -96,6 +74,10 @@ STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 ESTIMATE = f"{c.RESERVED}estimate"
 _MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
+_RECALLS, _FPRS = LIMIT_COLUMNS.values()
+MOST_LEVELS = 10
+"""Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
+SLOPE_SCALE = "scale"  # the field of ETA_REFERENCE with a power of two that is above all sums of slopes
 SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 
 
@@ -115,43 +97,51 @@ class BandOptions:
     """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
     clustered: bool = False
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
-    stratified: bool = False
-    """Whether rows have RATE_CORRELATION, since examples were drawn by strata."""
+    stratified: bool = False  # whether rows have RATE_CORRELATION, since examples were drawn by strata
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
     own_eta: Literal["no", "some", "all"] = "no"
     """Of which rows the prevalence was counted in the table; such rows have ETA_VARIANCE, and of some of
     them IS_OWN_ETA tells."""
 
-    @property
+    @cached_property
     def counts_eta(self) -> bool:
         """Whether the prevalence of a row may have been counted in the table."""
         return self.own_eta != "no"
 
-    @property
+    @cached_property
     def moves_with_eta(self) -> bool:
         """Whether the prevalence of a row whose threshold moves has ETA_LIMITS, and moves it, too."""
         return self.counts_eta or (self.uncertain_eta and self.shown_with == "points")
 
-    @property
-    def is_correlated(self) -> bool:
-        """Whether rows have RATE_CORRELATION."""
-        return self.clustered or self.stratified
-
-    @property
+    @cached_property
     def moving(self) -> bool:
         """Whether rows have MOVED_RATES."""
         return self.moves != "none"
 
-    def list_kinds(self) -> list[str]:
-        """Return what is beside the value of a metric; in columns, its name stands before."""
-        return [*(["corrected"] if self.corrected else []), "low", "high", *self.list_moves()]
+    @cached_property
+    def rate_level(self) -> float:
+        """The level of the interval of a rate."""
+        # Both rates hold at once with the product of their levels. In quadrature they need not.
+        return self.confidence if self.band == "mover" else math.sqrt(self.confidence)
 
-    def list_moves(self) -> list[str]:
-        """Return those of MOVES that rows have: of differences, if thresholds move."""
-        if not (self.moving and self.shown_with == "differences"):
-            return []
-        return [move for source, move in MOVES.items() if source != "eta" or self.counts_eta]
+    @cached_property
+    def needs_numbers(self) -> str:
+        """The option that Polars has no expression for, or an empty text."""
+        if self.band == "simultaneous":
+            return self.describe_band()
+        return f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
+
+    def describe_band(self) -> str:
+        """Return how a user asks for the band."""
+        return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
+
+    def list_kinds(self) -> list[str]:
+        """Return what is beside the value of a metric; of differences MOVES, if thresholds move."""
+        kinds = [*(["corrected"] if self.corrected else []), "low", "high"]
+        if self.moving and self.shown_with == "differences":
+            kinds += [move for source, move in MOVES.items() if source != "eta" or self.counts_eta]
+        return kinds
 
     def mark_uncertain_eta(self) -> BandOptions:
         """Return the options for prevalences that are estimates."""
@@ -194,35 +184,12 @@ class BandOptions:
 
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
-        level = self.rate_level
         if self.band == "simultaneous":
-            ends = compute_simultaneous_limits(value * size, size, level)
+            ends = compute_simultaneous_limits(value * size, size, self.rate_level)
         else:
             compute = compute_recall_limits if rate == "recall" else compute_limits
-            ends = compute(value * size, size, level, self.interval)
-        return zip(name_limits(rate), ends, strict=True)
-
-    @property
-    def rate_level(self) -> float:
-        """The level of the interval of a rate."""
-        # Both rates hold at once with the product of their levels. In quadrature they need not.
-        return self.confidence if self.band == "mover" else math.sqrt(self.confidence)
-
-    @property
-    def needs_numbers(self) -> str:
-        """The option that Polars has no expression for, or an empty text."""
-        if self.band == "simultaneous":
-            return self.describe_band()
-        return f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
-
-    def describe_band(self) -> str:
-        """Return how a user asks for the band."""
-        return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
-
-
-def name_limits(rate: str) -> tuple[str, str]:
-    """Return the columns of both ends of the interval of a rate, or of another share."""
-    return LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high"))
+            ends = compute(value * size, size, self.rate_level, self.interval)
+        return zip(LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high")), ends, strict=True)
 
 
 def read_bands(
@@ -232,25 +199,14 @@ def read_bands(
     *,
     corrected: bool = False,
 ) -> BandOptions:
-    """Return the options for bands; raise if a metric has no band.
-
-    `columns` say what the table holds. If values that were maximized are `corrected`, their bands are
-    those of the corrected values.
-    """
+    """Return the options for bands, of a table with `columns`; raise if a metric has no band."""
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
     band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
-    if certainty.method == "rectangle":
-        band = "rectangle"
+    band = "rectangle" if certainty.method == "rectangle" else band
     clustered, stratified = (columns.get(name) is not None for name in ("cluster", "stratum"))
-    return BandOptions(
-        certainty.level,
-        certainty.rate,
-        band,
-        corrected=corrected,
-        clustered=clustered,
-        stratified=stratified,
-    )
+    options = BandOptions(certainty.level, certainty.rate, band, corrected=corrected)
+    return replace(options, clustered=clustered, stratified=stratified)
 
 
 def add_bands(
@@ -265,21 +221,29 @@ def add_bands(
         # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
         z, both = z_value(bands.rate_level), pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM)
         freedom = {c.N_POS_EFFECTIVE: pl.col(c.POS_FREEDOM), c.N_NEG_EFFECTIVE: pl.col(c.NEG_FREEDOM)}
-        freedom |= {size: both for _, size in columns.values() if size not in freedom}
-        quantiles = {
-            size: student_quantile(z, repeat_in_rows(of, pl.col(size))) for size, of in freedom.items()
+        freedom = {size: both for _, size in columns.values()} | freedom
+        lowered = {
+            size: pl.col(size) * z**2 / student_quantile(z, repeat_in_rows(of, pl.col(size))) ** 2
+            for size, of in freedom.items()
         }
-        of_eta = pl.col(c.ETA_VARIANCE) * (student_quantile(z, both) * (1 / z)) ** 2
-        frame = frame.with_columns(
-            *(pl.col(size) * z**2 / at**2 for size, at in quantiles.items()),
-            *([of_eta.alias(c.ETA_VARIANCE)] if bands.counts_eta else []),
-        )
+        if bands.counts_eta:
+            of_eta = (student_quantile(z, both) * (1 / z)) ** 2
+            lowered[c.ETA_VARIANCE] = pl.col(c.ETA_VARIANCE) * of_eta
+        frame = frame.with_columns(**lowered)
     frame = add_rate_limits(frame, columns, bands, table)
     frame = add_limits_of_etas(frame, bands)
-    if bands.uncertain_eta:
-        frame = add_reference_correlations(frame)
+    held = frame.collect_schema()
+    if bands.uncertain_eta and c.ETA_REFERENCE in held:
+        # The prevalence was estimated with the table itself.
+        correlations = {}
+        for rate, of_class in (("recall", "pos"), ("fpr", "neg")):
+            n, share = pl.col(SIZE_COLUMNS[rate]), pl.col(rate)
+            near = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
+            common = sum_slopes(of_class, share) / (near * (1 - near)).sqrt()
+            correlations[ETA_CORRELATIONS[rate]] = common.clip(-1.0, 1.0).fill_nan(0.0)
+        frame = frame.with_columns(**correlations)
     needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
-    if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
+    if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in held:
         check = Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))
         frame = stop_if_broken(frame, [check])
     for number, metric in enumerate(metrics):
@@ -289,53 +253,55 @@ def add_bands(
     return frame
 
 
-def add_reference_correlations(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add ETA_CORRELATIONS to rows whose prevalence was estimated with the table itself."""
-    if c.ETA_REFERENCE not in frame.collect_schema():
-        return frame
-    columns = {}
-    for rate, of_class in (("recall", "pos"), ("fpr", "neg")):
-        n, share = pl.col(SIZE_COLUMNS[rate]), pl.col(rate)
-        near = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
-        shared = sum_slopes(of_class, share) / (near * (1 - near)).sqrt()
-        columns[ETA_CORRELATIONS[rate]] = shared.clip(-1.0, 1.0).fill_nan(0.0)
-    return frame.with_columns(**columns)
+def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
+    """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
+    # A level has the share of a class down to it, and a slope. The sum over the examples above a
+    # threshold is linear in the rate within a level, so a rate alone tells it.
+
+    def field(kind: str, level: int) -> pl.Expr:
+        return pl.col(c.ETA_REFERENCE).struct.field(f"{kind}_{of_class}_{level}")
+
+    total, before = pl.lit(0.0), pl.lit(0.0)
+    for level in range(MOST_LEVELS):
+        end = field("share", level)
+        total, before = total + (share.clip(before, end) - before) * field("slope", level), end
+    return total
 
 
 def _add_shares(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]]]:
     """Add what intervals at a counted prevalence read, and return the columns of shares and sizes."""
-    weighted = isinstance(table, ScoreTable) and table.has_squares
-    moments = MOMENTS if bands.is_correlated else OWN_MOMENTS if weighted else ()
-    moments = (*MOMENTS, *UNITS) if bands.stratified else moments
-    frame = add_eta_correlations(frame, table, moments) if moments else frame
+    moments: tuple[str, ...] = ()
+    if bands.clustered or bands.stratified:
+        moments = (*cohorts.MOMENTS, *(cohorts.UNITS if bands.stratified else ()))
+    elif isinstance(table, ScoreTable) and table.has_squares:
+        moments = cohorts.OWN_MOMENTS
+    frame = cohorts.add_eta_correlations(frame, table, moments) if moments else frame
     columns: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
-        named = list_shares(metric)
+        named = cohorts.list_shares(metric)
         for name, share in named.items():
             shares[name] = (name, f"{name}_size")
-            columns |= dict(zip(shares[name], measure_share(share, table, moments), strict=True))
+            columns |= dict(zip(shares[name], cohorts.measure_share(share, table, moments), strict=True))
         if len(named) == 2:
-            columns[_name_correlation(metric)] = correlate_shares([*named.values()], table, moments)
+            shared = cohorts.correlate_shares([*named.values()], table, moments)
+            columns[_name_correlation(metric)] = shared
     return frame.with_columns(**columns), shares
 
 
 def add_rate_limits(
     frame: pl.LazyFrame, columns: Mapping[str, tuple[str, str]], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
-    """Add the ends of the intervals of rates and shares, as `name_limits` calls them; undefined is null.
-
-    `columns` are those of the value and of the size of each.
-    """
+    """Add both ends of rates and shares, of which `columns` name value and size; undefined is null."""
     if not bands.needs_numbers:
-        return frame.with_columns(
-            end.fill_nan(None).alias(name)
+        ends_of = (
+            bands.limits_by_name(rate, pl.col(value), repeat_in_rows(pl.col(size), pl.col(value)))
             for rate, (value, size) in columns.items()
-            for name, end in bands.limits_by_name(
-                rate, pl.col(value), repeat_in_rows(pl.col(size), pl.col(value))
-            )
+        )
+        return frame.with_columns(
+            end.fill_nan(None).alias(name) for ends in ends_of for name, end in ends
         )
     rows = table.collect(frame, bands.needs_numbers)
     for rate, (value, size) in columns.items():
@@ -348,9 +314,9 @@ def add_rate_limits(
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the ends of recall and fpr at which a metric is least, and those at which it is greatest.
+    """Return which ends of recall and fpr, 0 low and 1 high, make a metric least, and greatest.
 
-    A low end is 0, a high end 1. Raise if the metric does not move one way with each rate.
+    Raise if the metric does not move one way with each rate.
     """
     if not metric.falls_with_fpr:
         raise PrcError(
@@ -374,39 +340,45 @@ def add_band(
     """
     has_eta_limits = bands.uncertain_eta or bands.counts_eta
     etas = c.ETA_LIMITS if has_eta_limits and metric.depends_on_eta else ()
-    recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
-    least, greatest = (
-        [evaluate_metric(metric, recalls[t], fprs[f], eta) for eta in etas or ["eta"]]
-        for t, f in find_corners(metric)
-    )
-    ends = [pl.min_horizontal(least), pl.max_horizontal(greatest)]
-    correlation = pl.col(c.RATE_CORRELATION) if bands.is_correlated else None
+    correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
+    corners = find_corners(metric)
     if bands.moving:
         frame, found = _add_moves(frame, metric, bands, correlation)
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
-    tells_shares = bands.counts_eta and bool(list_shares(metric)) and bands.moves != "all"
-    if bands.band == "mover" and bands.moves != "all" and not (tells_shares and bands.own_eta == "all"):
-        frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
-        ends = _choose_ends(metric, scaled, ends)
-    if tells_shares:
-        has_both = pl.col(c.ETA_VARIANCE).is_finite()
-        counted = [pl.when(has_both).then(end).otherwise(None) for end in _find_ends_of_shares(metric)]
-        both = zip(counted, ends, strict=True)
-        chosen = [pl.when(c.IS_OWN_ETA).then(there).otherwise(here) for there, here in both]
-        ends = counted if bands.own_eta == "all" else chosen
-    if bands.moves == "all":
-        ends = [pl.col(name) for name in _MOVED_ENDS]
-    elif bands.moves == "some":
-        moved = zip(_MOVED_ENDS, ends, strict=True)
-        ends = [pl.when(c.IS_MOVING).then(there).otherwise(here) for there, here in moved]
-    value, (low, high) = pl.col(metric.name), (end.fill_nan(None) for end in ends)
+    ends = moved = [pl.col(name) for name in _MOVED_ENDS]
+    if bands.moves != "all":
+        tells_shares = bands.counts_eta and bool(cohorts.list_shares(metric))
+        counted = _find_ends_of_shares(metric) if tells_shares else []
+        if tells_shares and bands.own_eta == "all":
+            ends = counted
+        else:
+            least, greatest = (
+                [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
+                for t, f in corners
+            )
+            ends = [pl.min_horizontal(least), pl.max_horizontal(greatest)]
+            if bands.band == "mover":
+                frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
+                ends = _choose_ends(metric, scaled, ends)
+            if tells_shares:
+                ends = _choose(c.IS_OWN_ETA, counted, ends)
+    if bands.moves == "some":
+        ends = _choose(c.IS_MOVING, moved, ends)
+    value = pl.col(metric.name)
+    low, high = (end.fill_nan(None) for end in ends)
     # Rounding must not put an end on the wrong side of the estimate.
-    sides = {"low": pl.min_horizontal(low, value), "high": pl.max_horizontal(high, value)}
-    known = {"low": low, "high": high}
+    sides = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
     return frame.with_columns(
-        pl.when(value.is_not_null() & known[side].is_not_null()).then(end).alias(f"{metric.name}_{side}")
-        for side, end in sides.items()
+        pl.when(value.is_not_null() & end.is_not_null())
+        .then(outer(end, value))
+        .alias(f"{metric.name}_{side}")
+        for side, (end, outer) in sides.items()
     )
+
+
+def _choose(condition: str, there: Sequence[pl.Expr], here: Sequence[pl.Expr]) -> list[pl.Expr]:
+    """Return both ends of a band, those from `there` where a condition holds."""
+    return [pl.when(condition).then(a).otherwise(b) for a, b in zip(there, here, strict=True)]
 
 
 def _name_correlation(metric: PointMetric) -> str:
@@ -415,24 +387,28 @@ def _name_correlation(metric: PointMetric) -> str:
 
 def _find_ends_of_shares(metric: PointMetric) -> list[pl.Expr]:
     """Return both ends of a metric, from those of the share, or of both shares, that it follows from."""
-    first, *others = list_shares(metric)
+    first, *others = cohorts.list_shares(metric)
     if not others:
-        return [evaluate_share(metric, pl.col(name)) for name in name_limits(first)]
-    (second,) = others
-    at = {name: [pl.col(name), *map(pl.col, name_limits(name))] for name in (first, second)}
-    value = evaluate_difference(metric, [at[first][0], at[second][0]])
-    # It rises with the first share, and falls with the second one.
-    low, high = (
-        combine_distances(
-            [
-                (value - evaluate_difference(metric, [at[first][end], at[second][0]])).abs(),
-                (value - evaluate_difference(metric, [at[first][0], at[second][3 - end]])).abs(),
-            ],
-            pl.col(_name_correlation(metric)).fill_null(0.0),
+        ends = [cohorts.evaluate_share(metric, pl.col(f"{first}_{end}")) for end in ("low", "high")]
+    else:
+        (second,) = others
+        places = ("", "_low", "_high")
+        a, b = ([pl.col(f"{name}{place}") for place in places] for name in (first, second))
+        value, shared = cohorts.evaluate_difference(metric, [a[0], b[0]]), _name_correlation(metric)
+        # It rises with the first share, and falls with the second one.
+        low, high = (
+            combine_distances(
+                [
+                    (value - cohorts.evaluate_difference(metric, [a[end], b[0]])).abs(),
+                    (value - cohorts.evaluate_difference(metric, [a[0], b[3 - end]])).abs(),
+                ],
+                pl.col(shared).fill_null(0.0),
+            )
+            for end in (1, 2)
         )
-        for end in (1, 2)
-    )
-    return [value - low, value + high]
+        ends = [value - low, value + high]
+    has_both = pl.col(c.ETA_VARIANCE).is_finite()
+    return [pl.when(has_both).then(end).otherwise(None) for end in ends]
 
 
 def _choose_ends(
@@ -441,9 +417,10 @@ def _choose_ends(
     """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE."""
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
     # the corner takes the place of the end.
+    bounds = scale_bounds(metric)
     return [
         pl.when(pl.col(ESTIMATE).is_finite() & end.is_not_nan())
-        .then(from_unbounded(end, scale_bounds(metric)))
+        .then(from_unbounded(end, bounds))
         .otherwise(corner)
         for corner, end in zip(corners, scaled, strict=True)
     ]
@@ -466,32 +443,30 @@ def _add_scaled_ends(
     correlation: pl.Expr | None,
     eta_squares: tuple[str, str] | None,
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
-    """Return both ends of a band on the unbounded scale, and the frame with the columns they read.
-
-    The `correlation` is that of recall and fpr, if they are not independent.
-    """
+    """Return both ends of a band on the unbounded scale, and the frame with the columns they read."""
     etas = () if eta_squares else etas
-    recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
     parts = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
     for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):
-        parts[f"{c.RESERVED}{side}_t"] = evaluate_metric(metric, recalls[t], "fpr")
-        parts[f"{c.RESERVED}{side}_f"] = evaluate_metric(metric, "recall", fprs[f])
+        parts[f"{c.RESERVED}{side}_t"] = evaluate_metric(metric, _RECALLS[t], "fpr")
+        parts[f"{c.RESERVED}{side}_f"] = evaluate_metric(metric, "recall", _FPRS[f])
     at_etas = {f"{c.RESERVED}at{eta}": evaluate_metric(metric, "recall", "fpr", eta) for eta in etas}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame, bounds = frame.with_columns(**parts, **at_etas), scale_bounds(metric)
-    scaled = {name: to_unbounded(pl.col(name), bounds) for name in parts | at_etas}
-    frame = frame.with_columns(**scaled)
+    frame = frame.with_columns(
+        to_unbounded(pl.col(name), bounds).alias(name) for name in parts | at_etas
+    )
     estimate, *ends = map(pl.col, parts)
     below, above = [estimate - end for end in ends[:2]], [end - estimate for end in ends[2:]]
+    shared: list[pl.Expr] = []
     if etas:
-        more = measure_distances(estimate, [pl.col(name) for name in at_etas])
-        below, above = ([*rates, eta] for rates, eta in zip((below, above), more, strict=True))
+        of_eta = measure_distances(estimate, [pl.col(name) for name in at_etas])
+        below, above = [*below, of_eta[0]], [*above, of_eta[1]]
+        shared = _correlate_with_eta(frame, metric, etas)
     elif eta_squares:
         below, above = (
             [*rates, pl.col(name).sqrt()]
             for rates, name in zip((below, above), eta_squares, strict=True)
         )
-    shared = _correlate_with_eta(frame, metric, etas) if etas else []
     low, high = (combine_distances(distances, correlation, shared) for distances in (below, above))
     return frame, (estimate - low, estimate + high)
 
@@ -504,18 +479,16 @@ def _correlate_with_eta(frame: pl.LazyFrame, metric: PointMetric, etas: Sequence
     if ETA_CORRELATIONS["recall"] not in frame.collect_schema():
         return []
     low, high = (pl.col(f"{c.RESERVED}at{eta}") for eta in etas)
-    rises = (high - low).sign()
     better = -1.0 if metric.direction == "minimize" else 1.0
-    signs = {"recall": better, "fpr": -better}
-    return [pl.col(name) * rises * signs[rate] for rate, name in ETA_CORRELATIONS.items()]
+    signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
+    return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
 
 
 def _add_moves(
     frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions, correlation: pl.Expr | None
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
-    bounds = scale_bounds(metric)
-    every, values = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}, {}
+    bounds, values = scale_bounds(metric), {}
     for rate, limits in LIMIT_COLUMNS.items():
         # Where either end of the rate moves the threshold, and a step less or more: that of one example
         # or of the curve, since a target is met between two rows.
@@ -525,19 +498,19 @@ def _add_moves(
             rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
             moved.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
         values[rate] = {f"{c.RESERVED}{rate}_end_{i}": value for i, value in enumerate(moved)}
-        every |= values[rate]
     if bands.moves_with_eta:
         values["eta"] = {
             f"{c.RESERVED}at{end}": evaluate_metric(metric, **MOVED_RATES[end], eta=end)
             for end in c.ETA_LIMITS
         }
-        every |= values["eta"]
+    every = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
+    every |= {name: value for ends in values.values() for name, value in ends.items()}
     frame = frame.with_columns(**every)
     extremes = pl.min_horizontal(*every), pl.max_horizontal(*every)
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame = frame.with_columns(
-        *(extreme.alias(name) for extreme, name in zip(extremes, _CORNERS, strict=True)),
         *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
+        **dict(zip(_CORNERS, extremes, strict=True)),
     )
     estimate = pl.col(ESTIMATE)
     distances = (measure_distances(estimate, list(map(pl.col, ends))) for ends in values.values())
@@ -581,7 +554,7 @@ def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     if not bands.counts_eta:
         return frame
     others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
-    return add_counted_eta_limits(frame, bands.confidence, others)
+    return cohorts.add_counted_eta_limits(frame, bands.confidence, others)
 
 
 def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -598,10 +571,7 @@ def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
-    """Return how far the least and the greatest of some values are below and above the estimate.
-
-    They are the values at ends of an interval; where none is below, or above, the distance is 0.
-    """
+    """Return how far the least and the greatest of some values are below and above; 0 where none is."""
     below, above = estimate - pl.min_horizontal(at_ends), pl.max_horizontal(at_ends) - estimate
     return below.clip(lower_bound=0.0), above.clip(lower_bound=0.0)
 
@@ -625,10 +595,7 @@ def combine_distances(
 
 
 def to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
-    """Return the logit of a value between two bounds, or the log of its distance from the only bound.
-
-    Without a bound the value stays as it is.
-    """
+    """Return the logit of a value between two bounds, or the log of its distance from the only one."""
     low, high = bounds
     if math.isinf(low) and math.isinf(high):
         return value

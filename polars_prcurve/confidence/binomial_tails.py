@@ -26,8 +26,7 @@ class AlphaColumns(NamedTuple):
     quantile: pl.Expr
 
 
-Alpha: TypeAlias = float | AlphaColumns
-"""A probability of error: a number, or one of each row."""
+Alpha: TypeAlias = float | AlphaColumns  # a probability of error: a number, or one of each row
 
 
 def log_alpha(alpha: Alpha) -> Any:

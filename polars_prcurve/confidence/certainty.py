@@ -6,13 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from polars_prcurve.argument_kinds import (
-    MOST_REPEATS,
-    read_choice,
-    read_flag,
-    read_seed,
-    read_whole_number,
-)
+from polars_prcurve import argument_kinds as kinds
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.confidence.rates import RateMethod, check_confidence, check_rate_method
 from polars_prcurve.errors import PrcError
@@ -91,11 +85,11 @@ def intervals(
     """
     made = Intervals(
         check_confidence(level, "level="),
-        read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
+        kinds.read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
         rate,
-        read_flag("simultaneous=", simultaneous),
-        read_whole_number("resamples=", resamples, 2, most=MOST_REPEATS),
-        read_seed(seed),
+        kinds.read_flag("simultaneous=", simultaneous),
+        kinds.read_whole_number("resamples=", resamples, 2, most=kinds.MOST_REPEATS),
+        kinds.read_seed(seed),
     )
     check_rate_method(rate, "rate=")
     if method != "bootstrap" and (made.seed is not None or made.resamples != _RESAMPLES):
@@ -119,10 +113,9 @@ def read_certainty(
     *,
     takes_rate: bool = False,
 ) -> Intervals:
-    """Return what `confidence=` says; raise for a kind of interval that the `asker` does not have.
+    """Return what `confidence=` says; raise for an interval that the `asker` does not have.
 
-    `methods` are those that it has. Of these, "rectangle" stands for the intervals of point metrics,
-    which may also be simultaneous.
+    `methods` are those that it has: "rectangle" stands for all intervals of point metrics.
     """
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))

@@ -1,14 +1,11 @@
 """Whether the scores of a group are better than chance, that is, say anything of the label at all.
 
 If they say nothing, the positives are a random draw from the examples. Two sums over the positives are
-compared with those over all draws of as many examples:
-
-    ranks               tell of a model that is a little good throughout (Mann and Whitney 1947)
-    reciprocal ranks    tell of a model that is good at the top alone, as average precision does
-
-A place x, counted from the top, has the reciprocal rank 1 / (x + shift), averaged over the place. The
-shift is half a place, and a tenth of the distance between two examples of the smaller class; without it
-a single example on top would decide. Examples of one score share their mean.
+compared with those over all draws of as many examples. Ranks tell of a model that is a little good
+throughout (Mann and Whitney 1947), and reciprocal ranks of one that is good at the top alone, as average
+precision does. A place x, counted from the top, has the reciprocal rank 1 / (x + shift), averaged over
+the place. The shift is half a place, and a tenth of the distance between two examples of the smaller
+class; without it a single example on top would decide. Examples of one score share their mean.
 
 Mean, variance and skewness of a sum over all draws are known. They choose a Pearson distribution of type
 III, which a cube root makes normal (Wilson and Hilferty 1931). Each test has half of what a level leaves
@@ -85,11 +82,8 @@ def add_up_places(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the normal deviates of both sums, `ranks` and `top`, in place of them.
-
-    That of ranks has half a place less, since ranks are whole numbers. Where all scores are equal both
-    are null.
-    """
+    """Return the normal deviates of both sums, `ranks` and `top`; null where all scores are equal."""
+    # That of ranks has half a place less, since ranks are whole numbers.
     n_pos, n_neg, n, shift = (pl.col(name) for name in ("n_pos", "n_neg", "n", "shift"))
     last = n + shift
     # A sum over n_pos of n values with the variance s has the variance n_pos n_neg / (n - 1) s. Of ranks

@@ -20,12 +20,9 @@ class Estimate:
     value: Any
     low: Any = None
     high: Any = None
-    corrected: Any = None
-    """The value without the optimism of a maximum."""
-    reliable: Any = None
-    """Whether the interval is known to hold."""
-    why: Any = None
-    """Why it is not."""
+    corrected: Any = None  # the value without the optimism of a maximum
+    reliable: Any = None  # whether the interval is known to hold
+    why: Any = None  # why it is not
 
     @property
     def span(self) -> tuple[Any, Any] | None:
@@ -43,10 +40,8 @@ def name_estimate(name: str) -> Estimate:
 
 
 def find_estimate(columns: Collection[str], name: str) -> Estimate:
-    """Return the columns of a value and of what a table has beside it; None for what it has not.
-
-    In a table with a row for each value, or difference of values, `low` and `high` are of that one.
-    """
+    """Return the columns of a value and of what a table has beside it; None for what it has not."""
+    # In a table with a row for each value, or difference, `low` and `high` are of that one.
     own = name_estimate(name)
     only = next((n for n in ("difference", "behind", "value") if n in columns), None)
     if own.low not in columns and name == only:

@@ -1,32 +1,26 @@
 """How many examples make precision known to a given width: of one class for its rate, or of both.
 
 `sample_size` asks about one rate. The interval is narrow enough if its upper end is at most
-(1 + delta) / (1 - delta) times the lower end. Four methods have a closed form for that; the others are
-solved by halving.
-
-`add_needed_sizes` asks about both rates of a row, for a band that is narrow enough in most test sets.
-The band is that of `bands`, with distances in quadrature. On the logit scale precision is
-logit(eta) + log(recall / fpr). So its two distances do not depend on prevalence, and neither do the ends
-L and U of the ratio recall / fpr. At one prevalence the width of the band is the difference of the
-precisions of both ends. Over all prevalences it is at most (sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)), as
-`precision_width` has it (Brabec et al. 2020).
+(1 + delta) / (1 - delta) times the lower end. `add_needed_sizes` asks about both rates of a row, for a
+band of `bands` that is narrow enough in most test sets. On the logit scale precision is
+logit(eta) + log(recall / fpr), so neither its two distances nor the ends L and U of the ratio
+recall / fpr depend on prevalence. At one prevalence the width of the band is the difference of the
+precisions of both ends. Over all it is at most (sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)).
 
 A test set of some size finds more or fewer true and false positives than are expected. Either number is
 moved up and down by z binomial standard deviations and half an example. The greater growth of the
 logarithm of the width is the distance of that number, and both distances are added in quadrature. The
 sum with the expected logarithm is about the quantile `assurance` = Phi(z) of all test sets, and must not
-exceed the logarithm of `delta`.
+exceed the logarithm of `delta`. Both classes share the burden: their sizes stand in the proportion in
+which either rate alone would be known to `delta` alone. One factor of both is found by halving.
 
-Both classes share the burden: their sizes stand in the proportion in which either rate alone would be
-known to `delta` alone. One factor of both is found by halving.
-
-Sources: (B) Brabec et al. 2020; Zou and Donner 2008.
+Sources: Brabec et al. 2020; Zou and Donner 2008.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
@@ -37,16 +31,9 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag, read_number, read_numbers
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.confidence import rates
 from polars_prcurve.confidence.precision_width import check_delta
-from polars_prcurve.confidence.rates import (
-    BETA_METHODS,
-    RateMethod,
-    check_confidence,
-    check_rate_method,
-    compute_limits,
-    compute_recall_limits,
-    z_value,
-)
+from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.elementwise import choose_where
 
@@ -58,14 +45,11 @@ SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffd
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 _RATES = ("recall", "fpr")
-_NEEDED = {"recall": "n_pos_needed", "fpr": "n_neg_needed"}
 _MOVES = ("at", "fewer", "more")
 _PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
 _LEAST, _GREATEST = f"{c.RESERVED}least_log_factor", f"{c.RESERVED}greatest_log_factor"
 _WIDEST = f"{c.RESERVED}widest"
-_LOG_FACTORS = {_LEAST: -16.0, _GREATEST: 8.0}
-"""Between which the factor is looked for."""
 
 
 @overload
@@ -119,18 +103,20 @@ def sample_size(
     """
     delta = check_delta(delta)
     read_choice("method=", method, get_args(SizeMethod))
-    level, size = check_confidence(confidence), _SIZE_FORMULAS.get(method)
+    level, size = rates.check_confidence(confidence), _SIZE_FORMULAS.get(method)
     if isinstance(rate, pl.Expr):
         if size is None:
-            compute_limits(rate, rate, level, method)  # raises, and says why there is no expression
+            rates.compute_limits(
+                rate, rate, level, method
+            )  # raises, and says why there is no expression
         return pl.when(rate > 0).then(cast("Any", size)(rate, delta, level).ceil())
     import numpy as np
 
-    rates = read_numbers("rate", rate)
-    if not ((rates > 0) & (rates <= 1)).all():
+    given = read_numbers("rate", rate)
+    if not ((given > 0) & (given <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
-    numbers = size(rates, delta, level) if size else _solve_by_halving(rates, delta, level, method)
-    return math.ceil(numbers) if rates.ndim == 0 else np.ceil(numbers)
+    numbers = size(given, delta, level) if size else _solve_by_halving(given, delta, level, method)
+    return math.ceil(numbers) if given.ndim == 0 else np.ceil(numbers)
 
 
 def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -> Any:
@@ -140,7 +126,7 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
     max_ratio = (1 + delta) / (1 - delta)
 
     def is_enough(n: Any) -> Any:
-        low, high = compute_limits(rate * n, n, confidence, method)
+        low, high = rates.compute_limits(rate * n, n, confidence, method)
         return high <= max_ratio * low
 
     few, enough = np.ones_like(rate), np.full_like(rate, 2.0)
@@ -154,35 +140,26 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
 
 
 def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
-    """Return n at which the half-width of Wilson's interval is delta times its centre.
-
-    With u = z**2 / n that is (1 - delta**2) u**2 / 4 + kappa u - delta**2 rate**2 = 0.
-    """
+    """Return n at which the half-width of Wilson's interval is delta times its centre."""
+    # With u = z**2 / n that is (1 - delta**2) u**2 / 4 + kappa u - delta**2 rate**2 = 0.
     square = delta**2
     kappa = rate * (1 - rate) - square * rate
     root = (kappa**2 + (1 - square) * square * rate**2) ** 0.5
     # u = 2 (root - kappa) / (1 - delta**2). If kappa > 0 the difference would cancel, so
     # numerator and denominator are multiplied by root + kappa.
-    u = choose_where(
-        kappa > 0, 2 * square * rate**2 / (root + kappa), (root - kappa) * (2 / (1 - square))
-    )
-    return z_value(confidence) ** 2 / u
-
-
-def _log_tail(confidence: float) -> float:
-    """Return log(2 / (1 - confidence)), which bounds of Hoeffding and Chernoff share."""
-    return math.log(2 / (1 - confidence))
+    rewritten = 2 * square * rate**2 / (root + kappa)
+    u = choose_where(kappa > 0, rewritten, (root - kappa) * (2 / (1 - square)))
+    return rates.z_value(confidence) ** 2 / u
 
 
 _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     "wilson": _wilson_size,
-    # Half of the interval, over the rate p, is delta: sqrt(log_tail / (2 n)) / p by Hoeffding, and
+    # Half of the interval, over the rate p, is delta: sqrt(log(2 / alpha) / (2 n)) / p by Hoeffding, and
     # z sqrt((1 - p) / (n p)) by Wald. Chernoff's bound of the error is 2 exp(-n p delta**2 / 3).
-    "hoeffding": lambda p, delta, level: _log_tail(level) / 2 / (delta * p) ** 2,
-    "chernoff": lambda p, delta, level: 3 * _log_tail(level) / delta**2 / p,
-    "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
-}
-"""The methods with a closed form, as functions of rate, delta and confidence."""
+    "hoeffding": lambda p, delta, level: math.log(2 / (1 - level)) / 2 / (delta * p) ** 2,
+    "chernoff": lambda p, delta, level: 3 * math.log(2 / (1 - level)) / delta**2 / p,
+    "wald": lambda p, delta, level: (rates.z_value(level) / delta) ** 2 * (1 - p) / p,
+}  # the methods with a closed form, as functions of rate, delta and confidence
 
 
 # Both classes, for a band ----------------------------------------------------------------------
@@ -196,8 +173,7 @@ class SizeOptions:
     confidence: float
     method: RateMethod
     assurance: float
-    relative: bool = False
-    """Whether `delta` is a share of the precision."""
+    relative: bool = False  # whether `delta` is a share of the precision
 
 
 def read_size_options(
@@ -213,8 +189,8 @@ def read_size_options(
     if read_flag("relative=", relative) and not at_eta:
         raise PrcError("relative=True needs eta=, because precision depends on it")
     delta = check_delta(delta)
-    check_rate_method(method)
-    level = check_confidence(confidence)
+    rates.check_rate_method(method)
+    level = rates.check_confidence(confidence)
     expected = "a share of test sets from 0.5 to below 1, such as 0.8"
     share = read_number("assurance=", assurance, expected, lambda share: 0.5 <= share < 1)
     return SizeOptions(delta, level, method, share, relative)
@@ -227,26 +203,36 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     """
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
     alone: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
-    for rate in _RATES:
-        size = sample_size(pl.col(rate), options.delta, options.confidence, alone)
-        frame = frame.with_columns(size.alias(_name(rate, "alone")))
+    sizes = {of: sample_size(pl.col(of), options.delta, options.confidence, alone) for of in _RATES}
+    frame = frame.with_columns(size.alias(_name(rate, "alone")) for rate, size in sizes.items())
     widest = pl.lit(math.log(options.delta))
     if options.relative:
         false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
         # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
         widest = widest - (1 + false_alerts).log()
-    frame = frame.with_columns(
-        *(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items()), widest.alias(_WIDEST)
-    )
+    # Between these logarithms the factor is looked for.
+    frame = frame.with_columns(pl.lit(-16.0).alias(_LEAST), pl.lit(8.0).alias(_GREATEST))
+    frame = frame.with_columns(widest.alias(_WIDEST))
     # Each step binds its values as columns: the tree of one expression would be too large.
     for _ in range(36):
-        frame = _add_log_widths(_add_limits(frame, options), at_eta=at_eta).with_columns(_halve())
-    factor = pl.col(_GREATEST).exp()
-    sizes = {rate: (pl.col(_name(rate, "alone")) * factor).ceil() for rate in _RATES}
-    known = pl.all_horizontal(size.is_not_null() for size in sizes.values())
-    return frame.with_columns(
-        pl.when(known).then(size).alias(_NEEDED[rate]) for rate, size in sizes.items()
-    )
+        frame = _add_log_widths(_add_limits(frame, options), at_eta=at_eta)
+        width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
+        of_recall, of_fpr = (
+            pl.max_horizontal(one - width, other - width).clip(0.0)
+            for one, other in (moved[:2], moved[2:])
+        )
+        reached = width + (of_recall**2 + of_fpr**2).sqrt()
+        # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
+        enough = (width == -math.inf) | ((reached <= pl.col(_WIDEST)) & reached.is_not_nan())
+        middle = (pl.col(_LEAST) + pl.col(_GREATEST)) / 2
+        frame = frame.with_columns(
+            pl.when(enough).then(_LEAST).otherwise(middle).alias(_LEAST),
+            pl.when(enough).then(middle).otherwise(_GREATEST).alias(_GREATEST),
+        )
+    needed = {rate: (pl.col(_name(rate, "alone")) * pl.col(_GREATEST).exp()).ceil() for rate in _RATES}
+    known = pl.all_horizontal(size.is_not_null() for size in needed.values())
+    names = zip(("n_pos_needed", "n_neg_needed"), needed.values(), strict=True)
+    return frame.with_columns(pl.when(known).then(size).alias(name) for name, size in names)
 
 
 def _name(*parts: str) -> str:
@@ -272,17 +258,16 @@ def _add_limits(frame: F, options: SizeOptions) -> F:
     for rate, move in product(_RATES, _MOVES):
         hits_column, size_column = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
-        compute = compute_recall_limits if rate == "recall" else compute_limits
+        compute = rates.compute_recall_limits if rate == "recall" else rates.compute_limits
+        ends: Iterable[pl.Expr | pl.Series]
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
             numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())
             arrays = compute(*numbers, options.confidence, options.method)
-            columns |= {
-                name: pl.Series(end).fill_nan(None) for name, end in zip(names, arrays, strict=True)
-            }
+            ends = (pl.Series(end).fill_nan(None) for end in arrays)
         else:
             counts = (pl.col(hits_column), pl.col(size_column))
             ends = compute(*counts, options.confidence, options.method)
-            columns |= dict(zip(names, ends, strict=True))
+        columns |= dict(zip(names, ends, strict=True))
     return frame.with_columns(**columns)
 
 
@@ -314,19 +299,3 @@ def _add_log_widths(frame: F, *, at_eta: bool) -> F:
             width = (1 - root) / (1 + root)
         widths[_name(t, f, "log_width")] = width.log()
     return frame.with_columns(**ratios).with_columns(**widths)
-
-
-def _halve() -> list[pl.Expr]:
-    """Return the half of the range in which the factor is."""
-    width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
-    of_recall, of_fpr = (
-        pl.max_horizontal(one - width, other - width).clip(0.0) for one, other in (moved[:2], moved[2:])
-    )
-    reached = width + (of_recall**2 + of_fpr**2).sqrt()
-    # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
-    enough = (width == -math.inf) | ((reached <= pl.col(_WIDEST)) & reached.is_not_nan())
-    middle = (pl.col(_LEAST) + pl.col(_GREATEST)) / 2
-    return [
-        pl.when(enough).then(_LEAST).otherwise(middle).alias(_LEAST),
-        pl.when(enough).then(middle).otherwise(_GREATEST).alias(_GREATEST),
-    ]

@@ -6,10 +6,9 @@ hold with probability L if
 
     P(a <= F_i(U(i)) <= 1 - a for every i) = L,
 
-where F_i is the distribution of U(i), a beta distribution with parameters i and n - i + 1 (Berk and
-Jones 1979; Gontscharuk et al. 2016). Then the interval from the quantile a of Beta(k, n - k + 1) to the
-quantile 1 - a of Beta(k + 1, n - k) holds the true rate at every threshold at once, k being the number
-of flagged examples there. Where scores tie, fewer thresholds are asked, and the level is at least L.
+where F_i is the beta distribution of U(i), with parameters i and n - i + 1. Then the interval from the
+quantile a of Beta(k, n - k + 1) to the quantile 1 - a of Beta(k + 1, n - k) holds the true rate at every
+threshold at once, of which k examples are flagged. Where scores tie, the level is at least L.
 
 The probability is exact. U(1), ..., U(n) are the times of a Poisson process with n events in [0, 1]. The
 walk goes through the sorted ends of all intervals and carries the chances of each number of events so
@@ -28,8 +27,7 @@ from typing import Any
 
 from polars_prcurve.confidence.rates import compute_beta_limits, load_scipy_special
 
-_NEGLIGIBLE = 1e-15
-"""Chances that are smaller than this, relative to the greatest one, are dropped."""
+_NEGLIGIBLE = 1e-15  # chances that are smaller than this, relative to the greatest one, are dropped
 _SIZES = (*range(1, 21), 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000, 1400, 2000)
 """The sizes for which a level is solved; those between are interpolated."""
 _TABLE_LEVEL = math.sqrt(0.95)
@@ -43,17 +41,13 @@ _TABLE = {
     100_000: 1.0786045e-4,
     200_000: 9.9017636e-5,
     400_000: 9.137e-5,
-}
-"""Local levels of large classes at `_TABLE_LEVEL`, by size: `solve_local_level` takes minutes there."""
+}  # local levels of large classes at `_TABLE_LEVEL`, by size: `solve_local_level` takes minutes there
 _STEEPEST = 34.0
 """The growth of the number of parts per unit of log(n) above the table; within it the growth is 31."""
 
 
 def compute_simultaneous_limits(k: Any, n: Any, level: float) -> tuple[Any, Any]:
-    """Return the intervals of a rate that hold at all thresholds at once with the probability `level`.
-
-    `k` and `n` are arrays: how many of the n examples of a class are flagged at each threshold.
-    """
+    """Return intervals of k of n that hold at all thresholds at once with the probability `level`."""
     import numpy as np
 
     sizes, places = np.unique(n, return_inverse=True)
@@ -104,10 +98,9 @@ _TABLE_PARTS = {n: (1 - _TABLE_LEVEL) / a for n, a in _TABLE.items()}
 
 
 def probability_at_all(n: int, local_level: float) -> float:
-    """Return the probability that intervals of a local level hold at all thresholds at once.
+    """Return the probability that intervals of one class hold at all thresholds at once.
 
-    They are the intervals of one class with n examples, each of which may miss on either side with the
-    probability `local_level`.
+    Each of them may miss on either side with the probability `local_level`.
     """
     import numpy as np
 

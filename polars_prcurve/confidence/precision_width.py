@@ -18,22 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import (
-    MOST_REPEATS,
-    read_number,
-    read_pair,
-    read_seed,
-    read_whole_number,
-)
+from polars_prcurve import argument_kinds as kinds
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.confidence import rates
 from polars_prcurve.confidence.bands import find_corners
-from polars_prcurve.confidence.rates import (
-    RateMethod,
-    check_confidence,
-    check_rate_method,
-    compute_limits,
-    z_value,
-)
+from polars_prcurve.confidence.rates import RateMethod
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -118,10 +107,10 @@ def precision_interval(
         _read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval),
     )
     recalls, fprs = ((max(low, 0.0), min(high, 1.0)) for low, high in both)
-    rates = ((recalls[t], fprs[f]) for t, f in find_corners(compute))
+    corners = ((recalls[t], fprs[f]) for t, f in find_corners(compute))
     if isinstance(eta, pl.Expr):
-        return PrecisionInterval(*(compute(pl.lit(t), pl.lit(f), eta) for t, f in rates))
-    return PrecisionInterval(*(compute(t, f, eta) for t, f in rates))
+        return PrecisionInterval(*(compute(pl.lit(t), pl.lit(f), eta) for t, f in corners))
+    return PrecisionInterval(*(compute(t, f, eta) for t, f in corners))
 
 
 @hint_at_arguments
@@ -184,12 +173,12 @@ def _read_ends(
     """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
     if sum(given is None for given in (half_width, cv, interval)) != 2:
         raise PrcError(f"pass one of {name}_half_width=, {name}_cv= and {name}_interval=")
-    value = read_number(name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
+    value = kinds.read_number(name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
     if interval is not None:
-        low, high = read_pair(f"{name}_interval=", interval, "a low and a high end")
+        low, high = kinds.read_pair(f"{name}_interval=", interval, "a low and a high end")
     else:
         given, size = ("half_width", half_width) if cv is None else ("cv", cv)
-        half = read_number(f"{name}_{given}=", size, "a number") * (1 if cv is None else value)
+        half = kinds.read_number(f"{name}_{given}=", size, "a number") * (1 if cv is None else value)
         low, high = value - half, value + half
     if not low <= value <= high:
         raise PrcError(f"the interval of {name} must contain {value}; got {low} to {high}")
@@ -233,24 +222,29 @@ def rectangle_level(
     >>> round(rectangle_level(0.6, 0.01, 500, 50_000), 4)
     0.9942
     """
-    z = z_value(check_confidence(confidence))
-    check_rate_method(method)
+    z = rates.z_value(rates.check_confidence(confidence))
+    rates.check_rate_method(method)
     recall, fpr = (
-        read_number(name, rate, "a true rate above 0 and at most 1", lambda rate: 0 < rate <= 1)
+        kinds.read_number(name, rate, "a true rate above 0 and at most 1", lambda rate: 0 < rate <= 1)
         for name, rate in (("recall", recall), ("fpr", fpr))
     )
-    n_pos, n_neg = read_whole_number("n_pos=", n_pos, 1), read_whole_number("n_neg=", n_neg, 1)
-    seed = read_seed(seed)
+    n_pos, n_neg = (
+        kinds.read_whole_number("n_pos=", n_pos, 1),
+        kinds.read_whole_number("n_neg=", n_neg, 1),
+    )
+    seed = kinds.read_seed(seed)
     if n_draws is None:
         a, b = (math.sqrt((1 - rate) / (rate * n)) for rate, n in ((recall, n_pos), (fpr, n_neg)))
         return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
-    n_draws = read_whole_number("n_draws=", n_draws, 1, most=MOST_REPEATS)
+    n_draws = kinds.read_whole_number("n_draws=", n_draws, 1, most=kinds.MOST_REPEATS)
     import numpy as np
 
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
         recalls, fprs = (
-            compute_limits(rng.binomial(n, rate, n_draws).astype(float), float(n), confidence, method)
+            rates.compute_limits(
+                rng.binomial(n, rate, n_draws).astype(float), float(n), confidence, method
+            )
             for rate, n in ((recall, n_pos), (fpr, n_neg))
         )
     # At every prevalence precision rises with recall / fpr, so the band holds the true precision if the
@@ -261,7 +255,7 @@ def rectangle_level(
 
 def check_delta(delta: float) -> float:
     """Return delta as a float; raise unless it lies between 0 and 1."""
-    return read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
+    return kinds.read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
 
 
 def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:

@@ -58,10 +58,9 @@ def published_precision(
 
     given = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
     hits, positives, false_alerts, negatives = (read_numbers(*one) for one in given.items())
-    within = (hits >= 0) & (hits <= positives) & (false_alerts >= 0) & (false_alerts <= negatives)
-    _check_all(
-        within & (positives > 0) & (negatives > 0), "0 <= tp <= n_pos and 0 <= fp <= n_neg, both > 0"
-    )
+    possible = (hits >= 0) & (hits <= positives) & (false_alerts >= 0) & (false_alerts <= negatives)
+    possible &= (positives > 0) & (negatives > 0)
+    _check_all(possible, "0 <= tp <= n_pos and 0 <= fp <= n_neg, both > 0")
     with np.errstate(all="ignore"):
         recall, fpr = hits / positives, false_alerts / negatives
         variance = (1 - recall) / hits + (1 - fpr) / false_alerts

@@ -107,6 +107,7 @@ def check_confidence(confidence: float, argument: str = "confidence=") -> float:
     return read_number(argument, confidence, expected, lambda level: 0 < level < 1)
 
 
+@cache
 def z_value(confidence: float) -> float:
     """Return z such that a normal variable is within z standard deviations with this probability."""
     from statistics import NormalDist
@@ -128,18 +129,17 @@ def compute_limits(k: Numeric, n: Numeric, confidence: float, method: str) -> tu
 def compute_recall_limits(
     k: Numeric, n: Numeric, confidence: float, method: str
 ) -> tuple[Numeric, Numeric]:
-    """Return the ends of the interval of recall in a band, from `k` of `n` positives found.
-
-    They are those of `compute_limits`, except that Wilson's high end is too low if few are missed: one
-    missed positive leaves out a recall at which every sixth sample misses one. So of 1 to 3 missed among
-    at least 8, the high end is at least the recall at which so many or more are missed with a chance
-    of `1 - confidence` (Brown, Cai and DasGupta 2001, section 4.1.1). Of effective sizes the missed
-    need not be whole: between whole numbers the end is interpolated.
-    """
-    low, high = compute_limits(k, n, confidence, method)
+    """Return the ends of the interval of recall in a band, from `k` of `n` positives found."""
     if method != "wilson":
-        return low, high
-    missed, square = n - k, z_value(confidence) ** 2
+        return compute_limits(k, n, confidence, method)
+    # Wilson's high end is too low if few are missed: one missed positive leaves out a recall at which
+    # every sixth sample misses one. So of 1 to 3 missed among at least 8, the high end is at least the
+    # recall at which so many or more are missed with a chance of `1 - confidence` (Brown, Cai and
+    # DasGupta 2001, section 4.1.1). Of effective sizes the missed need not be whole: between whole
+    # numbers the end is interpolated.
+    z = z_value(confidence)
+    low, high = find_wilson_ends(k, n, z)
+    missed, square = n - k, z**2
     # The expected number of missed ones at the end: of 1 to 3 by the Poisson distribution, which is that
     # of rare misses, and of 4 by Wilson's low end, times n.
     of_four = (4 + square / 2 - (square * (4 + square / 4 - 16 / n)).sqrt()) / (1 + square / n)

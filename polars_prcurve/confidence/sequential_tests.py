@@ -45,10 +45,8 @@ class PeriodCells(NamedTuple):
 class SeriesEvidence(NamedTuple):
     """What a series tells of a fall."""
 
-    values: Floats
-    """The evidence after each period; an alarm where it has reached what is needed."""
-    logs: Floats
-    """Logarithms of the running product of the bets on each fall, a row per period."""
+    values: Floats  # the evidence after each period; an alarm where it has reached what is needed
+    logs: Floats  # logarithms of the running product of the bets on each fall, a row per period
 
 
 def bound_rate(k: int, n: int, alpha: float) -> float:
@@ -89,12 +87,10 @@ def bound_ratio(cells: PeriodCells, alpha: float) -> float:
 
 
 def bet_on_rate(k: Counts, n: Counts, bound: float) -> Floats:
-    """Return the log likelihood ratios of falls from a bound, for k of n in each period.
-
-    The ratio at a rate p of at least the bound is expected to be at most 1, since it is linear in p.
-    """
+    """Return the log likelihood ratios of falls from a bound, for k of n in each period."""
     import numpy as np
 
+    # The ratio at a rate p of at least the bound is expected to be at most 1, since it is linear in p.
     odds, falls = bound / (1 - bound), np.array(FALLS)
     rest = np.log1p(odds) - np.log1p(odds * np.exp(-falls))  # of a failure
     return np.asarray(n[:, None] * rest - k[:, None] * falls)
@@ -103,15 +99,19 @@ def bet_on_rate(k: Counts, n: Counts, bound: float) -> Floats:
 def bet_on_precision(cells: PeriodCells, before: PeriodCells, ratio: float) -> Floats:
     """Return the log likelihood ratios of falls of precision at a prevalence.
 
-    Precision is at least a bound if fpr is at most `ratio` times recall. A bet takes both rates as they
-    were in earlier periods and in the counts `before`, with one of them worse. It is made against the
-    two rates without a fall that are nearest to it in the likelihood of the period. Whatever rates
-    without a fall are true, it is then not expected to gain: rates without a fall are a convex set.
+    Precision is at least a bound if fpr is at most `ratio` times recall.
     """
     import numpy as np
 
+    # A bet takes both rates as they were in earlier periods and in the counts `before`, with one of them
+    # worse. It is made against the two rates without a fall that are nearest to it in the likelihood of
+    # the period. Whatever rates without a fall are true, it is then not expected to gain: rates without
+    # a fall are a convex set.
+    earlier = (np.cumsum(each) - each + start for each, start in zip(cells, before, strict=True))
+    tp, fp, fn, tn = (each.astype(np.float64) for each in earlier)
+    known = (tp + fn > 0) & (fp + tn > 0)
+    recall, fpr = (tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1)
     tp, fp, fn, tn = (np.asarray(each, dtype=np.float64) for each in cells)
-    recall, fpr, known = _estimate_rates(cells, before)
     odds = ratio * np.exp(FALLS)
     tiny = 1e-6  # so that 1 minus a rate keeps ten digits
     worse_recall = np.clip(fpr[:, None] / odds, tiny, 1 - tiny)
@@ -128,27 +128,15 @@ def bet_on_precision(cells: PeriodCells, before: PeriodCells, ratio: float) -> F
     return np.where((known & (n_pos * n_neg > 0)[:, 0])[:, None], bets, 0.0)
 
 
-def _estimate_rates(cells: PeriodCells, before: PeriodCells) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return recall and fpr before each period, and whether there was a row of both classes."""
-    import numpy as np
-
-    earlier = (np.cumsum(each) - each + start for each, start in zip(cells, before, strict=True))
-    tp, fp, fn, tn = (each.astype(np.float64) for each in earlier)
-    known = (tp + fn > 0) & (fp + tn > 0)
-    return (tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1), known
-
-
 def find_nearest_recall(
     recall: Floats, fpr: Floats, n_pos: Floats, n_neg: Floats, ratio: float
 ) -> Floats:
-    """Return the recall, with fpr `ratio` times that, under which rates are expected most likely.
-
-    It is the root of a quadratic equation (Miettinen and Nurminen 1985), as for a ratio of two risks.
-    """
+    """Return the recall, with fpr `ratio` times that, under which rates are expected most likely."""
     import numpy as np
 
     # For the recall x, where n_pos (r ln x + (1 - r) ln(1 - x)) + n_neg (f ln c x + (1 - f) ln(1 - c x))
-    # has the slope 0, with the rates r and f of a bet and c = ratio.
+    # has the slope 0, with the rates r and f of a bet and c = ratio. It is the root of a quadratic
+    # equation (Miettinen and Nurminen 1985), as for a ratio of two risks.
     square = ratio * (n_pos + n_neg)
     linear = n_pos * (1 + ratio * recall) + n_neg * (ratio + fpr)
     constant = n_pos * recall + n_neg * fpr
@@ -158,10 +146,7 @@ def find_nearest_recall(
 
 
 def weigh_evidence(bets: Floats) -> SeriesEvidence:
-    """Return the evidence after each period: the bets from each start v on, with a share 1 / v(v + 1).
-
-    The shares of starts to come are kept as they are.
-    """
+    """Return the evidence after periods: bets from each start v on, with a share 1 / v(v + 1)."""
     import numpy as np
 
     number = np.arange(1, len(bets) + 1)
@@ -169,7 +154,7 @@ def weigh_evidence(bets: Floats) -> SeriesEvidence:
     starts = -np.log(number * (number + 1.0))[:, None] - (logs - bets)
     of_falls = np.logaddexp.accumulate(starts, axis=0) + logs
     mixed = np.logaddexp.reduce(of_falls, axis=1) - math.log(bets.shape[1])
-    # The shares 1 / v(v + 1) of all starts after t add up to 1 / (t + 1).
+    # The shares of starts to come are kept as they are: those of all after t add up to 1 / (t + 1).
     mixed = np.logaddexp(mixed, -np.log(number + 1.0))
     return SeriesEvidence(np.exp(np.minimum(mixed, _LARGEST)), logs)
 
@@ -185,14 +170,12 @@ def find_start(evidence: SeriesEvidence, alarm: int) -> int:
 
 
 def find_running_interval(k: Counts, n: Counts, alpha: float) -> tuple[Floats, Floats]:
-    """Return limits of the mean rate so far, from running counts, which hold at all times at once.
-
-    At a mean rate p the mixture of `exp(tilt * k) / (1 - p + p exp(tilt))**n` is expected to be at most
-    1, and no more if rates vary about p. It is convex in p, and at most 1 where p is k / n, so the rates
-    at which it is below `1 / alpha` are an interval.
-    """
+    """Return limits of the mean rate so far, from running counts, which hold at all times at once."""
     import numpy as np
 
+    # At a mean rate p the mixture of exp(tilt * k) / (1 - p + p exp(tilt))**n is expected to be at most
+    # 1, and no more if rates vary about p. It is convex in p, and at most 1 where p is k / n, so the
+    # rates at which it is below 1 / alpha are an interval.
     tilts = np.array(TILTS)
 
     def log_mixture(p: Floats) -> Floats:

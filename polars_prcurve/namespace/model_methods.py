@@ -11,7 +11,6 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import BoundTable, F, Question
 from polars_prcurve.binding.words import TABLE_WORDS, OneTargetOfTable, RateTargetsOfTable, TableWords
-from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.crossings import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
@@ -26,6 +25,7 @@ from polars_prcurve.comparison.matched_points import (
     build_matched_table,
     read_matched_metrics,
 )
+from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
 from polars_prcurve.comparison.roc_dominance import (
     DOMINANCE_COLUMNS,
@@ -33,7 +33,6 @@ from polars_prcurve.comparison.roc_dominance import (
     build_dominance_table,
     build_roc_crossings_table,
 )
-from polars_prcurve.comparison.verdicts import Adjust
 from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
 from polars_prcurve.errors import PrcError, list_names

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.reference_slopes import MOST_LEVELS, SLOPE_SCALE
+from polars_prcurve.confidence.bands import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.column_reader import missing_row_check

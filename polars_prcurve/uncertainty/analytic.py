@@ -25,21 +25,9 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty.cluster_errors import (
-    CLUSTER_ETA_VARIANCE,
-    cluster_standard_error,
-    find_freedom,
-)
+from polars_prcurve.uncertainty import cluster_errors, unseen_examples
 from polars_prcurve.uncertainty.influence import standard_error
-from polars_prcurve.uncertainty.unseen_examples import (
-    CAUTIOUS,
-    bind_extended,
-    counts_unseen,
-    find_ends,
-    from_logit,
-    measure_unseen,
-    to_logit,
-)
+from polars_prcurve.uncertainty.unseen_examples import CAUTIOUS, counts_unseen, from_logit, to_logit
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
@@ -53,31 +41,7 @@ RowKind: TypeAlias = Literal["independent", "stratified", "clustered", "weighted
 Of weighted clusters the rates at a threshold have no errors, and so precision at a recall has none."""
 
 
-class IntervalExprs(NamedTuple):
-    """Standard error, limits and doubts of a value; null where unknown."""
-
-    standard_error: pl.Expr
-    low: pl.Expr
-    high: pl.Expr
-    reliable: pl.Expr
-    """Whether the sample is large enough for the limits, as simulations showed."""
-    why: pl.Expr
-    """Why they are not reliable, in the words of DOUBTS."""
-
-
-SLOPE = "slope"
-"""The helper of a metric that is its derivative by logit(eta)."""
-
-
-def measure_eta_variance(*, clustered: bool) -> pl.Expr:
-    """Return the variance of the logit of eta, over the columns of pairs; 0 where it was said.
-
-    A prevalence that was counted in the table is as uncertain as both class sizes, and its error is not
-    correlated with those of recall and fpr: given the class sizes, either rate has the same mean. Of
-    clusters, CLUSTER_ETA_VARIANCE is their own.
-    """
-    counted = pl.col(CLUSTER_ETA_VARIANCE if clustered else c.ETA_VARIANCE)
-    return pl.when(c.IS_OWN_ETA).then(counted).otherwise(0.0).fill_null(0.0)
+SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -98,61 +62,75 @@ def needs_cluster_rates(table: InputTable, metrics: Iterable[CurveMetric]) -> bo
     return at_recall and find_row_kind(table) == "clustered"
 
 
-def build_helper_metrics(
-    name: str, metric: CurveMetric, *, rows: RowKind = "independent"
-) -> dict[str, CurveMetric]:
-    """Return the other metrics, by name, that the interval of a metric is computed from."""
-    recall = metric.recipe.at_recall
-    if recall is not None and rows in _KNOWN_AT_RECALL:
-        # Less recall is reached above the threshold, more recall below it.
-        deviations = {"middle": 0.0, "above": -_Z_95, "below": _Z_95}
-        read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
-        read |= {"correlation": c.RATE_CORRELATION} if rows in _CORRELATED else {}
-        return {
-            f"{name}_{place}": _build_fpr_at_recall(recall, number)
-            for place, number in deviations.items()
-        } | {f"{name}_{kind}": _build_column_at_recall(recall, column) for kind, column in read.items()}
-    return {f"{name}_{kind}": helper for kind, helper in metric.recipe.helpers.items()}
+class IntervalPlan(NamedTuple):
+    """How the interval of a metric is computed."""
+
+    helpers: dict[str, CurveMetric]  # other metrics that it is computed from, by name
+    steps: Sequence[Mapping[str, pl.Expr]]
+    """Columns to add, one mapping after the other, since Polars computes an expression again for each
+    use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_reliable`, `_why`."""
 
 
-def bind_errors(
-    name: str, metric: CurveMetric, confidence: float, *, rows: RowKind = "independent"
-) -> dict[str, pl.Expr]:
-    """Return columns that `bind_ends` and `analytic_interval` read, by name."""
-    recipe = metric.recipe
+def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKind) -> IntervalPlan:
+    """Return how the interval of a metric is computed, over its variances and the columns of pairs.
+
+    Of weighted clusters and of parts, precision at a recall has none.
+    """
+    recipe, clustered = metric.recipe, rows in _CLUSTERED
     if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
-        return _bind_sizes_at_recall(name, confidence, clustered=rows == "clustered")
-    clustered = rows in _CLUSTERED
+        return _plan_at_recall(name, recipe.at_recall, confidence, rows)
+    helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
+    value, error = pl.col(name), pl.col(f"{name}_error")
+    if recipe.influence is None:
+        nothing = pl.lit(None, dtype=pl.Float64)
+        freedom = {f"{name}_freedom": pl.col(cluster_errors.STUDENT_FREEDOM)} if clustered else {}
+        return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
     influenced = list_influenced({name: metric})
     errors = {
-        f"{of}_error": find_standard_error(of, one, clustered=clustered)
-        for of, one in influenced.items()
-    } or {f"{name}_error": standard_error(name, metric)}
+        f"{of}_error": find_standard_error(of, m, clustered=clustered) for of, m in influenced.items()
+    }
     if SLOPE in recipe.helpers:
-        of_eta = pl.col(f"{name}_{SLOPE}") ** 2 * pl.col(c.ETA_VARIANCE)
-        added = dict.fromkeys(errors, of_eta)
-        if rows == "stratified":
-            added = {f"{of}_error": _add_counted_eta(of, f"{name}_{SLOPE}") for of in influenced}
-        errors = {
-            column: (error * error + added[column]).clip(lower_bound=0.0).sqrt()
-            for column, error in errors.items()
-        }
-    if clustered and recipe.influence is not None:
-        errors |= find_freedom(name)
-    if metric.recipe.least_if_perfect is not None:
-        least = metric.recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
-        errors[f"{name}_if_perfect"] = least
-    return errors
+        slope = pl.col(f"{name}_{SLOPE}")
+        for of in influenced:
+            added = slope**2 * pl.col(c.ETA_VARIANCE)
+            added = _add_counted_eta(of, slope) if rows == "stratified" else added
+            own = errors[f"{of}_error"]
+            errors[f"{of}_error"] = (own * own + added).clip(lower_bound=0.0).sqrt()
+    if clustered:
+        errors |= cluster_errors.find_freedom(name)
+    if recipe.least_if_perfect is not None:
+        errors[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
+    z = z_value(confidence)
+    quantile = student_quantile(z, pl.col(f"{name}_freedom")) if clustered else z
+    known, inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
+    steps: list[Mapping[str, pl.Expr]] = [errors]
+    ends: Sequence[pl.Expr]
+    if counts_unseen(metric):
+        steps.append(unseen_examples.bind_extended(name))
+        varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # at eta = 0 and 1 it is certain
+        ends = unseen_examples.find_ends(name, quantile)
+    else:
+        varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
+    shown = [pl.when(known & varies).then(end) for end in ends]
+    numbers = [pl.when(known & (inside | ~varies)).then(error), *shown]
+    steps.append(_name_interval(name, numbers, list_doubts(name, metric, quantile, rows=rows), known))
+    return IntervalPlan(helpers, steps)
 
 
-def _add_counted_eta(name: str, slope: str) -> pl.Expr:
-    """Return what the count of a prevalence adds to the variance of a value, where rows have weights.
+def _name_interval(
+    name: str, numbers: Sequence[pl.Expr], doubts: Doubts, known: pl.Expr
+) -> dict[str, pl.Expr]:
+    """Return the columns of standard error, low and high end, and of what makes them unreliable."""
+    kinds = ("standard_error", "low", "high", "reliable", "why")
+    columns = zip(kinds, (*numbers, *tell_doubts(doubts, known)), strict=True)
+    return {f"{name}_{kind}": column for kind, column in columns}
 
-    Heavy rows move both. A positive far below lowers the value and raises the prevalence, so the sum is
-    mostly less than that of both errors: it is that of influences with the slope added to those of
-    positives, and taken from those of negatives.
-    """
-    moved = pl.col(slope)
+
+def _add_counted_eta(name: str, moved: pl.Expr) -> pl.Expr:
+    """Return what the count of a prevalence adds to the variance of a value, where rows have weights."""
+    # Heavy rows move both. A positive far below lowers the value and raises the prevalence, so the sum
+    # is mostly less than that of both errors: it is that of influences with the slope added to those of
+    # positives, and taken from those of negatives.
     sides = (("pos", moved, _N_POS), ("neg", -moved, _N_NEG))
     terms = ((moved * moved + 2 * of * pl.col(f"{name}_{side}_tilt")) / n for side, of, n in sides)
     return pl.when(pl.col(c.ETA_VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
@@ -170,80 +148,41 @@ def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
 
 def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> pl.Expr:
     """Return the standard error of a metric from variances of influences, of examples or of clusters."""
-    of_clusters = clustered and metric.recipe.influence is not None
-    return cluster_standard_error(name) if of_clusters else standard_error(name, metric)
-
-
-def bind_ends(
-    name: str, metric: CurveMetric, confidence: float, *, rows: RowKind = "independent"
-) -> dict[str, pl.Expr]:
-    """Return columns that `analytic_interval` reads, by name, from those of `bind_errors`."""
-    if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
-        return _bind_fpr_ends(name, confidence, correlated=rows in _CORRELATED)
-    return bind_extended(name) if counts_unseen(metric) else {}
-
-
-def analytic_interval(
-    name: str, metric: CurveMetric, confidence: float, *, rows: RowKind = "independent"
-) -> IntervalExprs:
-    """Return the interval of a metric, as expressions over columns.
-
-    The columns are the metric `name`, its `build_helper_metrics`, and those that are bound for it. Of
-    weighted clusters and of parts, precision at a recall has none.
-    """
-    if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
-        return _precision_interval_exprs(name, metric.recipe.at_recall, confidence, rows=rows)
-    value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
-        unknown = tell_doubts({}, pl.lit(False))
-        return IntervalExprs(error, error, error, *unknown)
-    z = z_value(confidence)
-    quantile = student_quantile(z, pl.col(f"{name}_freedom")) if rows in _CLUSTERED else z
-    known, inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
-    if counts_unseen(metric):
-        # At eta = 0 and 1 it is certain.
-        varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
-        ends = find_ends(name, quantile)
-    else:
-        varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
-    return IntervalExprs(
-        pl.when(known & (inside | ~varies)).then(error),
-        pl.when(known & varies).then(ends[0]),
-        pl.when(known & varies).then(ends[1]),
-        *tell_doubts(list_doubts(name, metric, quantile, rows=rows), known),
+        return pl.lit(None, dtype=pl.Float64)
+    return (
+        cluster_errors.cluster_standard_error(name)
+        if clustered
+        else standard_error(name, metric.recipe.influence)
     )
 
 
-def _find_logit_ends(name: str, quantile: float | pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return both ends of a ROC AUC, on the logit scale.
-
-    At 1 and at 0 all positives score higher, or all lower, than all negatives, so influences see no
-    uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
-    """
+def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
+    """Return both ends of a ROC AUC, on the logit scale."""
     value, least = pl.col(name), pl.col(f"{name}_if_perfect")
     # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
     half = quantile * pl.col(f"{name}_error") / (value * (1 - value))
-    best, worst = value == 1, value == 0
-    return (
-        pl.when(best).then(least).when(worst).then(0.0).otherwise(from_logit(to_logit(value) - half)),
-        pl.when(best)
-        .then(1.0)
-        .when(worst)
-        .then(1 - least)
-        .otherwise(from_logit(to_logit(value) + half)),
-    )
+    # At 1 and at 0 all positives score higher, or all lower, than all negatives, so influences see no
+    # uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
+    at_bounds = ((least, 0.0, -half), (1.0, 1 - least, half))
+    return [
+        pl.when(value == 1)
+        .then(at_1)
+        .when(value == 0)
+        .then(at_0)
+        .otherwise(from_logit(to_logit(value) + by))
+        for at_1, at_0, by in at_bounds
+    ]
 
 
 def list_doubts(
     name: str, metric: CurveMetric, quantile: float | pl.Expr, *, rows: RowKind = "independent"
 ) -> Doubts:
-    """Return why the interval of a metric from influences may not be calibrated.
-
-    Of average precision, what the test could not see must matter less than chance; see
-    `unseen_examples`. Of ROC AUC, the smaller class times 1 - AUC must be at least 12. Of weighted rows
-    each class must be large enough for what it may not show; see `_shows_weights`. Strata show that:
-    of each its weight is known, and least sizes count one row more of either class in it.
-    """
+    """Return why the interval of a metric from influences may not be calibrated."""
+    # Of average precision, what the test could not see must matter less than chance; of ROC AUC, the
+    # smaller class times 1 - AUC must be at least 12. Of weighted rows each class must be large enough
+    # for what it may not show. Strata show that: of each its weight is known, and least sizes count one
+    # row more of either class in it.
     few = {"few positives": _N_POS < 10, "few negatives": _N_NEG < 10}
     if rows == "stratified":
         few = {"few positives": _LEAST_POS < 10, "few negatives": _LEAST_NEG < 10}
@@ -252,7 +191,7 @@ def list_doubts(
         if rows == "stratified":
             return at_end | few
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
-        unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
+        unseen = {"tail not seen": ~(unseen_examples.measure_unseen(name, quantile) <= 1)}
         return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
@@ -273,43 +212,35 @@ def list_doubts(
 
 
 def _shows_weights(size: pl.Expr, least: pl.Expr) -> pl.Expr:
-    """Return whether a class is large enough for its heavy examples to be in the sample as expected.
-
-    It counts as `size` examples by its own weights, and as `least` by those of the other class. If a few
-    heavy ones are missing, `size` is too large and `least` too small, and a metric is wrong. So the flag
-    reads their product, which hardly changes: it must be 6000 times the share by which they differ.
-    Equal weights are always shown.
-    """
+    """Return whether a class is large enough for its heavy examples to be in the sample as expected."""
+    # It counts as `size` examples by its own weights, and as `least` by those of the other class. If a
+    # few heavy ones are missing, `size` is too large and `least` too small, and a metric is wrong. So
+    # the flag reads their product, which hardly changes: it must be 6000 times the share by which they
+    # differ. Equal weights are always shown.
     return size * least >= 6000 * (1 - least / size)
 
 
 def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
-    """Return why the bootstrap interval of a metric, of a `side` of a pair, may not be calibrated.
-
-    It needs 100 examples of each class, and if 1 is the best value, 12 positives times `1 - value`. For
-    a metric that depends on prevalence, the negatives stand for at least 500 positives: a sample without
-    negatives above its highest positives has no replicate that has one. With 100 of them, intervals were
-    seen to hold the truth as rarely as 86 %. An fpr allows 10 negatives: where it allows one, intervals
-    of recall at it held the truth as rarely as 73 %.
-    """
+    """Return why the bootstrap interval of a metric, of a `side` of a pair, may not be calibrated."""
     few_pos = _N_POS < 100
     if metric.range[1] == 1:
         few_pos |= _N_POS * (1 - pl.col(side + name)) < 12
     doubts = {"few positives": few_pos, "few negatives": _N_NEG < 100}
     if metric.recipe.at_fpr is not None:
+        # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73 %.
         doubts["few false alerts"] = metric.recipe.at_fpr * _N_NEG < 10
     if metric.depends_on_eta:
+        # A sample without negatives above its highest positives has no replicate that has one. Where
+        # they stand for 100 positives, intervals were seen to hold the truth as rarely as 86 %.
         doubts["tail not seen"] = 500 * pl.col(c.ODDS) > _N_NEG
     return doubts
 
 
 def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
-    """Return a metric: the fpr at which recall reaches `recall` plus `deviations` of its errors.
-
-    Of weighted examples the error of recall differs between rows: each row has its own level.
-    """
+    """Return a metric: the fpr at which recall reaches `recall` plus `deviations` of its errors."""
 
     def term(rows: Rows) -> pl.Expr:
+        # Of weighted examples the error of recall differs between rows: each row has its own level.
         n = rows.column(c.N_POS_EFFECTIVE)
         level = recall + deviations * (recall * (1 - recall) / n).sqrt()
         level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
@@ -332,34 +263,59 @@ def _build_column_at_recall(recall: float, name: str) -> CurveMetric:
     return CurveMetric(f"{name} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
 
 
-def _bind_sizes_at_recall(name: str, confidence: float, *, clustered: bool) -> dict[str, pl.Expr]:
-    """Return the size of the negatives at the threshold of a recall, and how limits are stretched.
-
-    Of clusters, Student's quantiles take the place of normal ones, with the number of clusters of either
-    class: they stretch the interval of recall, and shrink the size for that of fpr.
-    """
-    size, z = repeat_in_rows(pl.col(f"{name}_n_neg"), pl.col(f"{name}_middle")), z_value(confidence)
-    # The helper metrics know no confidence: they are fpr at 1.96 standard errors of recall.
-    stretch, of_limits = pl.lit(z / _Z_95), size
-    if clustered:
+def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) -> IntervalPlan:
+    """Return how the interval of precision at a recall is computed: from fpr, and a counted eta."""
+    correlated, z = rows in _CORRELATED, z_value(confidence)
+    read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
+    read |= {"correlation": c.RATE_CORRELATION} if correlated else {}
+    helpers = {f"{name}_{kind}": _build_column_at_recall(recall, of) for kind, of in read.items()}
+    # Less recall is reached above the threshold, more recall below it.
+    for place, deviations in {"middle": 0.0, "above": -_Z_95, "below": _Z_95}.items():
+        helpers[f"{name}_{place}"] = _build_fpr_at_recall(recall, deviations)
+    value, fpr = pl.col(name), pl.col(f"{name}_middle")
+    size = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr)
+    # The helpers know no confidence: they are fpr at 1.96 standard errors of recall.
+    sizes = {"size": size, "size_of_limits": size, "stretch": pl.lit(z / _Z_95)}
+    if rows == "clustered":
+        # Student's quantiles, of as many clusters as either class has, in place of normal ones.
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
-        stretch, of_limits = of_recall * (1 / _Z_95), size * (z / of_fpr) ** 2
-    return {f"{name}_size": size, f"{name}_size_of_limits": of_limits, f"{name}_stretch": stretch}
+        sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
+        sizes["freedom"] = pl.col(cluster_errors.STUDENT_FREEDOM)
+    correlation = pl.col(f"{name}_correlation") if correlated else None
+    ends = [pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0) for kind in ("most", "least")]
+    ends = _move_by_eta(value, [recall / (recall + pl.col(c.ODDS) * end) for end in ends], confidence)
+    size = pl.col(f"{name}_size")
+    of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
+    spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
+    # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
+    error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
+    error = (error**2 + (value * (1 - value)) ** 2 * pl.col(c.ETA_VARIANCE)).sqrt()
+    known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
+    known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
+    known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
+    low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
+    # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
+    least = pl.min_horizontal(low, pl.when(low.is_not_null()).then(value))
+    most = pl.max_horizontal(high, pl.when(high.is_not_null()).then(value))
+    n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
+    doubts = {"few positives": n_pos * (recall * (1 - recall)) < 8, "few false alerts": fpr * size < 5}
+    if rows != "stratified":
+        doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
+    shown = _name_interval(name, [pl.when(known & (fpr > 0)).then(error), least, most], doubts, known)
+    bound = {f"{name}_{kind}": of for kind, of in sizes.items()}
+    return IntervalPlan(helpers, [bound, _find_fpr_ends(name, confidence, correlation), shown])
 
 
-def _bind_fpr_ends(name: str, confidence: float, *, correlated: bool) -> dict[str, pl.Expr]:
-    """Return the least and the greatest fpr at the threshold of a recall.
-
-    It has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is that
-    of the threshold, which moves with the sample: fpr at the two ends of an interval of recall (Woodruff
-    1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008), here on the
-    logarithm of fpr. Clusters that hold both classes make both errors go together; what they share
-    cancels out.
-    """
+def _find_fpr_ends(name: str, confidence: float, correlation: pl.Expr | None) -> dict[str, pl.Expr]:
+    """Return the least and the greatest fpr at the threshold of a recall."""
+    # Fpr has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is
+    # that of the threshold, which moves with the sample: fpr at the two ends of an interval of recall
+    # (Woodruff 1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008),
+    # here on the logarithm of fpr. Clusters that hold both classes make both errors go together; what
+    # they share cancels out.
     fpr, above, below, size, stretch = (
         pl.col(f"{name}_{kind}") for kind in ("middle", "above", "below", "size_of_limits", "stretch")
     )
-    correlation = pl.col(f"{name}_correlation") if correlated else None
 
     def log_distance(limit: pl.Expr, moved: pl.Expr) -> pl.Expr:
         return combine_distances([(limit / fpr).log(), (moved / fpr).log() * stretch], correlation)
@@ -372,51 +328,16 @@ def _bind_fpr_ends(name: str, confidence: float, *, correlated: bool) -> dict[st
     return {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
 
 
-def _precision_interval_exprs(
-    name: str, recall: float, confidence: float, *, rows: RowKind
-) -> IntervalExprs:
-    """Return the interval of precision at a recall, from that of fpr at its threshold.
-
-    Recall is fixed, so precision is uncertain through fpr, and through an eta that was counted.
-    """
-    value, fpr, size = pl.col(name), pl.col(f"{name}_middle"), pl.col(f"{name}_size")
-    n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
-    most, least = pl.col(f"{name}_most_fpr"), pl.col(f"{name}_least_fpr")
-    ends = [recall / (recall + pl.col(c.ODDS) * end.clip(upper_bound=1.0)) for end in (most, least)]
-    of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
-    correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
-    spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
-    # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
-    error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
-    known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
-    known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
-    known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
-    ends = _move_by_eta(value, ends, confidence)
-    error = (error**2 + (value * (1 - value)) ** 2 * pl.col(c.ETA_VARIANCE)).sqrt()
-    low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
-    doubts = {"few positives": n_pos * (recall * (1 - recall)) < 8, "few false alerts": fpr * size < 5}
-    if rows != "stratified":
-        doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
-    # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
-    return IntervalExprs(
-        pl.when(known & (fpr > 0)).then(error),
-        pl.min_horizontal(low, pl.when(low.is_not_null()).then(value)),
-        pl.max_horizontal(high, pl.when(high.is_not_null()).then(value)),
-        *tell_doubts(doubts, known),
-    )
-
-
 def _move_by_eta(value: pl.Expr, ends: Sequence[pl.Expr], confidence: float) -> list[pl.Expr]:
-    """Return both ends of a precision at eta, with the error of an eta that was counted in the table.
-
-    The logit of precision is that of eta plus a number, and so distances add up in quadrature there. The
-    limits of eta are those of a share of as many examples as ETA_VARIANCE tells (Wilson).
-    """
+    """Return both ends of a precision at eta, with the error of an eta that was counted in the table."""
+    # The logit of precision is that of eta plus a number, and so distances add up in quadrature there.
+    # The limits of eta are those of a share of as many examples as ETA_VARIANCE tells (Wilson).
     eta = pl.col("eta")
     n = 1 / (pl.col(c.ETA_VARIANCE) * eta * (1 - eta))
-    limits = compute_limits(eta * n, n, confidence, "wilson")
     moved = []
-    for sign, end, limit in zip((-1, 1), ends, limits, strict=True):
+    for sign, end, limit in zip(
+        (-1, 1), ends, compute_limits(eta * n, n, confidence, "wilson"), strict=True
+    ):
         shift = to_logit(limit) - to_logit(eta)
         distance = combine_distances([to_logit(value) - to_logit(end), shift])
         # From a precision of 1 no distance is known, and both errors add up.

@@ -1,10 +1,8 @@
 """The bootstrap: errors of curve metrics, from their values in many replicates of the samples.
 
-    samples -> draws        the positives and negatives in each cell of each replicate
-            -> curves       a replicate is a curve like any other, with the same metrics
-            -> errors       standard deviation and bias-corrected percentiles over the replicates
-
-Polars draws no random counts, so draws are NumPy arrays. Replicates times cells can exceed the memory:
+A replicate is a curve like any other, with the same metrics. Errors are the standard deviation and the
+bias-corrected percentiles over the replicates. Polars draws no random counts, so draws are NumPy arrays:
+the positives and negatives in each cell of each replicate. Replicates times cells can exceed the memory:
 small samples are computed together in a block, and a large one in several runs over its replicates.
 
 Sources: Efron 1981; Efron and Tibshirani 1993, chapter 14; Davison and Hinkley 1997; Hesterberg 2015.
@@ -13,8 +11,9 @@ Sources: Efron 1981; Efron and Tibshirani 1993, chapter 14; Davison and Hinkley 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -30,6 +29,7 @@ from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import drop_inner_negatives
+from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,27 +37,15 @@ if TYPE_CHECKING:
 
 
 _CURVE, _REPLICATE, _PAIR_NUMBER = (f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number"))
-_MAX_CELLS = 2_000_000
-"""Cells times replicates that are in memory at once."""
+_MAX_CELLS = 2_000_000  # cells times replicates that are in memory at once
 
 
 class ReplicateValues(NamedTuple):
     """Estimates and their replicates, by row and metric; undefined is NaN."""
 
     estimates: NDArray[np.float64]
-    replicates: NDArray[np.float64]
-    """Axes: replicate, row, metric."""
-    smaller_class_sizes: NDArray[np.float64]
-    """The number of examples in the smaller class, by row."""
-
-
-class SampleBlock(NamedTuple):
-    """A few samples, with all their replicates."""
-
-    pairs: pl.DataFrame
-    """The curves of the samples, each at its prevalences."""
-    values: ReplicateValues
-    """One row per row of `pairs`."""
+    replicates: NDArray[np.float64]  # axes: replicate, row, metric
+    smaller_class_sizes: NDArray[np.float64]  # the number of examples in the smaller class, by row
 
 
 class Bootstrap(NamedTuple):
@@ -72,17 +60,15 @@ class Bootstrap(NamedTuple):
         return self.table.collect(query, 'method="bootstrap"')
 
     def build_samples(self, sweep: SweepTables, groups: Sequence[Sequence[int]]) -> Iterator[Sample]:
-        """Yield one sample per item of `groups`, which lists the groups that are the sample's curves.
-
-        A sample is drawn by cell, or by unit if rows have weights, clusters or a part in several curves.
-        """
+        """Yield one sample per item of `groups`, which lists the groups that are the sample's curves."""
+        # By cell, or by unit if rows have weights, clusters or a part in several curves.
         if self.table.weighted or {c.CLUSTER, c.EXAMPLE} & set(self.table.columns):
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
             order = [c.GROUP, c.SCORE, c.POS, c.NEG]
             rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
             for part, curves in _split_by_sample(rows, groups):
-                yield _build_units(part, curves)
+                yield UnitSample.read(part, curves)
             return
         frame = sweep.rows
         if all(metric.recipe.needs != "all" for metric in self.metrics):
@@ -94,15 +80,29 @@ class Bootstrap(NamedTuple):
         for part, _ in _split_by_sample(rows, groups):
             yield CellSample(*(part[name].to_numpy() for name in sums))
 
-    def compute_blocks(self, samples: Iterable[Sample], pairs: pl.DataFrame) -> Iterator[SampleBlock]:
-        """Yield the metrics of all replicates, a block of samples at a time.
+    def measure(
+        self,
+        sweep: SweepTables,
+        pairs: pl.DataFrame,
+        groups: Sequence[Sequence[int]],
+        read: Callable[[pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]],
+    ) -> tuple[pl.LazyFrame, pl.DataFrame]:
+        """Return the errors of what is `read` from blocks of pairs, and the class sizes of each sample.
 
-        `pairs` has a row per curve and prevalence, with the estimates. Its curves, by rising GROUP, are
-        the curves of the samples in their order.
+        `pairs` has a row per curve and prevalence, with the estimates.
         """
+        samples = list(self.build_samples(sweep, groups))
+        errors = self.estimate_errors(read(*block) for block in self._compute_blocks(samples, pairs))
+        schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
+        return errors, pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
+
+    def _compute_blocks(
+        self, samples: Sequence[Sample], pairs: pl.DataFrame
+    ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
+        """Yield rows of `pairs` with the metrics of all replicates, a block of samples at a time."""
         import numpy as np
 
-        samples = list(samples)
+        # The curves of pairs, by rising GROUP, are those of the samples in their order.
         n, first = self.certainty.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
         seeds = iter(np.random.SeedSequence(self.certainty.seed).spawn(len(samples)))
@@ -110,15 +110,14 @@ class Bootstrap(NamedTuple):
         pairs = pairs.with_columns(curve.alias(_CURVE))
         if not samples:  # an empty block, from which the errors get their columns
             nothing = np.empty((n, 0, len(self.metrics)))
-            yield SampleBlock(pairs, ReplicateValues(nothing[0], nothing, np.empty(0)))
+            yield pairs, ReplicateValues(nothing[0], nothing, np.empty(0))
         with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
             for block in _batch_samples(samples, n):
                 lengths = [length for sample in block for length in sample.lengths]
                 streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in block]
                 last = first + len(lengths) - 1
-                own = pairs.filter(pl.col(_CURVE).is_between(first, last)).with_columns(
-                    pl.col(_CURVE) - first
-                )
+                own = pairs.filter(pl.col(_CURVE).is_between(first, last))
+                own = own.with_columns(pl.col(_CURVE) - first)
                 values = []
                 for size in split_replicates(n, sum(lengths)):
                     drawn = [s.draw(random, size) for s, random in zip(block, streams, strict=True)]
@@ -129,18 +128,16 @@ class Bootstrap(NamedTuple):
                 estimates = own.select(*number_metrics(self.metrics)).fill_null(float("nan")).to_numpy()
                 smaller = np.repeat([min(s.sizes) for s in block], [len(s.lengths) for s in block])
                 sizes = smaller[own[_CURVE].to_numpy()]
-                yield SampleBlock(own, ReplicateValues(estimates, np.concatenate(values), sizes))
+                yield own, ReplicateValues(estimates, np.concatenate(values), sizes)
                 first = last + 1
 
     def _build_curves(
         self, pos: NDArray[np.float64], neg: NDArray[np.float64], lengths: Sequence[int]
     ) -> CurveSegments:
-        """Return the curves of all replicates, from their positives and negatives in each cell.
-
-        Curve i of replicate r is group number `r * len(lengths) + i`.
-        """
+        """Return the curves of replicates: curve i of r is group number `r * len(lengths) + i`."""
         import numpy as np
 
+        ends = np.cumsum([0, *lengths])
         curve_of_cell = np.repeat(np.arange(len(lengths)), lengths)
         rises_only = all(metric.recipe.needs == "rises" for metric in self.metrics)
         is_row = pos > 0 if rises_only else (pos > 0) | (neg > 0)
@@ -152,7 +149,11 @@ class Bootstrap(NamedTuple):
             (pos, "recall", c.RECALL_BEFORE, c.N_POS),
             (neg, "fpr", c.FPR_BEFORE, c.N_NEG),
         ):
-            sums, n = _sum_along_curves(amounts, lengths)
+            sums, n = np.empty_like(amounts), np.zeros((len(pos), len(lengths)), amounts.dtype)
+            for curve, (start, end) in enumerate(pairwise(ends)):
+                if end > start:
+                    np.cumsum(amounts[:, start:end], axis=1, out=sums[:, start:end])
+                    n[:, curve] = sums[:, end - 1]
             class_size = n.ravel()[group]
             with np.errstate(invalid="ignore"):  # 0 / 0 where the replicate has none of the class
                 rates = sums[is_row] / class_size, (sums - amounts)[is_row] / class_size
@@ -192,11 +193,9 @@ class Bootstrap(NamedTuple):
     def estimate_errors(
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
     ) -> pl.LazyFrame:
-        """Return a table with the keys of each row, and the errors of its estimates.
+        """Return the keys of rows with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0.
 
-        The errors are `<name>_standard_error`, `<name>_low`, `<name>_high`, and `<name>_p_value` for the
-        hypothesis that the value is 0. Replicates in which a metric is undefined are left out, with a
-        warning that counts them.
+        Replicates in which a metric is undefined are left out, with a warning that counts them.
         """
         import numpy as np
 
@@ -229,37 +228,31 @@ class Bootstrap(NamedTuple):
 def warn_of_dropped(n_dropped: int, n_replicates: int) -> None:
     """Warn if a metric is undefined in some replicates."""
     if n_dropped > 0:
-        warnings.warn(
+        text = (
             f"a metric is undefined in up to {n_dropped} of {n_replicates} bootstrap replicates, such "
-            "as those without a positive; intervals use the other replicates",
-            stacklevel=3,
+            "as those without a positive; intervals use the other replicates"
         )
+        warnings.warn(text, stacklevel=3)
 
 
 def _correct_percentiles(
     rows: ReplicateValues, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return both ends of the bias-corrected percentile interval, and a p-value for 0 (Efron 1981).
-
-    A replicate holds some positives twice, and both copies stand above the same negatives. So replicates
-    of an area tend to lie above the estimate, which is not their median. Let z0 be the normal quantile
-    of the share of replicates below the estimate, and Phi the normal distribution function. The ends
-    are the replicates at the levels
-
-        Phi(2 z0 - f z) and Phi(2 z0 + f z)
-
-    where z belongs to the confidence, and f widens the interval of few examples (Hesterberg 2015). If
-    both ends are on one side of the estimate, the estimate becomes the nearer end.
-    """
+    """Return both ends of the bias-corrected percentile interval, and a p-value for 0 (Efron 1981)."""
     import numpy as np
 
+    # A replicate holds some positives twice, and both copies stand above the same negatives. So
+    # replicates of an area tend to lie above the estimate, which is not their median. Let z0 be the
+    # normal quantile of the share of replicates below the estimate, and Phi the normal distribution
+    # function. The ends are the replicates at the levels Phi(2 z0 - f z) and Phi(2 z0 + f z), where z
+    # belongs to the confidence, and f widens the interval of few examples.
     estimates, replicates, sizes = rows
     normal = NormalDist()
     n_known = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
 
     def find_quantile(limit: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        """Return the normal quantile of the share of replicates below; a tie counts half."""
-        share = ((replicates < limit).sum(axis=0) + (replicates == limit).sum(axis=0) / 2) / n_known
+        ties = (replicates == limit).sum(axis=0) / 2  # each counts half
+        share = ((replicates < limit).sum(axis=0) + ties) / n_known
         inside = share.clip(0.5 / n_known, 1 - 0.5 / n_known)  # quantiles of 0 and 1 are infinite
         return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inside))
 
@@ -271,19 +264,16 @@ def _correct_percentiles(
     # Cornish 1960), which is poor below 6 examples.
     n, z95 = np.maximum(sizes, 6.0), z_value(0.95)
     first, second = (z95**2 + 1) / 4, (5 * z95**4 + 16 * z95**2 + 3) / 96
-    wider = (1 + first / (n - 1) + second / (n - 1) ** 2) * np.sqrt(n / (n - 1))
-    factor = wider[:, None]
+    factor = ((1 + first / (n - 1) + second / (n - 1) ** 2) * np.sqrt(n / (n - 1)))[:, None]
     rising = np.sort(replicates, axis=0)  # NaN last
     ends = []
     for level in (cdf(2 * z0 - z * factor), cdf(2 * z0 + z * factor)):
         # Number (n + 1) * level of n, counted here from 0 (Davison and Hinkley 1997, section 5.2).
         place = (level * (n_known + 1) - 1).clip(0, n_known - 1)
         below = np.floor(place).astype(np.int64)
-        neighbours = [
-            np.take_along_axis(rising, np.minimum(number, n_known - 1)[None], axis=0)[0]
-            for number in (below, below + 1)
-        ]
-        ends.append(neighbours[0] + (place - below) * (neighbours[1] - neighbours[0]))
+        nearest = (np.minimum(number, n_known - 1)[None] for number in (below, below + 1))
+        start, end = (np.take_along_axis(rising, number, axis=0)[0] for number in nearest)
+        ends.append(start + (place - below) * (end - start))
     # The p-value is 1 - confidence of the interval that ends at 0: solve the levels above for z.
     one_side = cdf((find_quantile(0.0) - 2 * z0) / factor)
     low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)
@@ -310,40 +300,6 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     step = max(1, _MAX_CELLS // max(1, n_cells))
     rest = n_replicates % step
     return [step] * (n_replicates // step) + [rest] * (rest > 0)
-
-
-def _sum_along_curves(
-    amounts: NDArray[np.float64], lengths: Sequence[int]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the running sums along each curve, and the total of each curve, by replicate."""
-    import numpy as np
-
-    sums = np.empty_like(amounts)
-    totals = np.zeros((len(amounts), len(lengths)), dtype=amounts.dtype)
-    start = 0
-    for curve, length in enumerate(lengths):
-        if length > 0:
-            np.cumsum(amounts[:, start : start + length], axis=1, out=sums[:, start : start + length])
-            totals[:, curve] = sums[:, start + length - 1]
-        start += length
-    return sums, totals
-
-
-def _build_units(rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
-    """Return the sample of some rows, which come by group and falling score."""
-    import numpy as np
-
-    cell = pl.struct(c.GROUP, c.SCORE).rle_id().alias("cell")
-    unit = next((name for name in (c.CLUSTER, c.EXAMPLE) if name in rows.columns), None)
-    number = pl.int_range(pl.len()) if unit is None else pl.col(unit).rank("dense") - 1
-    rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
-    cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
-    lengths = [rows.filter(pl.col(c.GROUP) == group)["cell"].n_unique() for group in groups]
-    pos, neg = (rows[side].to_numpy() for side in (c.POS, c.NEG))
-    # Classes keep their sizes, except in clusters, which may hold both classes.
-    classes = [np.ones(len(rows), dtype=bool)] if unit == c.CLUSTER else [pos > 0, neg > 0]
-    strata = [np.unique(units[members]) for members in classes]
-    return UnitSample(strata, units, cells, pos, neg, lengths)
 
 
 def _split_by_sample(
@@ -399,9 +355,8 @@ class CellSample(NamedTuple):
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
         """Draw from where the streams stand."""
-        return _draw_counts(streams[0], self.pos, replicates), _draw_counts(
-            streams[1], self.neg, replicates
-        )
+        pos, neg = (_draw_counts(s, n, replicates) for s, n in zip(streams, self[:2], strict=True))
+        return pos, neg
 
 
 class UnitSample(NamedTuple):
@@ -410,29 +365,40 @@ class UnitSample(NamedTuple):
     strata: Sequence[NDArray[np.int64]]
     """The numbers of the units, in sets; a unit is replaced by units of its set only."""
     unit: NDArray[np.int64]
-    """The unit of each row."""
+    """The unit of each row; then its cell, and what it contributes to positives and negatives there."""
     cell: NDArray[np.int64]
-    """The cell of each row."""
     pos: NDArray[np.float64]
-    """The contribution of each row to the positives of its cell."""
     neg: NDArray[np.float64]
-    """The contribution of each row to the negatives of its cell."""
     lengths: Sequence[int]
+
+    @classmethod
+    def read(cls, rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
+        """Return the sample of some rows, which come by group and falling score."""
+        import numpy as np
+
+        cell = pl.struct(c.GROUP, c.SCORE).rle_id().alias("cell")
+        by = next((name for name in (c.CLUSTER, c.EXAMPLE) if name in rows.columns), None)
+        number = pl.int_range(pl.len()) if by is None else pl.col(by).rank("dense") - 1
+        rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
+        cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
+        lengths = [rows.filter(pl.col(c.GROUP) == group)["cell"].n_unique() for group in groups]
+        pos, neg = (rows[side].to_numpy() for side in (c.POS, c.NEG))
+        # Classes keep their sizes, except in clusters, which may hold both classes.
+        classes = [np.ones(len(rows), dtype=bool)] if by == c.CLUSTER else [pos > 0, neg > 0]
+        strata = [np.unique(units[members]) for members in classes]
+        return cls(strata, units, cells, pos, neg, lengths)
 
     @property
     def sizes(self) -> tuple[float, float]:
         import numpy as np
 
-        def measure(amounts: NDArray[Any]) -> float:
-            """Return the number of equal amounts whose mean varies as much: sum(w)**2 / sum(w**2)."""
-            largest = amounts.max(initial=0.0)
-            if largest == 0:
-                return 0.0
-            shares = amounts / largest  # squares of shares neither vanish nor overflow
-            return float(shares.sum() ** 2 / (shares * shares).sum())
-
-        pos, neg = (measure(np.bincount(self.unit, amounts)) for amounts in (self.pos, self.neg))
-        return pos, neg
+        sizes = []
+        for of_class in (self.pos, self.neg):
+            # As many equal amounts have a mean that varies as much: sum(w)**2 / sum(w**2).
+            amounts = np.bincount(self.unit, of_class)
+            shares = amounts / (amounts.max(initial=0.0) or 1.0)  # squares neither vanish nor overflow
+            sizes.append(float(shares.sum() ** 2 / ((shares * shares).sum() or 1.0)))
+        return sizes[0], sizes[1]
 
     @property
     def counts(self) -> DrawnCounts:

@@ -24,7 +24,6 @@ Sources: Liang and Zeger 1986; Obuchowski 1997; Wallace 1959 for Student's quant
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import polars as pl
 
@@ -35,8 +34,7 @@ from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, pick_influence
 
-STUDENT_FREEDOM = f"{c.RESERVED}freedom"
-"""The column with the degrees of freedom of an interval."""
+STUDENT_FREEDOM = f"{c.RESERVED}freedom"  # the column with the degrees of freedom of an interval
 _N_CLUSTERS = f"{c.RESERVED}n_clusters"
 CLUSTER_ETA_VARIANCE = f"{c.RESERVED}cluster_eta_variance"
 """The variance of the logit of the own prevalence of a group, among clusters."""
@@ -61,53 +59,36 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     return shares.cache()  # read for the sizes, and for each kind of influences
 
 
-def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
-    """Return by GROUP the number of examples that each class counts as, and STUDENT_FREEDOM."""
-    shares = cells.select(
-        c.GROUP,
-        c.CLUSTER,
-        *(to_whole_shares(pl.col(name).fill_nan(0.0)).alias(name) for name in _CLASSES),
-    )
-    clusters = shares.group_by(c.GROUP, c.CLUSTER).agg(sum_shares(pl.col(name)) for name in _CLASSES)
+def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Set the sizes of pairs to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
+    shares = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _CLASSES}
+    clusters = cells.select(c.GROUP, c.CLUSTER, **shares).group_by(c.GROUP, c.CLUSTER)
     # A cluster moves the logit of the prevalence by its share of positives less that of negatives.
-    squares = clusters.select(
+    squares = clusters.agg(sum_shares(pl.col(name)) for name in _CLASSES).select(
         c.GROUP,
         *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES),
         to_whole_shares((pl.col(c.POS) - pl.col(c.NEG)) ** 2).alias(CLUSTER_ETA_VARIANCE),
     )
-    n = pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
-    sums = squares.group_by(c.GROUP).agg(sum_shares(pl.exclude(c.GROUP)), n)
+    n_clusters = pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
+    sums = squares.group_by(c.GROUP).agg(sum_shares(pl.exclude(c.GROUP)), n_clusters)
     n = pl.col(_N_CLUSTERS)
-    sizes = sums.with_columns(
+    sizes = {size: name for name, names in _CLASSES.items() for size in names}
+    counted = sums.with_columns(
         pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1)),
-        *(
-            pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size)
-            for name, names in _CLASSES.items()
-            for size in names
-        ),
+        *(pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size) for size, name in sizes.items()),
     )
     freedom = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) - 1
-    return sizes.drop(c.POS, c.NEG).with_columns(freedom.alias(STUDENT_FREEDOM))
-
-
-def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
-    """Set the sizes of pairs to what classes of `cells` count as; those of rows become ROW_SIZES."""
-    sizes = [size for names in _CLASSES.values() for size in names]
+    counted = counted.drop(c.POS, c.NEG).with_columns(freedom.alias(STUDENT_FREEDOM))
     of_rows = pairs.rename({names[0]: ROW_SIZES[name] for name, names in _CLASSES.items()})
-    return of_rows.drop(set(sizes) & set(of_rows.collect_schema())).join(
-        count_cluster_sizes(cells), on=c.GROUP, how="left", maintain_order="left"
-    )
+    of_rows = of_rows.drop(set(sizes) & set(of_rows.collect_schema()))
+    return of_rows.join(counted, on=c.GROUP, how="left", maintain_order="left")
 
 
 def grow_unseen_shares(value: str) -> list[pl.Expr]:
     """Return UNSEEN_SHARE and MISSED_SHARE of a cluster, over the variances `<value>_pos` and `_neg`."""
-    of_rows = sum(
-        (
-            pl.col(f"{value}_{side}") / pl.col(ROW_SIZES[n])
-            for side, n in (("pos", c.POS), ("neg", c.NEG))
-        ),
-        pl.lit(0.0),
-    )
+    sides = (("pos", c.POS), ("neg", c.NEG))
+    terms = (pl.col(f"{value}_{side}") / pl.col(ROW_SIZES[n]) for side, n in sides)
+    of_rows = sum(terms, pl.lit(0.0))
     # One unseen row of n + 1 is a share s = 1 / (n + 1). A cluster worth d rows is d / (n + d).
     effect = (cluster_standard_error(value) ** 2 / of_rows).fill_nan(1.0).clip(lower_bound=1.0)
     return [
@@ -134,36 +115,28 @@ def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -
     )
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
     terms = {
-        name: ClusterTerm(
+        name: (
             pick_influence(name, "pos") * pl.col(c.POS).fill_nan(0.0)
             + pick_influence(name, "neg") * pl.col(c.NEG).fill_nan(0.0),
-            most=4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
+            4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
         )
         for name in names
     }
     return add_up_clusters(joined, [key], terms)
 
 
-class ClusterTerm(NamedTuple):
-    """How much a row moves an estimate."""
-
-    moved: pl.Expr
-    """The sum of influences times shares."""
-    most: pl.Expr
-    """A power of two that no sum of influences times shares exceeds, equal on all rows of a key."""
-
-
 def add_up_clusters(
-    cells: pl.LazyFrame, keys: Sequence[str], terms: Mapping[str, ClusterTerm]
+    cells: pl.LazyFrame, keys: Sequence[str], terms: Mapping[str, tuple[pl.Expr, pl.Expr]]
 ) -> pl.LazyFrame:
     """Return one row per value of `keys`, with `<name>_of_clusters` and `_of_fourths` of each term.
 
-    They are sums over clusters of the square, and of the fourth power, of the sum within a cluster of
-    influences times shares.
+    They are sums over clusters of the square, and of the fourth power, of the sum of a term within a
+    cluster: influences times shares. Beside it stands a power of two that no such sum exceeds, equal on
+    all rows of a key.
     """
     shares, most = {}, {}
-    for name, term in terms.items():
-        shares[name], most[f"{name}_most"] = to_whole_shares(term.moved / term.most), term.most
+    for name, (moved, size) in terms.items():
+        shares[name], most[f"{name}_most"] = to_whole_shares(moved / size), size
     sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
     clusters = cells.select(*keys, c.CLUSTER, **shares, **most).group_by(*keys, c.CLUSTER)
     powers = {"of_clusters": 2, "of_fourths": 4}

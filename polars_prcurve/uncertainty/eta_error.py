@@ -10,20 +10,13 @@ Source: Zou and Donner 2008.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.bands import (
-    add_eta_limits,
-    combine_distances,
-    from_unbounded,
-    measure_distances,
-    to_unbounded,
-)
+from polars_prcurve.confidence import bands
 from polars_prcurve.confidence.rates import z_value
-from polars_prcurve.confidence.reference_slopes import SLOPE_SCALE, sum_slopes
 from polars_prcurve.curves.segment_sums import CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.metrics.curve_metric import CurveMetric, odds_against
@@ -31,6 +24,8 @@ from polars_prcurve.prevalence.eta_table import class_factors
 from polars_prcurve.uncertainty.analytic import has_analytic_interval
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
 
+BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame]
+"""From pairs and metrics to a row of values for each pair."""
 ETA_ENDS = ("at_low", "at_high")
 """What follows the name of a metric in the columns of its values at both ends of eta."""
 _MIDDLE, _LEAST, _MOST = (f"{c.RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
@@ -44,43 +39,35 @@ def carry_eta_errors(
     named: Mapping[str, CurveMetric],
     *,
     sizes: tuple[pl.Expr, pl.Expr],
-    build_values: Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame],
+    build_values: BuildValues,
     confidence: float,
     shared: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Let the intervals of metrics carry the error of eta; an exact one changes not even the last bit.
 
-    `values` has one row per pair, and `build_values` makes such rows of pairs at other prevalences: the
-    metrics, and `<name>_standard_error`, `_low`, `_high`, `_reliable`. `sizes` are the positives and
-    negatives of a group. Where a value is at a bound, which is infinitely far on the scale, the end of
-    the interval is the outermost of those at the ends of eta. If eta was estimated with the table
-    itself, `shared` has its correlation with metrics for each pair. Where that of a metric is not known,
-    both distances add up.
+    `build_values` makes rows like `values` of pairs at other prevalences, and `sizes` are the positives
+    and negatives of a group. If eta was estimated with the table itself, `shared` is the table of
+    `build_shared_errors`.
     """
-    z = z_value(confidence)
     known = [] if shared is None else shared.collect_schema().names()
     values = values if shared is None else values.join(shared, on=c.PAIR, how="left")
-    moved = {
-        name: metric
-        for name, metric in named.items()
-        if metric.depends_on_eta and has_analytic_interval(metric)
-    }
+    moved = {n: of for n, of in named.items() if of.depends_on_eta and has_analytic_interval(of)}
     kinds = ("", "_low", "_high")
     values = add_values_at_ends(values, pairs, moved, kinds, sizes=sizes, build_values=build_values)
     for name, metric in moved.items():
-        middle, at_ends = pl.col(name), [pl.col(f"{name}_{end}") for end in ETA_ENDS]
+        at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
+        scaled = dict(zip((_MIDDLE, *_SCALED_ENDS), (pl.col(name), *at_ends), strict=True))
         values = values.with_columns(
-            to_unbounded(column, metric.range).alias(scaled)
-            for scaled, column in zip((_MIDDLE, *_SCALED_ENDS), (middle, *at_ends), strict=True)
+            bands.to_unbounded(column, metric.range).alias(to) for to, column in scaled.items()
         )
-        distances = EtaDistances(
-            *measure_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
+        distances = (
+            *bands.measure_distances(pl.col(_MIDDLE), [pl.col(end) for end in _SCALED_ENDS]),
             # The ends of eta are 2 z standard errors apart.
-            (at_ends[1] - at_ends[0]) * (0.5 / z),
-            None if shared is None else _correlate_with_eta(name, known, at_ends),
+            (at_ends[1] - at_ends[0]) * (0.5 / z_value(confidence)),
         )
         corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
-        values = widen_intervals(values, name, metric, distances, corners)
+        common = [] if shared is None else [_correlate_with_eta(name, known, at_ends)]
+        values = widen_intervals(values, name, metric, distances, corners, shared=common)
     return values
 
 
@@ -91,10 +78,10 @@ def add_values_at_ends(
     kinds: Sequence[str],
     *,
     sizes: tuple[pl.Expr, pl.Expr],
-    build_values: Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame],
+    build_values: BuildValues,
 ) -> pl.LazyFrame:
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
-    pairs = add_eta_limits(pairs)
+    pairs = bands.add_eta_limits(pairs)
     for limit, end in zip(c.ETA_LIMITS, ETA_ENDS, strict=True):
         moved = pairs.with_columns(pl.col(limit).alias("eta"))
         moved = moved.with_columns(
@@ -117,7 +104,7 @@ def build_shared_errors(
     shares of examples of influence times slope.
     """
     moved = {name: of for name, of in named.items() if of.depends_on_eta and of.recipe.influence}
-    shared, scale = pairs.select(c.PAIR), pl.col(c.ETA_REFERENCE).struct.field(SLOPE_SCALE)
+    shared, scale = pairs.select(c.PAIR), pl.col(c.ETA_REFERENCE).struct.field(bands.SLOPE_SCALE)
     recall, fpr = pl.col(c.RECALL_BEFORE), pl.col(c.FPR_BEFORE)
     stretches = {
         "pos": ("pos", recall, recall + pl.col(c.RISE)),
@@ -126,7 +113,7 @@ def build_shared_errors(
     }
     for influences in build_influences(curves, pairs, moved, [c.ETA_REFERENCE]):
         frame = influences.frame.with_columns(
-            ((sum_slopes(of, end) - sum_slopes(of, start)) / scale).alias(f"{_SLOPE}{kind}")
+            ((bands.sum_slopes(of, end) - bands.sum_slopes(of, start)) / scale).alias(f"{_SLOPE}{kind}")
             for kind, (of, start, end) in stretches.items()
         )
         terms, sums = {}, {}
@@ -155,48 +142,44 @@ def _correlate_with_eta(name: str, known: Sequence[str], at_ends: Sequence[pl.Ex
     return correlation.fill_nan(None).fill_null(1.0)
 
 
-class EtaDistances(NamedTuple):
-    """How far a value moves with prevalence: below and above on its scale, and its standard error."""
-
-    below: pl.Expr
-    above: pl.Expr
-    error: pl.Expr
-    correlation: pl.Expr | None = None
-    """That of how the errors of the sample and of eta move the value; None where they are apart."""
-
-
 def widen_intervals(
     frame: pl.LazyFrame,
     name: str,
     metric: CurveMetric,
-    distances: EtaDistances,
+    distances: Sequence[pl.Expr],
     corners: Sequence[tuple[pl.Expr, pl.Expr]],
+    *,
+    shared: Sequence[pl.Expr] = (),
 ) -> pl.LazyFrame:
     """Add distances to the interval of a metric in quadrature; leave it as it is where eta is exact.
 
-    `corners` are intervals at the ends of eta, for a value at a bound.
+    They are how far the value moves with eta, below and above on its scale, and its standard error.
+    They may have a correlation with the error of the sample, `shared`. A value at a bound is infinitely
+    far on the scale: its ends are the outermost of `corners`, the intervals at the ends of eta.
     """
     value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
     columns = zip((_MIDDLE, _LEAST, _MOST), (value, low, high), strict=True)
     frame = frame.with_columns(
-        to_unbounded(column, metric.range).alias(scaled) for scaled, column in columns
+        bands.to_unbounded(column, metric.range).alias(scaled) for scaled, column in columns
     )
-    shared = [] if distances.correlation is None else [distances.correlation]
+    of_below, of_above, of_error = distances
     middle, least, most = map(pl.col, (_MIDDLE, _LEAST, _MOST))
     ends = {
-        "low": middle - combine_distances([middle - least, distances.below], shared=shared),
-        "high": middle + combine_distances([most - middle, distances.above], shared=shared),
+        "low": middle - bands.combine_distances([middle - least, of_below], shared=shared),
+        "high": middle + bands.combine_distances([most - middle, of_above], shared=shared),
     }
     inside = middle.is_finite()
     error = pl.col(f"{name}_standard_error")
-    changed = {"standard_error": combine_distances([error, distances.error], shared=shared)}
+    changed = {"standard_error": bands.combine_distances([error, of_error], shared=shared)}
     for side, of_side, outermost in (
         ("low", [corner[0] for corner in corners], pl.min_horizontal),
         ("high", [corner[1] for corner in corners], pl.max_horizontal),
     ):
         known = pl.all_horizontal(end.is_not_null() for end in (value, *of_side))
         corner = pl.when(known).then(outermost(value, *of_side))
-        changed[side] = pl.when(inside).then(from_unbounded(ends[side], metric.range)).otherwise(corner)
+        changed[side] = (
+            pl.when(inside).then(bands.from_unbounded(ends[side], metric.range)).otherwise(corner)
+        )
     has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
     at_bound = has_interval & pl.col(f"{name}_reliable").is_null()
     changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(at_bound).then(False))

@@ -1,20 +1,14 @@
 """Standard errors of curve metrics, from how much each example moves the estimate.
 
 Each example has an *influence*. Except for terms of higher order, an estimate is the truth, plus the
-mean influence of the positives in the sample, plus the mean influence of the negatives. Let V and W be
-the variances of both kinds of influence among the examples. Then the variance of the estimate is
-
-    V / n_pos + W / n_neg
+mean influence of the positives in the sample, plus that of the negatives. With the variances V and W of
+both kinds of influence among the examples, the variance of the estimate is V / n_pos + W / n_neg.
 
 A constant added to all influences changes no variance, so influences are computed up to a constant. All
 examples of one score have equal influence, and so have all negatives between two scores of positives.
 So a row of the curve stands for all examples down to it: `rise` is the share of the positives on this
-row, `run` the share of the negatives on it, and `gap` the share of the negatives between it and the row
-before.
-
-    segments -> influences    a sum along each curve, from the highest score down
-             -> centred       less their means
-             -> variances     weighted by rise, run and gap
+row, `run` the share of the negatives on it, and `gap` that of the negatives between it and the row
+before. Influences are a sum along each curve, from the highest score down, less their means.
 
 Means and variances are sums of shares, which do not depend on the order of the rows (see `exact_sums`).
 For that, influences are first divided by a power of two, their size, which none of their curve reaches.
@@ -27,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import NamedTuple, TypeVar
 
@@ -42,24 +37,20 @@ CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}
 """The columns with the number of examples of each class; of weighted examples, the effective number."""
 
 
-IS_TIED = f"{c.RESERVED}is_tied"
-"""The column that tells whether an example has the score of a positive."""
+IS_TIED = f"{c.RESERVED}is_tied"  # the column that tells whether an example has the score of a positive
 
 
 class InfluenceTable(NamedTuple):
     """The influences of metrics that go by one key, less their means."""
 
-    key: str
-    """GROUP for metrics that do not depend on prevalence, PAIR for metrics that do."""
-    names: list[str]
-    """The names of the metrics."""
+    key: str  # GROUP for metrics that do not depend on prevalence, PAIR for metrics that do
+    names: list[str]  # the names of the metrics
     frame: pl.LazyFrame
     """One row per key and score of positives, from the highest down, and for the last score, with
     `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`."""
     design: bool
     """Whether examples have weights: then an example adds to a variance by the square of its weight."""
-    lanes: EtaLanes
-    """How many prevalences share a row: a name is in each lane."""
+    lanes: EtaLanes  # how many prevalences share a row: a name is in each lane
 
     @property
     def all_names(self) -> list[str]:
@@ -117,22 +108,14 @@ def add_influences(
     key: str,
     metrics: Mapping[str, Influence],
 ) -> pl.LazyFrame:
-    """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row.
-
-    The rows of a `key` come from the highest score down. `rows` are those that formulas read in each
-    lane.
-    """
+    """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row."""
 
     def compute_influences(rows: Rows) -> dict[str, pl.Expr]:
-        return {
-            f"{name}_{kind}": term(rows)
-            for name, influence in metrics.items()
-            for kind, term in (
-                ("pos", influence.positive),
-                ("neg", influence.negative),
-                ("gap", influence.between),
-            )
-        }
+        columns: dict[str, pl.Expr] = {}
+        for name, of in metrics.items():
+            terms = of.positive, of.negative, of.between
+            columns |= {f"{name}_{k}": term(rows) for k, term in zip(_KINDS, terms, strict=True)}
+        return columns
 
     for influence in metrics.values():
         terms = lanes.compute(influence.sums, rows)
@@ -151,26 +134,26 @@ def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.La
     Add `<name>_pos_size` and `<name>_neg_size`, a power of two just above the largest influence of each
     class before that.
     """
-    names = list(names)
+    sides = list(product(names, _SHARES.items()))
     sizes = {
         f"{name}_{side}_size": round_up_to_power_of_two(
             pl.max_horizontal(pl.col(f"{name}_{kind}").abs().max().over(key) for kind in shares)
         )
-        for name in names
-        for side, shares in _SHARES.items()
+        for name, (side, shares) in sides
     }
-    frame = frame.with_columns(**sizes)
     means = {
         f"{name}_{side}_mean": sum_shares(to_whole_shares(_sum_kinds(name, side, shares))).over(key)
         * pl.col(f"{name}_{side}_size")
-        for name in names
-        for side, shares in _SHARES.items()
+        for name, (side, shares) in sides
     }
-    return frame.with_columns(**means).with_columns(
-        pl.col(f"{name}_{kind}") - pl.col(f"{name}_{side}_mean")
-        for name in names
-        for side, shares in _SHARES.items()
-        for kind in shares
+    return (
+        frame.with_columns(**sizes)
+        .with_columns(**means)
+        .with_columns(
+            pl.col(f"{name}_{kind}") - pl.col(f"{name}_{side}_mean")
+            for name, (side, shares) in sides
+            for kind in shares
+        )
     )
 
 
@@ -196,6 +179,7 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     return frame.select(key, *sizes, **squares).group_by(key).agg(**variances)
 
 
+_KINDS = ("pos", "neg", "gap")
 _SHARES = {"pos": {"pos": c.RISE}, "neg": {"neg": c.RUN, "gap": c.FPR_GAP}}
 """The kinds of influences of each class, with the share of the class that has each on a row."""
 _SQUARE_SHARES = {"pos": {"pos": c.SQUARE_RISE}, "neg": {"neg": c.SQUARE_RUN, "gap": c.SQUARE_GAP}}
@@ -203,15 +187,10 @@ _SQUARE_SHARES = {"pos": {"pos": c.SQUARE_RISE}, "neg": {"neg": c.SQUARE_RUN, "g
 
 
 def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 1) -> pl.Expr:
-    """Return the contribution of a row to the mean of a class: of influences by size, or of squares.
-
-    `shares` are the columns with the share of each kind.
-    """
+    """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
     size = pl.col(f"{name}_{side}_size")
-    terms = (
-        (pl.col(f"{name}_{kind}") / size) ** power * pl.col(share) for kind, share in shares.items()
-    )
-    return pl.sum_horizontal(terms)
+    kinds = ((pl.col(f"{name}_{kind}"), pl.col(share)) for kind, share in shares.items())
+    return pl.sum_horizontal((influence / size) ** power * share for influence, share in kinds)
 
 
 def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -237,21 +216,15 @@ def pick_influence(name: str, of_class: str) -> pl.Expr:
     return own if of_class == "pos" else pl.when(IS_TIED).then(own).otherwise(pl.col(f"{name}_gap"))
 
 
-def standard_error(name: str, metric: CurveMetric) -> pl.Expr:
-    """Return the standard error of a metric, over its variances and the CLASS_SIZE_COLUMNS.
-
-    It is null for a metric without influences, and where it is not finite. It is null, too, where a
-    class has less than two examples: one example does not tell how much examples differ.
-    """
-    influence = metric.recipe.influence
-    if influence is None:
-        return pl.lit(None, dtype=pl.Float64)
+def standard_error(name: str, influence: Influence) -> pl.Expr:
+    """Return the standard error of a metric, over its variances and class sizes; null if infinite."""
     sizes = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
     sums = {side: pl.col(f"{name}_{side}") for side in sizes}
     of_pos, of_neg = (
         sums[side] / repeat_in_rows(size - influence.ddof, sums[side]) for side, size in sizes.items()
     )
     error = (of_pos + of_neg).sqrt()
+    # One example does not tell how much examples differ.
     has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in sizes.values())
     return pl.when(has_two_of_each & error.is_finite()).then(error)
 
@@ -279,12 +252,9 @@ _MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the j
 class EtaLanes:
     """How many prevalences share a row, and which columns each of them has for itself."""
 
-    etas_per_group: int = 1
-    """Pairs of each group. They follow one another, in the order of PAIR."""
-    width: int = 1
-    """How many pairs share a row."""
-    of_pair: Sequence[str] = ()
-    """Columns of a pair, besides eta and its factors, that formulas read."""
+    etas_per_group: int = 1  # pairs of each group, which follow one another in the order of PAIR
+    width: int = 1  # how many pairs share a row
+    of_pair: Sequence[str] = ()  # columns of a pair, besides eta and its factors, that formulas read
     laned: set[str] = field(default_factory=lambda: set(_PAIR_COLUMNS))
     """Columns that exist once per lane: those of a pair, and whatever is computed from them."""
 
@@ -294,10 +264,10 @@ class EtaLanes:
     def column_readers(self) -> list[Callable[[str], pl.Expr]]:
         """Return for each lane a function from the name of a column to its expression there."""
 
-        def build_reader(lane: int) -> Callable[[str], pl.Expr]:
-            return lambda name: pl.col(_name_in_lane(name, lane) if name in self.laned else name)
+        def read(lane: int, name: str) -> pl.Expr:
+            return pl.col(_name_in_lane(name, lane) if name in self.laned else name)
 
-        return [build_reader(lane) for lane in range(self.width)]
+        return [pl.col] if self.width == 1 else [partial(read, lane) for lane in range(self.width)]
 
     def compute(
         self, make: Callable[[Lane], Mapping[str, pl.Expr]], lanes: Iterable[Lane]
@@ -316,13 +286,9 @@ class EtaLanes:
         return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
 
     def pack(self, pairs: pl.LazyFrame, also: Sequence[str] = ()) -> pl.LazyFrame:
-        """Return one row for every `width` pairs: PAIR is that of lane 0, the others follow it.
-
-        The columns `also` are those of lane 0, too.
-
-        The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
-        drops them.
-        """
+        """Return one row for every `width` pairs: PAIR and the columns `also` are those of lane 0."""
+        # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
+        # drops them.
         first_in_row = pl.col(c.PAIR) % self.etas_per_group % self.width == 0
         columns = [
             pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
@@ -334,22 +300,14 @@ class EtaLanes:
     def unpack(
         self, totals: pl.LazyFrame, names: Sequence[str], *, pair: str = c.PAIR, also: Sequence[str] = ()
     ) -> pl.LazyFrame:
-        """Return one row per pair, with the columns `names` and `also`, which all lanes of a row share.
-
-        The number of the pair, in the column `pair`, is null for an unused lane.
-        """
+        """Return a row per pair, with `names` and `also`; the number `pair` of unused lanes is null."""
         if self.width == 1:
             return totals
         number, lanes = pl.col(pair) % self.etas_per_group, range(self.width)
-        lists: dict[str, list[pl.Expr]] = {
-            pair: [
-                pl.when(number + lane < self.etas_per_group).then(pl.col(pair) + lane) for lane in lanes
-            ]
-        }
-        lists |= {name: [pl.col(_name_in_lane(name, lane)) for lane in lanes] for name in names}
-        columns = (pl.concat_list(values).alias(name) for name, values in lists.items())
-        rows = totals.select(*also, *columns)
-        return rows.explode(*lists)
+        in_use = [pl.when(number + lane < self.etas_per_group) for lane in lanes]
+        lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(in_use))}
+        lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
+        return totals.select(*also, **lists).explode(*lists)
 
 
 def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> EtaLanes:

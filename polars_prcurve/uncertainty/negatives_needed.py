@@ -39,10 +39,7 @@ def check_negatives(table: InputTable, metrics: Iterable[CurveMetric | PointMetr
 
 
 def hide_uncounted(table: InputTable, query: pl.LazyFrame, makes: Iterable[str]) -> pl.LazyFrame:
-    """Return a result with null in place of what follows from a number of negatives not known.
-
-    `makes` are the names of its columns, without those that are a user's.
-    """
+    """Return a result with null in what `makes` names that follows from a number not known."""
     names = [] if counts_negatives(table) else [name for name in makes if name in _OF_NEGATIVES]
     return query.with_columns(pl.when(False).then(pl.col(name)).alias(name) for name in names)
 
@@ -50,26 +47,15 @@ def hide_uncounted(table: InputTable, query: pl.LazyFrame, makes: Iterable[str])
 @lru_cache(maxsize=1000)
 def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
     """Return whether the value of a metric changes with the number of negatives below all scores."""
-    first, *others = _try_point(metric) if isinstance(metric, PointMetric) else _try_curve(metric)
-    return any(
-        first is None or other is None or not math.isclose(first, other, rel_tol=1e-9)
-        for other in others
-    )
-
-
-def _try_point(metric: PointMetric) -> list[float | None]:
-    """Return the values of a point metric at equal alerts, among more and more negatives."""
-    tp, fn, fp, tn = map(pl.col, _CELLS.columns)
-    recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)
-    value = metric.from_counts([tp, fn, fp, tn], (pl.lit(1.0), pl.lit(1.0)), (recall, fpr), eta)
-    return _CELLS.select(value=value)["value"].to_list()
-
-
-def _try_curve(metric: CurveMetric) -> list[float | None]:
-    """Return the values of a curve metric with more and more negatives below all scores."""
-    values = []
-    for n_neg in _BELOW:
-        table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
-        found = build_summary_table(table, read_eta(None, table, ()), [metric])
-        values.append(table.collect(found, metric.name)["value"].item())
-    return values
+    if isinstance(metric, PointMetric):  # at equal alerts, among more and more negatives
+        tp, fn, fp, tn = map(pl.col, _CELLS.columns)
+        recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)
+        value = metric.from_counts([tp, fn, fp, tn], (pl.lit(1.0), pl.lit(1.0)), (recall, fpr), eta)
+        values = _CELLS.select(value=value)["value"].to_list()
+    else:
+        values = []
+        for n_neg in _BELOW:
+            table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
+            found = build_summary_table(table, read_eta(None, table, ()), [metric])
+            values.append(table.collect(found, metric.name)["value"].item())
+    return None in values or any(not math.isclose(values[0], x, rel_tol=1e-9) for x in values[1:])

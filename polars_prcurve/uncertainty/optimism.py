@@ -11,6 +11,7 @@ Source: Harrell et al. 1996.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
@@ -26,13 +27,8 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
-from polars_prcurve.uncertainty.bootstrap import (
-    Bootstrap,
-    DrawnCounts,
-    Sample,
-    split_replicates,
-    warn_of_dropped,
-)
+from polars_prcurve.uncertainty import bootstrap
+from polars_prcurve.uncertainty.bootstrap import Bootstrap, DrawnCounts, Sample
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,10 +46,9 @@ def build_optimism_table(
     metrics: Sequence[PointMetric],
     certainty: Intervals | None,
 ) -> pl.LazyFrame | None:
-    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER.
+    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER that maximizes.
 
-    There is a row for each pair and target that maximizes. Without two examples of a class it is null.
-    Return None unless the method is the bootstrap.
+    None unless the method is the bootstrap; null without two examples of a class.
     """
     if certainty is None or certainty.method != "bootstrap":
         return None
@@ -66,19 +61,18 @@ def build_optimism_table(
         )
     grid = grid.require_exact('method="bootstrap"')
     scores = cast("ScoreTable", table.require_example_counts())
-    bootstrap = Bootstrap(scores, [best(m) for m in maximized.values()], certainty)
+    replicates = Bootstrap(scores, [best(m) for m in maximized.values()], certainty)
     sweep = build_sweep(table)
     pairs = build_points_pairs(sweep.groups, grid, table)
     pairs = check_at_end(table, pairs.sort(c.PAIR), *late_checks(table, grid))
-    found = bootstrap.collect_query(pairs.select(c.GROUP, c.PAIR, "eta"))
+    found = replicates.collect_query(pairs.select(c.GROUP, c.PAIR, "eta"))
     groups = found[c.GROUP].unique().sort()
-    samples = list(bootstrap.build_samples(sweep, [[group] for group in groups]))
+    samples = list(replicates.build_samples(sweep, [[group] for group in groups]))
     rows = _measure_samples(samples, found, maximized, metrics, certainty)
     names = [f"{c.OPTIMISM}{number}" for number in range(len(metrics))]
     schema: dict[str, Any] = {c.PAIR: found.schema[c.PAIR], TARGET_NUMBER: pl.Int64}
-    schema |= dict.fromkeys(names, pl.Float64)
-    every = pl.DataFrame(rows, schema=schema, orient="row")
-    return every.lazy().with_columns(pl.lit(True).alias(c.IS_MAXIMIZED), pl.col(names).fill_nan(None))
+    every = pl.LazyFrame(rows, schema | dict.fromkeys(names, pl.Float64), orient="row")
+    return every.with_columns(pl.lit(True).alias(c.IS_MAXIMIZED), pl.col(names).fill_nan(None))
 
 
 def _measure_samples(
@@ -88,10 +82,7 @@ def _measure_samples(
     metrics: Sequence[PointMetric],
     certainty: Intervals,
 ) -> list[list[float]]:
-    """Return PAIR, the number of a target, and the optimism of each metric, for all of them in a row.
-
-    `samples` are those of the groups of `pairs`, in their order. NaN where the optimism is not known.
-    """
+    """Return rows of PAIR, number of a target, and optimism of each metric; NaN if unknown."""
     import numpy as np
 
     n, rows, n_dropped = certainty.resamples, [], 0
@@ -102,15 +93,11 @@ def _measure_samples(
         for sample, seed, part in zip(samples, seeds, parts, strict=True):
             etas, streams = part["eta"].to_list(), list(map(np.random.default_rng, seed.spawn(2)))
             differences = []
-            for size in split_replicates(n, _ARRAYS * sum(sample.lengths)):
+            for size in bootstrap.split_replicates(n, _ARRAYS * sum(sample.lengths)):
                 drawn = sample.draw(streams, size)
-                differences.append(
-                    [
-                        compare_with_sample(drawn, sample.counts, eta, metric, metrics)
-                        for eta in etas
-                        for metric in maximized.values()
-                    ]
-                )
+                asked = product(etas, maximized.values())
+                found = [compare_with_sample(drawn, sample.counts, *of, metrics) for of in asked]
+                differences.append(found)
                 advance(size * sum(sample.lengths))
             every = np.concatenate(differences, axis=1)  # axes: pair and target, replicate, metric
             undefined = np.isnan(every)
@@ -122,7 +109,7 @@ def _measure_samples(
             n_dropped = max(n_dropped, int((n - known)[~np.isnan(means)].max(initial=0)))
             keys = [[pair, number] for pair in part[c.PAIR] for number in maximized]
             rows += [[*key, *mean] for key, mean in zip(keys, means.tolist(), strict=True)]
-    warn_of_dropped(n_dropped, n)
+    bootstrap.warn_of_dropped(n_dropped, n)
     return rows
 
 
@@ -140,32 +127,23 @@ def compare_with_sample(
     """
     import numpy as np
 
+    def evaluate(metric: PointMetric, tpr: Any, fpr: Any) -> NDArray[np.float64]:
+        at = metric.choose_eta(np.nan if eta is None else eta)  # undefined in an empty group
+        return np.asarray(metric.from_rates(tpr, fpr, np.float64(at)))
+
+    def accumulate(counts: NDArray[Any]) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = counts.cumsum(axis=1, dtype=float)
+        return sums / sums[:, -1:]
+
     sign = 1.0 if maximized.higher_is_better() else -1.0
     with np.errstate(all="ignore"):
-        recall, fpr = map(_accumulate, drawn)
-        values = sign * _evaluate(maximized, recall, fpr, eta)
+        recall, fpr = map(accumulate, drawn)
+        values = sign * evaluate(maximized, recall, fpr)
         best_row = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
         replicate = np.arange(len(values))
         of_replicate = recall[replicate, best_row], fpr[replicate, best_row]
-        of_sample = _accumulate(counts[0])[0, best_row], _accumulate(counts[1])[0, best_row]
-        found = [_evaluate(m, *of_replicate, eta) - _evaluate(m, *of_sample, eta) for m in metrics]
+        of_sample = [accumulate(side)[0, best_row] for side in counts]
+        found = [evaluate(metric, *of_replicate) - evaluate(metric, *of_sample) for metric in metrics]
     differences = np.stack(found, axis=1)
     differences[np.isnan(values).all(axis=1)] = np.nan
     return differences
-
-
-def _accumulate(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the share of each row and the rows above it; NaN if there is nothing to count."""
-    sums = counts.cumsum(axis=1, dtype=float)
-    shares: NDArray[np.float64] = sums / sums[:, -1:]
-    return shares
-
-
-def _evaluate(
-    metric: PointMetric, recall: NDArray[np.float64], fpr: NDArray[np.float64], eta: float | None
-) -> NDArray[np.float64]:
-    """Return a metric at rates that may be undefined, and at eta, which is so in an empty group."""
-    import numpy as np
-
-    at = metric.choose_eta(np.nan if eta is None else eta)
-    return np.asarray(metric.from_rates(recall, fpr, np.float64(at)))

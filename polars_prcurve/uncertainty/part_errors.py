@@ -37,24 +37,17 @@ from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_nu
 from polars_prcurve.sweep.part_counts import PART, build_part_counts
 from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sample_design import CLASS_WEIGHTS, build_class_weights
-from polars_prcurve.uncertainty.eta_error import EtaDistances, widen_intervals
+from polars_prcurve.uncertainty.eta_error import widen_intervals
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, pick_influence
 from polars_prcurve.uncertainty.unseen_examples import from_logit, to_logit
 
-
-class _ClassColumns(NamedTuple):
-    """The columns of one class: the share of it in a cell, examples of a part, and so on."""
-
-    share: str
-    n: str
-    weight: str
-    effective: str
-
-
 _CLASSES = {
-    "pos": _ClassColumns(c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),
-    "neg": _ClassColumns(c.NEG, c.N_NEG, CLASS_WEIGHTS[c.N_NEG], c.N_NEG_EFFECTIVE),
-}
+    "pos": (c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),
+    "neg": (c.NEG, c.N_NEG, CLASS_WEIGHTS[c.N_NEG], c.N_NEG_EFFECTIVE),
+}  # the columns of one class: its share in a cell, examples of a part, weight, and effective size
+_EFFECTIVE = [effective for *_, effective in _CLASSES.values()]
+_FIELD, _END = f"{c.RESERVED}field", f"{c.RESERVED}end"  # number of a field, and of an end of eta
+_RATES, _SIDES = ("recall", "fpr", "eta"), ("eta_below", "eta_above", "eta_error")
 
 
 class PartCells(NamedTuple):
@@ -71,11 +64,10 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     assert table.parts is not None
     of = table.parts.table
     numbered = build_groups(of, [])
-    sizes = [columns.effective for columns in _CLASSES.values()]
-    fields = sweep.groups.select(*table.by, pl.col(c.GROUP).alias(_FIELD), *sizes)
+    fields = sweep.groups.select(*table.by, pl.col(c.GROUP).alias(_FIELD), *_EFFECTIVE)
     parts = join_groups(numbered.select(*of.by, c.GROUP), build_class_weights(table), of.by)
     parts = join_groups(parts, fields, table.by).rename({c.GROUP: PART, _FIELD: c.GROUP})
-    parts = parts.select(PART, c.GROUP, c.N_POS, c.N_NEG, *CLASS_WEIGHTS.values(), *sizes).cache()
+    parts = parts.select(PART, c.GROUP, c.N_POS, c.N_NEG, *CLASS_WEIGHTS.values(), *_EFFECTIVE).cache()
     rises = (pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)).cast(pl.Int64)
     places = sweep.rows.select(c.GROUP, c.SCORE, rises.alias(c.PLACE))
     places = places.with_columns(
@@ -86,20 +78,13 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     cells = rows.join(places, on=[c.GROUP, c.SCORE]).group_by(c.GROUP, PART, c.PLACE, IS_TIED)
     # Counts are whole, so that sums of floats lose nothing.
     counted = cells.agg(pl.col(c.POS, c.NEG).sum(), pl.col(c.N_POS, c.N_NEG).first())
-    shares = (
-        (pl.col(columns.share) / pl.col(columns.n)).alias(columns.share) for columns in _CLASSES.values()
-    )
+    shares = ((pl.col(share) / pl.col(n)).alias(share) for share, n, *_ in _CLASSES.values())
     return PartCells(counted.with_columns(shares).drop(c.N_POS, c.N_NEG).cache(), parts)
 
 
-_FIELD = f"{c.RESERVED}field"  # the number of a field, beside that of its parts
-
-
 def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
-    """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads.
-
-    They are variances of both classes of the field, times the effective sizes less 1.
-    """
+    """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
+    # Of both classes of the field, times the effective sizes less 1.
     key, names, frame, *_ = influences
     sizes = [f"{name}_{side}_size" for name in names for side in _CLASSES]
     kinds = [f"{name}_{kind}" for name in names for kind in ("pos", "neg", "gap")]
@@ -110,31 +95,23 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
         # Less their mean over the field, influences are at most twice the size.
         scaled = pick_influence(name, side) / (2 * pl.col(f"{name}_{side}_size"))
         for power in (1, 2):
-            part = scaled**power * pl.col(_CLASSES[side].share)
+            part = scaled**power * pl.col(_CLASSES[side][0])
             moments[f"{name}_{side}_{power}"] = to_whole_shares(part.fill_nan(0.0).fill_null(0.0))
     by_part = joined.select(key, PART, *sizes, **moments).group_by(key, PART)
     sums = [sum_shares(pl.col(moment)).alias(moment) for moment in moments]
     parts = by_part.agg(sums + [pl.col(size).first() for size in sizes])
     parts = parts.join(of.parts.drop(c.GROUP), on=PART)
-    terms = {}
-    for name, (side, columns) in product(names, _CLASSES.items()):
+    terms, totals = {}, {}
+    for name, (side, (_, size, weight, effective)) in product(names, _CLASSES.items()):
         mean, square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
-        n, weight = pl.col(columns.n), pl.col(columns.weight)
+        n, weighed = pl.col(size), pl.col(weight)
         within = (square - mean * mean).clip(lower_bound=0.0) / (n - 1)
         variance = pl.when(n > 1).then(within).otherwise(square)
-        term = weight * weight * variance
-        terms[f"{name}_{side}"] = to_whole_shares(term.fill_nan(0.0).fill_null(0.0))
-    effective = [columns.effective for columns in _CLASSES.values()]
-    totals = [
-        (
-            sum_shares(pl.col(f"{name}_{side}"))
-            * (4 * pl.col(f"{name}_{side}_size").first() ** 2)
-            * (pl.col(columns.effective).first() - 1)
-        ).alias(f"{name}_{side}")
-        for name in names
-        for side, columns in _CLASSES.items()
-    ]
-    return parts.select(key, *sizes, *effective, **terms).group_by(key).agg(totals)
+        column = f"{name}_{side}"
+        terms[column] = to_whole_shares((weighed * weighed * variance).fill_nan(0.0).fill_null(0.0))
+        back = 4 * pl.col(f"{column}_size").first() ** 2
+        totals[column] = sum_shares(pl.col(column)) * back * (pl.col(effective).first() - 1)
+    return parts.select(key, *sizes, *_EFFECTIVE, **terms).group_by(key).agg(**totals)
 
 
 # The error of the prevalences of the parts ------------------------------------------------------
@@ -146,8 +123,6 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
 #
 # Source: Zou and Donner 2008.
 
-_END = f"{c.RESERVED}end"
-
 
 def carry_part_eta_errors(
     values: pl.LazyFrame,
@@ -158,132 +133,82 @@ def carry_part_eta_errors(
     *,
     confidence: float,
 ) -> pl.LazyFrame:
-    """Let the intervals of areas of fields carry the errors of the prevalences of their parts.
-
-    `values` has one row of `pairs` per field: the metrics, and `<name>_standard_error`, `_low`, `_high`,
-    `_reliable`. Areas that do not depend on one prevalence depend on how parts differ in it.
-    """
+    """Let the intervals of areas of fields carry the errors of the prevalences of their parts."""
+    # Areas that do not depend on one prevalence depend on how parts differ in it.
     assert table.parts is not None
     moved = {name: metric for name, metric in named.items() if metric.recipe.influence is not None}
     if not (moved and table.parts.uncertain_eta):
         return values
     values = values.cache()  # also what values at other prevalences are measured from
-    points = _build_moved_curves(table, sweep, pairs.select(c.GROUP, "eta"))
-    at_ends = _compute_moved_values(points, moved)
-    columns = [pl.col(name).alias(_name_middle(name)) for name in moved]
+    columns = [pl.col(name).alias(f"{name}_of_field") for name in moved]
+    at_ends = _compute_moved_values(table, sweep, pairs.select(c.GROUP, "eta"), moved)
     at_ends = at_ends.join(values.select(c.GROUP, *columns), on=c.GROUP)
     values = values.join(_add_distances(at_ends, moved, z_value(confidence)), on=c.GROUP, how="left")
     values = add_eta_limits(values)
     for name, metric in moved.items():
-        distances = EtaDistances(*(pl.col(f"{name}_{side}").sqrt() for side in _SIDES))
+        distances = [pl.col(f"{name}_{side}").sqrt() for side in _SIDES]
         # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
         # eta does.
         eta, moved_by = to_logit(pl.col("eta")), [pl.lit(0.0)] * 2
         if metric.depends_on_eta:
             moved_by = [to_logit(pl.col(end)) - eta for end in c.ETA_LIMITS]
-        low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
-        corners = [(from_logit(to_logit(low) + by), from_logit(to_logit(high) + by)) for by in moved_by]
+        low, high = (to_logit(pl.col(f"{name}_{end}")) for end in ("low", "high"))
+        corners = [(from_logit(low + by), from_logit(high + by)) for by in moved_by]
         values = widen_intervals(values, name, metric, distances, corners)
     return values
 
 
-_SIDES = ("eta_below", "eta_above", "eta_error")
-
-
-def _name_middle(name: str) -> str:
-    return f"{name}_of_field"
-
-
-def _build_moved_curves(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the points of the curves with one prevalence moved: _FIELD, PART, _END, eta, recall, fpr.
-
-    They are the points of a field on which recall rises, and those before, from the highest score down.
-    """
+def _compute_moved_values(
+    table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame, moved: Mapping[str, CurveMetric]
+) -> pl.LazyFrame:
+    """Return one row per field and part, with the value of each metric at both ends of the eta."""
+    # Points of a field on which recall rises, and those before, from the highest score down.
     rises = pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)
     kept = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
-    points = kept.select(*table.by, c.GROUP, c.SCORE, "recall", "fpr")
-    parts = points.drop(table.by).join(build_part_counts(table, points), on=[c.GROUP, c.SCORE])
+    of_field = kept.select(*table.by, c.GROUP, c.SCORE, "recall", "fpr")
+    parts = of_field.drop(table.by).join(build_part_counts(table, of_field), on=[c.GROUP, c.SCORE])
     parts = add_moved_etas(add_part_rates(parts.join(etas, on=c.GROUP)))
-    ends = [
+    keys = (pl.col(c.GROUP).alias(_FIELD), PART, c.SCORE)
+    ends = (
         parts.select(
-            pl.col(c.GROUP).alias(_FIELD),
-            PART,
-            c.SCORE,
-            pl.lit(end).alias(_END),
-            *(pl.col(given).alias(name) for given, name in zip(at_end, _RATES, strict=True)),
+            *keys, pl.lit(end).alias(_END), **dict(zip(_RATES, map(pl.col, at_end), strict=True))
         )
         for end, at_end in enumerate(RATES_AT_ETAS)
-    ]
+    )
     number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(c.GROUP)
-    stacked = pl.concat(ends).with_columns(number)
-    return stacked.sort(c.GROUP, c.SCORE, descending=[False, True])
-
-
-_RATES = ("recall", "fpr", "eta")
-
-
-def _compute_moved_values(points: pl.LazyFrame, moved: Mapping[str, CurveMetric]) -> pl.LazyFrame:
-    """Return one row per field and part, with the value of each metric at both ends of the eta."""
+    points = pl.concat(ends).with_columns(number).sort(c.GROUP, c.SCORE, descending=[False, True])
     points = points.cache()
     groups = points.group_by(c.GROUP).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(c.GROUP)
     segments = add_extents(add_row_before(points.select(c.GROUP, "recall", "fpr")))
-    curves = CurveSegments(
-        groups,
-        {False: segments.cache()},
-        (pl.lit(None, dtype=pl.Float64), pl.lit(None, dtype=pl.Float64)),
-        CurveFacts(
-            repeat_in_rows(pl.col("eta"), pl.col(c.PAIR)),
-            pl.lit(True),
-            pl.col("eta").is_not_null(),
-            pl.col(c.LEAST_FPR),
-            None,
-            None,
-        ),
-        partial(build_metric_rows, None),
-    )
-    factors = [
-        pl.lit(1.0).alias(name) for name in (c.POS_FACTOR, c.NEG_FACTOR)
-    ]  # of counts, without which
-    pairs = groups.with_row_index(c.PAIR).with_columns(
-        odds_against(pl.col("eta")).alias(c.ODDS), *factors
-    )
+    eta, no_size = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
+    has_curve = pl.lit(True), eta.is_not_null()
+    facts = CurveFacts(repeat_in_rows(eta, pl.col(c.PAIR)), *has_curve, pl.col(c.LEAST_FPR), None, None)
+    build_rows = partial(build_metric_rows, None)
+    curves = CurveSegments(groups, {False: segments.cache()}, (no_size, no_size), facts, build_rows)
+    # The factors are of counts, and there are none.
+    factors = (pl.lit(1.0).alias(name) for name in (c.POS_FACTOR, c.NEG_FACTOR))
+    pairs = groups.with_row_index(c.PAIR).with_columns(odds_against(eta).alias(c.ODDS), *factors)
     values = curves.compute_values(pairs, moved)
-    at_ends = [
-        pl.col(name).filter(pl.col(_END) == end).first().alias(_name_end(name, end))
-        for name in moved
-        for end in (0, 1)
-    ]
+    at_ends = (
+        pl.col(name).filter(pl.col(_END) == end).first().alias(f"{name}_at_{end}")
+        for name, end in product(moved, (0, 1))
+    )
     return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: c.GROUP})
-
-
-def _name_end(name: str, end: int) -> str:
-    return f"{name}_at_{end}"
 
 
 def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: float) -> pl.LazyFrame:
     """Return per field the sums over parts of squared distances below, above, and of errors."""
-    scaled = [
-        to_unbounded(pl.col(column), metric.range).alias(f"{column}_scaled")
+    parts = parts.with_columns(
+        to_unbounded(pl.col(f"{name}_{place}"), metric.range).alias(f"{name}_{place}_scaled")
         for name, metric in moved.items()
-        for column in (_name_middle(name), *(_name_end(name, end) for end in (0, 1)))
-    ]
-    parts = parts.with_columns(scaled)
-    squares = []
-    for name in moved:
-        low, high = (_name_end(name, end) for end in (0, 1))
-        ends = [pl.col(f"{end}_scaled") for end in (low, high)]
-        distances = [
-            *measure_distances(pl.col(f"{_name_middle(name)}_scaled"), ends),
-            (pl.col(high) - pl.col(low)) * (0.5 / z),
-        ]
-        squares += [
-            (distance * distance).alias(f"{name}_{side}")
-            for distance, side in zip(distances, _SIDES, strict=True)
-        ]
-    # Columns first, so that each is computed once.
-    parts = parts.select(c.GROUP, *squares)
-    return parts.group_by(c.GROUP).agg(
-        add_squares(pl.col(f"{name}_{side}")).alias(f"{name}_{side}")
-        for name in moved
-        for side in _SIDES
+        for place in ("of_field", "at_0", "at_1")
     )
+    squares = {}
+    for name in moved:
+        middle, *ends = (pl.col(f"{name}_{at}_scaled") for at in ("of_field", "at_0", "at_1"))
+        error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z)
+        for side, distance in zip(_SIDES, (*measure_distances(middle, ends), error), strict=True):
+            squares[f"{name}_{side}"] = distance * distance
+    # Columns first, so that each is computed once.
+    sums = (add_squares(pl.col(column)).alias(column) for column in squares)
+    return parts.select(c.GROUP, **squares).group_by(c.GROUP).agg(sums)

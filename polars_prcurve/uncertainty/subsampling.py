@@ -14,7 +14,6 @@ Sources: Brabec et al. 2020, section 5.1 and Fig. 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,14 +37,11 @@ if TYPE_CHECKING:
 
 _REPEAT_COLUMNS = ("mean", "standard_deviation", "low", "q1", "median", "q3", "high")
 SUBSAMPLE_COLUMNS = ("eta", "n_kept", *c.SWEEP_COLUMNS, "precision", *_REPEAT_COLUMNS)
-_MAX_NEGATIVES = 10**9
-"""NumPy draws hypergeometric numbers from fewer examples than this."""
-_MAX_VALUES = 10**6
-"""Thresholds times repeats that are in memory at once, in a few copies."""
+_MAX_NEGATIVES = 10**9  # NumPy draws hypergeometric numbers from fewer examples than this
+_MAX_VALUES = 10**6  # thresholds times repeats that are in memory at once, in a few copies
 _NEGLIGIBLE_LOG = 43.0
 """Both tails of a distribution are left out that together hold less than 2 exp(-43), about 4e-19."""
-_ROUNDING = 1e-12
-"""The least by which a sum of probabilities must fall short of a level to be below it."""
+_ROUNDING = 1e-12  # the least by which a sum of probabilities must fall short of a level to be below it
 
 
 class SubsampledPrecision(NamedTuple):
@@ -134,16 +130,13 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
 def _kept_fp_distribution(
     fp: int, n_neg: int, n_kept: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the numbers of false positives that a sample may keep, rising, and their probabilities.
-
-    Binomial coefficients of many examples overflow. Ratios of neighbouring probabilities do not:
-
-        P(k + 1) / P(k) = (fp - k) (n_kept - k) / ((k + 1) (n_neg - fp - n_kept + k + 1))
-
-    Products of ratios, from the most likely number outwards, give all probabilities up to a factor.
-    """
+    """Return the numbers of false positives that a sample may keep, rising, and their probabilities."""
     import numpy as np
 
+    # Binomial coefficients of many examples overflow. Ratios of neighbouring probabilities do not:
+    # P(k + 1) / P(k) = (fp - k) (n_kept - k) / ((k + 1) (n_neg - fp - n_kept + k + 1)). Products of
+    # ratios, from the most likely number outwards, give all probabilities up to a factor.
+    #
     # Tails hold at most 2 exp(-_NEGLIGIBLE_LOG) beyond `reach`, by Bernstein's inequality: a number is
     # further than t from its mean with a probability of at most 2 exp(-t**2 / (2 v + 2 t / 3)), also
     # without replacement, where v is the variance with replacement (Hoeffding 1963). The roles of kept
@@ -172,18 +165,28 @@ def build_subsample_table(
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of SUBSAMPLE_COLUMNS.
 
-    At each prevalence of a group all positives are kept, and negatives are drawn `n_repeats` times,
-    without replacement. Without `thresholds` there is a row wherever recall rises; a group without
-    positives has its first and its last row. eta is the prevalence that the samples really have, with
-    the nearest whole number of negatives, at least 1. If a class is missing, nothing is drawn:
-    _REPEAT_COLUMNS are null, and eta is the requested prevalence.
+    Without `thresholds` there is a row wherever recall rises; a group without positives has its first
+    and its last row. eta is the prevalence that the samples really have, with the nearest whole number
+    of negatives, at least 1. If a class is missing, nothing is drawn: _REPEAT_COLUMNS are null, and eta
+    is the requested prevalence.
     """
-    examples = _require_examples(table)
+    if not isinstance(table, ScoreTable):
+        raise PrcError(
+            "rates= holds no counts, so no negatives can be drawn; pass scores and labels, or counts="
+        )
+    if table.float_sums and not table.weighted:
+        raise PrcError(
+            "drawing single negatives needs integer counts=; got floats; cast them to integers if that "
+            "is what they are"
+        )
+    if table.weighted:
+        raise PrcError(
+            "drawing single negatives needs examples that count as one each, not weights; leave weight= "
+            "out, or pass whole numbers of examples as counts="
+        )
     repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
     numbered = replace(grid, frame=grid.frame.with_row_index(c.PAIR))
-    sweep = build_eta_sweep(
-        numbered, examples, thresholds="corners" if thresholds is None else thresholds
-    )
+    sweep = build_eta_sweep(numbered, table, thresholds="corners" if thresholds is None else thresholds)
     if thresholds is None:
         rises = pl.col("recall") > pl.col(c.RECALL_BEFORE)
         sweep = sweep.filter(rises | pl.col("recall").is_null())
@@ -193,36 +196,17 @@ def build_subsample_table(
     # n_pos / (n_pos + n_kept) is eta, rounded to a whole number of negatives.
     nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
     rows = rows.with_columns(pl.when(has_both).then(nearest).alias("n_kept"))
-    _check_samples(rows, examples)
+    _check_samples(rows, table)
     n_kept = pl.col("n_kept").cast(pl.Int64)
     rows = rows.with_columns(
         n_kept,
         pl.when(has_both).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
         pl.lit(1.0).alias(c.POS_FACTOR),
         (n_kept / n_neg).alias(c.NEG_FACTOR),
-    ).with_columns(metric_values([point.precision], examples))
-    statistics = _draw_all_samples(rows, repeats, seed).fill_nan(None)
+    ).with_columns(metric_values([point.precision], table))
+    statistics = _draw_samples(rows, repeats, seed).fill_nan(None)
     first, *others = SUBSAMPLE_COLUMNS
     return rows.hstack(statistics).lazy().select(*table.by, first, *grid.carried, *others)
-
-
-def _require_examples(table: InputTable) -> ScoreTable:
-    """Return the table; raise unless its negatives can be drawn one by one."""
-    if not isinstance(table, ScoreTable):
-        raise PrcError(
-            "rates= holds no counts, so no negatives can be drawn; pass scores and labels, or counts="
-        )
-    if table.weighted:
-        raise PrcError(
-            "drawing single negatives needs examples that count as one each, not weights; leave weight= "
-            "out, or pass whole numbers of examples as counts="
-        )
-    if table.float_sums:
-        raise PrcError(
-            "drawing single negatives needs integer counts=; got floats; cast them to integers if that "
-            "is what they are"
-        )
-    return table
 
 
 def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
@@ -243,57 +227,38 @@ def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
         )
 
 
-def _draw_all_samples(rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.DataFrame:
+def _draw_samples(rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.DataFrame:
     """Return the _REPEAT_COLUMNS of each row; undefined is NaN."""
     import numpy as np
 
+    # The negatives between two thresholds are a cell. The numbers that samples keep from all cells have
+    # a multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
+    # number kept from a cell is hypergeometric, given the numbers kept from the cells before. So only a
+    # block of thresholds is in memory, and the size of the block changes no number.
     curves = rows.partition_by(c.GROUP, c.PAIR, maintain_order=True)
     # Each curve has a stream of random numbers of its own, so that other curves do not change its draws.
     generators = np.random.default_rng(seed).spawn(max(1, len(curves)))
     blocks = [np.empty((0, len(_REPEAT_COLUMNS)))]
+    step = max(1, _MAX_VALUES // n_repeats)
     with show_share("samples", len(rows)) as advance:
         for curve, generator in zip(curves, generators, strict=False):
-            n_neg, n_kept = curve.select(c.N_NEG, "n_kept").row(0)
+            # The negatives below the threshold, and how many of these each sample has yet to keep.
+            remaining, n_kept = curve.select(c.N_NEG, "n_kept").row(0)
             if not n_kept:  # a class is missing
                 blocks.append(np.full((len(curve), len(_REPEAT_COLUMNS)), np.nan))
                 continue
-            tp, fp = curve["tp"].to_numpy(), curve["fp"].to_numpy()
-            for block in _draw_samples(tp, fp, (n_neg, n_kept), n_repeats, generator):
-                blocks.append(block)
-                advance(len(block))
+            missing = np.full(n_repeats, n_kept)
+            tp, cells = curve["tp"].to_numpy(), np.diff(curve["fp"].to_numpy(), prepend=0).tolist()
+            for start in range(0, len(tp), step):
+                kept_fp = np.empty((len(tp[start : start + step]), n_repeats))
+                for row, cell in enumerate(cells[start : start + step]):
+                    if cell > 0:
+                        missing = missing - generator.hypergeometric(cell, remaining - cell, missing)
+                        remaining -= cell
+                    kept_fp[row] = n_kept - missing
+                blocks.append(_compute_statistics(tp[start : start + step], kept_fp))
+                advance(len(kept_fp))
     return pl.DataFrame(np.concatenate(blocks), schema=_REPEAT_COLUMNS)
-
-
-def _draw_samples(
-    tp: NDArray[np.int64],
-    fp: NDArray[np.int64],
-    sizes: tuple[int, int],
-    n_repeats: int,
-    generator: np.random.Generator,
-) -> Iterator[NDArray[np.float64]]:
-    """Yield the _REPEAT_COLUMNS of one curve at one prevalence, a block of its rows at a time.
-
-    `sizes` are the numbers of its negatives, and of those that are kept.
-
-    The negatives between two thresholds are a cell. The numbers that samples keep from all cells have a
-    multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
-    number kept from a cell is hypergeometric, given the numbers kept from the cells before. So only a
-    block of thresholds is in memory, and the size of the block changes no number.
-    """
-    import numpy as np
-
-    (n_neg, n_kept), cells = sizes, np.diff(fp, prepend=0).tolist()
-    # The negatives below the threshold, and how many of these each sample has yet to keep.
-    remaining, missing = n_neg, np.full(n_repeats, n_kept)
-    step = max(1, _MAX_VALUES // n_repeats)
-    for start in range(0, len(tp), step):
-        kept_fp = np.empty((len(tp[start : start + step]), n_repeats))
-        for row, cell in enumerate(cells[start : start + step]):
-            if cell > 0:
-                missing = missing - generator.hypergeometric(cell, remaining - cell, missing)
-                remaining -= cell
-            kept_fp[row] = n_kept - missing
-        yield _compute_statistics(tp[start : start + step], kept_fp)
 
 
 def _compute_statistics(tp: NDArray[np.int64], kept_fp: NDArray[np.float64]) -> NDArray[np.float64]:

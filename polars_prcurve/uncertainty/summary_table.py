@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import product
 from statistics import NormalDist
 from typing import cast
 
@@ -25,48 +26,18 @@ from polars_prcurve.curves.segment_sums import (
     build_curves,
     number_metrics,
 )
-from polars_prcurve.inputs.score_table import (
-    InputTable,
-    RateTable,
-    ScoreTable,
-    counts_negatives,
-    has_unlike_examples,
-    is_clustered,
-    is_field,
-)
+from polars_prcurve.inputs import score_table as of_table
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.roc_areas import roc_auc
 from polars_prcurve.normal_distribution import normal_from_student
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
-from polars_prcurve.uncertainty.analytic import (
-    RowKind,
-    analytic_interval,
-    bind_ends,
-    bind_errors,
-    build_helper_metrics,
-    find_row_kind,
-    list_bootstrap_doubts,
-    list_influenced,
-    measure_eta_variance,
-    needs_cluster_rates,
-)
+from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
-from polars_prcurve.uncertainty.cluster_errors import (
-    compute_cluster_variances,
-    count_cluster_cells,
-    grow_unseen_shares,
-    join_cluster_sizes,
-)
 from polars_prcurve.uncertainty.eta_error import build_shared_errors, carry_eta_errors
-from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
-from polars_prcurve.uncertainty.part_errors import (
-    PartCells,
-    carry_part_eta_errors,
-    compute_part_variances,
-    count_part_cells,
-)
+from polars_prcurve.uncertainty.influence import build_influences, compute_variances
 from polars_prcurve.uncertainty.unseen_examples import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
@@ -91,54 +62,55 @@ def build_summary_table(
     smooth: bool = False,
     coarse: bool = False,
 ) -> pl.LazyFrame:
-    """Return `by`, eta, what the eta frame carries, and the rest of `list_summary_columns`.
-
-    With `smooth`, the metrics are those of a binormal model that is fitted to each group. With `coarse`,
-    the limits of the metrics come along.
-    """
-    analytic = certainty is not None and certainty.method == "analytic"
-    for option, given in (("smooth=", smooth), ('method="bootstrap"', certainty and not analytic)):
+    """Return `by`, eta, what the eta frame carries, and the rest of `list_summary_columns`."""
+    by_formula = certainty is not None and certainty.method == "analytic"
+    for option, given in (("smooth=", smooth), ('method="bootstrap"', certainty and not by_formula)):
         grid = grid.require_exact(option) if given else grid
     named = number_metrics(metrics)
     needed = named | _name_limits(named) if coarse else named
-    read = [*needed.values(), *(_name_limits(_list_doubtful(table, named)).values() if analytic else ())]
+    doubtful = _list_doubtful(table, named) if by_formula else {}
+    read = [*needed.values(), *_name_limits(doubtful).values()]
     ends_only = certainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
-    clusters = analytic and needs_cluster_rates(table, metrics)
-    sweep = build_sweep(table, effective=analytic, clusters=clusters, ends_only=ends_only)
-    if analytic and is_field(table):  # the parts read it, too
+    clusters = by_formula and analytic.needs_cluster_rates(table, metrics)
+    sweep = build_sweep(table, effective=by_formula, clusters=clusters, ends_only=ends_only)
+    if by_formula and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
     else:
         # Influences also need the negatives below all positives, which only the last row tells.
-        curves = build_curves(table, sweep, read, with_last=analytic)
-    pairs = curves.build_pairs(grid)
-    checks = late_checks(table, grid)
-    if certainty is not None and analytic:
+        curves = build_curves(table, sweep, read, with_last=by_formula)
+    pairs, checks = curves.build_pairs(grid), late_checks(table, grid)
+    if certainty is not None and by_formula:
+        level, uncertain = certainty.level, grid.uncertain
         values = _build_values_with_errors(
-            table, sweep, curves, pairs, named, uncertain=grid.uncertain, confidence=certainty.level
+            table, sweep, curves, pairs, named, confidence=level, uncertain=uncertain
         )
     else:
         values = curves.compute_values(pairs, needed)
     if certainty is not None:
         values = _add_chance(values, table, curves, certainty.level)
     values = check_at_end(table, values.sort(c.PAIR), *checks)
-    if certainty is not None and not analytic:
+    if certainty is not None and not by_formula:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
-        bootstrap = Bootstrap(examples, metrics, certainty)
-        values = add_bootstrap_intervals(bootstrap, sweep, values)
+        values = add_bootstrap_intervals(Bootstrap(examples, metrics, certainty), sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
-    eta, *columns = list_summary_columns(errors=certainty is not None, coarse=coarse)
-    long = _to_row_per_metric(values, named, columns[columns.index("value") :])
-    return long.select(*table.by, eta, *grid.carried, *columns)
+    names = list_summary_columns(errors=certainty is not None, coarse=coarse)
+    columns = {kind: [pl.col(f"{name}_{kind}") for name in named] for kind in names[5:]}
+    columns |= {"value": [pl.col(name) for name in named]}
+    if certainty is not None:  # of the group
+        columns[ABOVE_CHANCE] = [pl.col(ABOVE_CHANCE)] * len(named)
+    long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
+    long = long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
+    return long.select(*table.by, "eta", *grid.carried, *names[1:])
 
 
 def _add_chance(
     values: pl.LazyFrame, table: InputTable, curves: CurveSegments, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
-    is_tested = not is_field(table) and counts_negatives(table)
-    if is_tested and not has_unlike_examples(table):
+    is_tested = not of_table.is_field(table) and of_table.counts_negatives(table)
+    if is_tested and not of_table.has_unlike_examples(table):
         found = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
         return values.join(found, on=c.GROUP, how="left")
     above = pl.lit(None, dtype=pl.Boolean)
@@ -153,20 +125,6 @@ def _add_chance(
         above = (above & (n >= _FEW)).fill_null(False)
         above = pl.when(pl.col(_AREA).is_not_null()).then(above)
     return values.with_columns(above.alias(ABOVE_CHANCE))
-
-
-def _to_row_per_metric(
-    values: pl.LazyFrame, named: Mapping[str, CurveMetric], kinds: Sequence[str]
-) -> pl.LazyFrame:
-    """Return one row per pair and metric, in order, with `metric` and a column for each of `kinds`."""
-    long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
-    columns = {kind: [pl.col(_name_column(name, kind)) for name in named] for kind in kinds}
-    return long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
-
-
-def _name_column(name: str, kind: str) -> str:
-    """Return the column of a metric, or of its group, that becomes the column `kind`."""
-    return name if kind == "value" else kind if kind == ABOVE_CHANCE else f"{name}_{kind}"
 
 
 def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
@@ -188,19 +146,17 @@ def _list_doubtful(table: InputTable, named: Mapping[str, CurveMetric]) -> dict[
 def _doubt_gaps(
     values: pl.LazyFrame, curves: CurveSegments, pairs: pl.LazyFrame, doubtful: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
-    """Set `<name>_reliable` to false where the gaps between points matter more than the sample does.
-
-    That is so where the least and the greatest value, over all that may lie between the points, are
-    further apart than half of the interval.
-    """
-    ends = _LIMIT_COLUMNS
+    """Set `<name>_reliable` to false where the gaps between points matter more than the sample does."""
     if not doubtful:
         return values
     limits = curves.compute_values(pairs, _name_limits(doubtful))
-    names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name in doubtful for end in ends}
+    ends = product(doubtful, _LIMIT_COLUMNS)
+    names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name, end in ends}
     values = values.join(limits.select(c.PAIR, *names).rename(names), on=c.PAIR, how="left")
     columns = []
     for name in doubtful:
+        # The least and the greatest value, over all that may lie between the points, are further apart
+        # than half of the interval.
         gap = pl.col(names[f"{name}_high"]) - pl.col(names[f"{name}_low"])
         half = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
         is_coarse = (gap > half).fill_null(False) & pl.col(f"{name}_reliable")
@@ -218,37 +174,36 @@ def _build_values_with_errors(
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
     *,
-    uncertain: bool,
     confidence: float,
+    uncertain: bool,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair with their errors, which carry that of an uncertain eta.
-
-    Where rows do not count alike, _AREA is among them.
-    """
-    named = {**named, **({_AREA: roc_auc} if has_unlike_examples(table) else {})}
+    """Return the metrics, and _AREA if rows count unlike, with errors that carry that of eta."""
+    doubtful = _list_doubtful(table, named)
+    named = {**named, **({_AREA: roc_auc} if of_table.has_unlike_examples(table) else {})}
+    cells_of, parts_of = cluster_errors.count_cluster_cells, part_errors.count_part_cells
     build = partial(
         build_analytic_values,
         curves,
         confidence=confidence,
-        rows=find_row_kind(table),
-        cells=count_cluster_cells(table, sweep) if is_clustered(table) else None,
-        parts=count_part_cells(table, sweep) if is_field(table) else None,
+        rows=analytic.find_row_kind(table),
+        cells=cells_of(table, sweep) if of_table.is_clustered(table) else None,
+        parts=parts_of(table, sweep) if of_table.is_field(table) else None,
     )
     values = build(pairs, named)
-    if is_field(table):
-        return carry_part_eta_errors(values, pairs, named, table, sweep, confidence=confidence)
+    if of_table.is_field(table):
+        return part_errors.carry_part_eta_errors(
+            values, pairs, named, table, sweep, confidence=confidence
+        )
     if uncertain:
         has_reference = c.ETA_REFERENCE in pairs.collect_schema()
+        shared = build_shared_errors(curves, pairs, named) if has_reference else None
         values = carry_eta_errors(
-            values,
-            pairs,
-            named,
+            *(values, pairs, named),
             sizes=curves.sizes,
             build_values=build,
             confidence=confidence,
-            shared=build_shared_errors(curves, pairs, named) if has_reference else None,
+            shared=shared,
         )
-    doubtful = _list_doubtful(table, named)
     return _doubt_gaps(values, curves, pairs, doubtful)
 
 
@@ -258,55 +213,52 @@ def build_analytic_values(
     named: Mapping[str, CurveMetric],
     *,
     confidence: float,
-    rows: RowKind = "independent",
+    rows: analytic.RowKind,
     cells: pl.LazyFrame | None = None,
-    parts: PartCells | None = None,
+    parts: part_errors.PartCells | None = None,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair, and `<name>_standard_error`, `_low`, `_high`, `_reliable`.
+    """Return the metrics at each pair with the columns of an `IntervalPlan`.
 
-    `rows` are of the kind of `find_row_kind`. If they come in clusters, `cells` are those of
-    `count_cluster_cells`. Of fields, `parts` are those of `count_part_cells`.
+    Rows that come in clusters have `cells`, those of `count_cluster_cells`, and fields have `parts`.
     """
-    rows = rows if parts is None else "in parts"
+    # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
+    # not correlated with those of recall and fpr: given the class sizes, either rate has the same mean.
+    # One that was said is exact.
+    if parts is not None:
+        rows, of_eta = "in parts", pl.lit(0.0)
+    else:
+        of_eta = pl.col(c.ETA_VARIANCE if cells is None else cluster_errors.CLUSTER_ETA_VARIANCE)
+        of_eta = pl.when(c.IS_OWN_ETA).then(of_eta).otherwise(0.0).fill_null(0.0)
     if cells is not None:
-        pairs = join_cluster_sizes(pairs, cells)
-    of_eta = measure_eta_variance(clustered=cells is not None) if parts is None else pl.lit(0.0)
+        pairs = cluster_errors.join_cluster_sizes(pairs, cells)
     missed = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
     pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE), missed.alias(c.MISSED_PRECISION))
-    helpers = (build_helper_metrics(name, metric, rows=rows) for name, metric in named.items())
-    needed = {**named, **{helper: of for found in helpers for helper, of in found.items()}}
-    variances = []
-    for influences in build_influences(curves, pairs, list_influenced(named)):
-        if parts is not None:
-            found = compute_part_variances(parts, influences)
-        else:
+    variances = {}
+    for influences in build_influences(curves, pairs, analytic.list_influenced(named)):
+        if parts is None:
             found = compute_variances(influences)
+        else:
+            found = part_errors.compute_part_variances(parts, influences)
         if cells is not None:
-            found = found.join(compute_cluster_variances(cells, influences), on=influences.key)
-        variances.append((influences.key, found))
+            of_clusters = cluster_errors.compute_cluster_variances(cells, influences)
+            found = found.join(of_clusters, on=influences.key)
+        variances[influences.key] = found
     extended = [name for name, metric in named.items() if counts_unseen(metric)]
     if cells is not None and extended:
-        (of_pairs,) = (found for key, found in variances if key == c.PAIR)
-        joined = pairs.join(of_pairs, on=c.PAIR, how="left")
-        pairs = joined.with_columns(grow_unseen_shares(extended[0])).select(
-            pairs.collect_schema().names()
-        )
+        columns = pairs.collect_schema().names()
+        pairs = pairs.join(variances[c.PAIR], on=c.PAIR, how="left")
+        pairs = pairs.with_columns(cluster_errors.grow_unseen_shares(extended[0])).select(columns)
         curves = curves.read_from_pairs(c.UNSEEN_SHARE)
-    values = curves.compute_values(pairs, needed)
-    for key, found in variances:
+    plans = [analytic.plan_interval(name, of, confidence, rows) for name, of in named.items()]
+    helpers = {name: helper for plan in plans for name, helper in plan.helpers.items()}
+    values = curves.compute_values(pairs, {**named, **helpers})
+    for key, found in variances.items():
         values = values.join(found, on=key, how="left")
-    # Bound as columns first: Polars computes an expression again for each use, and uses multiply.
-    for bind in (bind_errors, bind_ends):
-        values = values.with_columns(
-            expr.alias(column)
-            for name, metric in named.items()
-            for column, expr in bind(name, metric, confidence, rows=rows).items()
-        )
-    return values.with_columns(
-        expr.alias(f"{name}_{kind}")
-        for name, metric in named.items()
-        for kind, expr in analytic_interval(name, metric, confidence, rows=rows)._asdict().items()
-    )
+    # Early steps first. The last ones of all metrics stand in one step.
+    for number in (-3, -2, -1):
+        steps = [plan.steps[number] for plan in plans if len(plan.steps) >= -number]
+        values = values.with_columns(**{name: of for step in steps for name, of in step.items()})
+    return values
 
 
 def add_bootstrap_intervals(
@@ -315,19 +267,15 @@ def add_bootstrap_intervals(
     """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
     collected = bootstrap.collect_query(values)
     groups = collected[c.GROUP].unique().sort()
-    samples = list(bootstrap.build_samples(sweep, [[group] for group in groups]))
-    blocks = bootstrap.compute_blocks(samples, collected)
-    errors = bootstrap.estimate_errors(({c.PAIR: block.pairs[c.PAIR]}, block.values) for block in blocks)
-    size_schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
-    sizes = pl.DataFrame([sample.sizes for sample in samples], schema=size_schema, orient="row")
+    errors, sizes = bootstrap.measure(
+        *(sweep, collected, [[group] for group in groups]),
+        lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values),
+    )
     values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
     values = values.join(sizes.with_columns(groups).lazy(), on=c.GROUP, maintain_order="left")
-    return values.with_columns(
-        flag.alias(f"{name}_{kind}")
-        for name, metric in number_metrics(bootstrap.metrics).items()
-        for kind, flag in zip(
-            ("reliable", "why"),
-            tell_doubts(list_bootstrap_doubts(name, metric), pl.col(f"{name}_low").is_not_null()),
-            strict=True,
-        )
-    )
+    flags: dict[str, pl.Expr] = {}
+    for name, metric in number_metrics(bootstrap.metrics).items():
+        doubts = analytic.list_bootstrap_doubts(name, metric)
+        told = tell_doubts(doubts, pl.col(f"{name}_low").is_not_null())
+        flags[f"{name}_reliable"], flags[f"{name}_why"] = told
+    return values.with_columns(**flags)

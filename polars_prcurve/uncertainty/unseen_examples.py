@@ -38,33 +38,25 @@ def counts_unseen(metric: CurveMetric) -> bool:
 
 
 def bind_extended(name: str) -> dict[str, pl.Expr]:
-    """Return the values of both extended curves and their errors, by column.
-
-    They read the metric `name`, both helpers, and `<name>_error` and `<name>_cautious_error`.
-    """
-    missed, top = pl.col(c.MISSED_SHARE), pl.col(c.UNSEEN_SHARE)
-    lowest = pl.col(c.MISSED_PRECISION)
+    """Return the values of both extended curves and their errors, by column."""
+    missed, top, lowest = map(pl.col, (c.MISSED_SHARE, c.UNSEEN_SHARE, c.MISSED_PRECISION))
     # A mean over one positive more: below all others it has the least precision, and on top 1.
     least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
     most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
-    error, of_least = pl.col(f"{name}_error"), pl.col(f"{name}_{CAUTIOUS}_error")
+    errors = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}_error"), (1 - top) * pl.col(f"{name}_error")
     # The influence of that positive: its share, times how far its precision is from the mean.
     jumps = missed * (least - lowest), top * (1 - most)
-    return {
-        f"{name}_{_LEAST}": least,
-        f"{name}_{_MOST}": most,
-        f"{name}_{_LEAST}_jump": jumps[0],
-        f"{name}_{_MOST}_jump": jumps[1],
-        f"{name}_{_LEAST}_error": _add_errors((1 - missed) * of_least, jumps[0]),
-        f"{name}_{_MOST}_error": _add_errors((1 - top) * error, jumps[1]),
-    }
+    columns: dict[str, pl.Expr] = {}
+    ends = zip((_LEAST, _MOST), (least, most), errors, jumps, strict=True)
+    for end, value, error, jump in ends:
+        both = (error * error + jump * jump).sqrt()
+        named = zip(_KINDS, (value, jump, both), strict=True)
+        columns |= {f"{name}_{end}{kind}": of for kind, of in named}
+    return columns
 
 
-EXTENDED = (
-    "",
-    *(f"_{end}{kind}" for end in (_LEAST, _MOST) for kind in ("", "_jump", "_error")),
-    "_error",
-)
+_KINDS = ("", "_jump", "_error")
+EXTENDED = ("", *(f"_{end}{kind}" for end in (_LEAST, _MOST) for kind in _KINDS), "_error")
 """What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
 
 
@@ -82,13 +74,10 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
         return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
     low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
-    inside = (value > 0) & (value < 1)
-    none = pl.when(value == 0).then(0.0)
+    inside, is_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
     return (
-        pl.when(inside).then(pl.min_horizontal(low, reach("", -1))).otherwise(none.otherwise(low)),
-        pl.when(inside)
-        .then(pl.max_horizontal(high, reach("", 1)))
-        .otherwise(pl.when(value == 0).then(high).otherwise(1.0)),
+        inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(is_0.then(0.0).otherwise(low)),
+        inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(is_0.then(high).otherwise(1.0)),
     )
 
 
@@ -122,7 +111,3 @@ def to_logit(value: pl.Expr) -> pl.Expr:
 def from_logit(value: pl.Expr) -> pl.Expr:
     """Return the inverse of `to_logit`."""
     return 1 / (1 + (-value).exp())
-
-
-def _add_errors(a: pl.Expr, b: pl.Expr) -> pl.Expr:
-    return (a * a + b * b).sqrt()
