@@ -1,23 +1,15 @@
 """How many examples the positives, the negatives and the false alerts of a row count as.
 
-Errors are those of rates of so many independent examples. A `Design` answers for one kind of sample:
+Errors are those of rates of so many independent examples. A `Design` answers for one kind of sample.
 
-    Design           examples that count alike: as many as there are
-    WeightedDesign   fewer where weights differ, at each threshold; see `weighted_sizes`
-    StratifiedDesign fewer where a stratum has few labels for its rows; see `strata_sizes`
-    ClusteredDesign  fewer where rows of a cluster are alike, at each threshold; see `cluster_sizes`
-    PartsDesign      fewer where a part of a field has few examples for its share
-
-Let a part have the share w of a class of the field, and n examples of this class. A rate of the field is
-a sum of rates of the parts, times w. If these rates are equal, its variance is that of a rate of
+Let a part of a field have the share w of a class, and n examples of this class. A rate of the field is a
+sum of rates of the parts, times w. If these rates are equal, its variance is that of a rate of
 
     1 / sum(w**2 / n)
 
-examples. So many does the class count as: no more than its examples, and fewer where a part has few
-examples for its share.
-
-At a threshold of a field the false alerts count as (sum of weights)**2 / (sum of squared weights)
-examples: all of them if they weigh alike, and fewer where one part has the weight.
+examples: no more than the class has, and fewer where a part has few examples for its share. At a
+threshold the false alerts count as (sum of weights)**2 / (sum of squared weights) examples: all of them
+if they weigh alike, and fewer where one part has the weight.
 
 Source: Kish 1965.
 """
@@ -106,7 +98,7 @@ class Design:
 
 @dataclass(frozen=True)
 class WeightedDesign(Design):
-    """Examples with weights."""
+    """Examples with weights; fewer where these differ, at each threshold: see `weighted_sizes`."""
 
     table: ScoreTable
     summed = _SQUARES
@@ -115,25 +107,21 @@ class WeightedDesign(Design):
     moments = OWN_MOMENTS
 
     def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes from sums of squared weights, and UNSEEN_SHARE."""
         return weights.group_design_columns(self.table)
 
     def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Set the sizes, and add SQUARE_RECALL and SQUARE_FPR."""
         return weights.set_design_sizes(self.table, frame)
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the shares of squared weights before a row, and N_NEG_LOCAL."""
         return weights.add_design_shares(self.table, frame)
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
-        """Return the sizes at a threshold above all scores, from totals of weights."""
         return weights.sizes_without_alerts(self.table)
 
 
 @dataclass(frozen=True)
 class StratifiedDesign(WeightedDesign):
-    """Examples that were drawn by strata, and have weights therefore."""
+    """Examples drawn by strata; fewer where one has few labels for its rows: see `strata_sizes`."""
 
     carried = (c.STRATUM, c.ROW_WEIGHT)
     sums = strata.STRATA_SUMS
@@ -147,22 +135,19 @@ class StratifiedDesign(WeightedDesign):
         return strata.join_strata(self.table, groups)
 
     def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the effective sizes of weights; what strata tell of a group is there already."""
         of_weights = {size.meta.output_name(): size for size in super().list_group_sizes()}
         return [of_weights[size] for size in _SIZES.values()]
 
     def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Set the sizes to those at thresholds, and add what weights tell of alerts and of areas."""
         return strata.set_strata_sizes(super().set_row_sizes(frame))
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
-        """Return the sizes at a threshold above all scores."""
         return clusters.SIZES_UNREACHED
 
 
 @dataclass(frozen=True)
 class ClusteredDesign(Design):
-    """Examples in clusters that need not be independent."""
+    """Examples in clusters; fewer where rows of one are alike: see `cluster_sizes`."""
 
     carried = (c.CLUSTER,)
     sums = clusters.CLUSTER_SUMS
@@ -175,11 +160,9 @@ class ClusteredDesign(Design):
     set_row_sizes = staticmethod(clusters.set_cluster_sizes)
 
     def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes of the classes; ETA_VARIANCE is that of rows."""
         return [size for size in super().list_group_sizes() if size.meta.output_name() != c.ETA_VARIANCE]
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
-        """Return the sizes at a threshold above all scores."""
         return clusters.SIZES_UNREACHED
 
 
@@ -207,18 +190,13 @@ class PartsDesign(Design):
         return join_groups(groups, sizes, by, how="left", keep_order=True)
 
     def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes that `join_sizes` added."""
         return list_plain_sizes(*map(pl.col, _SIZES.values())) if self.effective else []
 
     def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add FIELD_COLUMNS, from sums of weights and of their squares."""
         false = pl.col(c.CUM_NEG) - pl.col(c.NEG_BEFORE_GROUP)
         false_squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.NEG_SQUARES_BEFORE_GROUP)
-        n_pos, n_neg = (
-            (pl.col(c.N_POS), pl.col(c.N_POS_SQUARES)),
-            (pl.col(c.N_NEG), pl.col(c.N_NEG_SQUARES)),
-        )
-        pairs = (n_pos, n_neg, (false, false_squares))
+        classes = ((c.N_POS, c.N_POS_SQUARES), (c.N_NEG, c.N_NEG_SQUARES))
+        pairs = [*((pl.col(n), pl.col(squares)) for n, squares in classes), (false, false_squares)]
         rows = pl.col(c.CUM_NEG).cast(pl.Float64)
         columns = []
         for name, (total, squares) in zip(c.FIELD_COLUMNS, pairs, strict=True):
