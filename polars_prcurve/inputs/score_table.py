@@ -277,13 +277,6 @@ def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     return {c.POS: label.cast(pl.Int64), c.NEG: (~label).cast(pl.Int64)}
 
 
-def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:
-    """Return the groups of a table without labels that have rows, and how many, as `name`; checked."""
-    n = pl.len() if table.labelled else table.columns[c.NEG].sum()
-    groups = table.aggregate_groups([n.cast(pl.Int64).alias(name)])
-    return stop_if_broken(groups, table.tallies.checks).select(*table.by, name).filter(pl.col(name) > 0)
-
-
 def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
     """Return whether rows come in clusters."""
     return c.CLUSTER in table.columns

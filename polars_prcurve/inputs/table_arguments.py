@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_arguments, refuse_kind
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import (
     Column,
@@ -28,6 +28,7 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.never_scored import Below, add_never_scored
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.number_words import format_count
+from polars_prcurve.query_checks import Check, compose_sentence
 
 Cells: TypeAlias = tuple[Column, Column, Column, Column]
 """The columns of tp, fp, fn and tn."""
@@ -393,7 +394,9 @@ def _read_labels(
     value_checks.label_dtypes(pos_label).require(what, dtype)
     reader.handle_missing(given)
     if pos_label is not None:
-        value_checks.check_category(what, dtype, pos_label)
+        if isinstance(dtype, pl.Enum) and pos_label not in (known := dtype.categories.to_list()):
+            hint = suggest_names(str(pos_label), known)
+            raise PrcError(f"{what} has no category {pos_label!r}; {hint}")
         positive = value_checks.equals_label(value, pos_label)
         reader.check(value_checks.pos_label_checks, what, positive, pos_label)
     elif dtype == pl.Boolean:
@@ -418,7 +421,11 @@ def gives_squares(weight: object, counts: Any) -> bool:
 
 def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
-    reader.tallies.checks.append(value_checks.total_check(reader.tallies.sum_per_group, count))
+    # The multiples of 2**32 and the rest: sums of both fit into an Int64.
+    high, low = map(reader.tallies.sum_per_group, (count // 2**32, count % 2**32))
+    total = high.cast(pl.Int128) * 2**32 + low
+    text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
+    reader.tallies.checks.append(Check(total.max() >= 2**63, compose_sentence(text)))
 
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:

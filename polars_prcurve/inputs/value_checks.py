@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence
 
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
@@ -145,15 +145,6 @@ def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label:
     return [Check((rows > 0) & (count(positive) == 0), sentence)]
 
 
-def total_check(add: Callable[[pl.Expr], pl.Expr], value: pl.Expr) -> Check:
-    """Return a check that integer counts of a group, added by a function, make no more than an Int64."""
-    # The multiples of 2**32 and the rest: sums of both fit into an Int64.
-    high, low = add(value // 2**32), add(value % 2**32)
-    total = high.cast(pl.Int128) * 2**32 + low
-    text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
-    return Check(total.max() >= 2**63, compose_sentence(text))
-
-
 # The positive label: which labels can equal it, and which rows do -------------------------------
 
 # A label is compared in its own dtype, to which `pos_label=` is cast. So Polars can plan the comparison
@@ -198,14 +189,6 @@ def _is_literal(value: Any) -> bool:
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         return False
     return True
-
-
-def check_category(what: str, dtype: pl.DataType, pos_label: Any) -> None:
-    """Raise if the dtype is an Enum without the positive label."""
-    if isinstance(dtype, pl.Enum) and pos_label not in dtype.categories.to_list():
-        raise PrcError(
-            f"{what} has no category {pos_label!r}; {suggest_names(str(pos_label), dtype.categories)}"
-        )
 
 
 def equals_label(value: pl.Expr, pos_label: Any) -> pl.Expr:

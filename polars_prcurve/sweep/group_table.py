@@ -81,9 +81,9 @@ def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     if not isinstance(table, ScoreTable):
         null = pl.lit(None, dtype=pl.Int64)
         return null.alias("n_pos"), null.alias("n_neg")
-    [pos] = to_counts(table, {"n_pos": pl.col(c.N_POS).fill_null(0)})
-    [neg] = to_counts(table, {"n_neg": pl.col(c.N_NEG).fill_null(0)}, c.NEG_EXPONENT)
-    return pos, neg
+    n_pos, n_neg = (pl.col(s.total).fill_null(0) for s in CLASS_SUMS)
+    n_pos, n_neg = to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    return n_pos, n_neg
 
 
 def has_class(table: InputTable, total: str) -> pl.Expr:
@@ -206,12 +206,15 @@ def prepare_rows(
 
 
 def to_counts(
-    table: ScoreTable, sums: Mapping[str, pl.Expr], exponent: str = c.POS_EXPONENT
+    table: ScoreTable, pos: Mapping[str, pl.Expr], neg: Mapping[str, pl.Expr]
 ) -> list[pl.Expr]:
-    """Return the counts that users see, by name, from integers of the running sums."""
-    if table.float_sums:
-        counts = exact_sums.from_integers(sums.values(), pl.col(exponent))
-    else:
-        # A count too large for Int64 stops the query by a check, which another error must not forestall.
-        counts = [of.cast(table.count_dtype, wrap_numerical=True) for of in sums.values()]
-    return [count.alias(name) for name, count in zip(sums, counts, strict=True)]
+    """Return the counts that users see, by name, from integers of the running sums of both classes."""
+    counts: list[pl.Expr] = []
+    for sums, of in zip((pos, neg), CLASS_SUMS, strict=True):
+        if table.float_sums:
+            values = exact_sums.from_integers(sums.values(), pl.col(of.exponent))
+        else:
+            # A count too large for Int64 stops the query by a check, which no other error may forestall.
+            values = [value.cast(table.count_dtype, wrap_numerical=True) for value in sums.values()]
+        counts += [value.alias(name) for name, value in zip(sums, values, strict=True)]
+    return counts

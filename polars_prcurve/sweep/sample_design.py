@@ -70,14 +70,13 @@ class Design:
         """Put what bands read in place of `sums`."""
         return running
 
-    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add to a group table what `list_group_sizes` reads."""
-        return groups
-
-    def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes of the classes, over the totals of a group table."""
-        n_pos, n_neg = (pl.col(total).cast(pl.Float64) for total in (c.N_POS, c.N_NEG))
-        return list_plain_sizes(n_pos, n_neg) if self.effective else []
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the sizes of the classes to a group table with their totals."""
+        if not self.effective:
+            return groups
+        return groups.with_columns(
+            list_plain_sizes(pl.col(c.N_POS).cast(pl.Float64), pl.col(c.N_NEG).cast(pl.Float64))
+        )
 
     def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Add FIELD_COLUMNS to rows with integer sums, if they are of fields."""
@@ -106,8 +105,8 @@ class WeightedDesign(Design):
     weighted = True
     moments = OWN_MOMENTS
 
-    def list_group_sizes(self) -> list[pl.Expr]:
-        return weights.group_design_columns(self.table)
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        return groups.with_columns(weights.group_design_columns(self.table))
 
     def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         return weights.set_design_sizes(self.table, frame)
@@ -130,13 +129,10 @@ class StratifiedDesign(WeightedDesign):
     add_sums = staticmethod(strata.add_strata_sums)
     measure_rows = staticmethod(strata.measure_strata)
 
-    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add what strata tell of all rows of a group."""
-        return strata.join_strata(self.table, groups)
-
-    def list_group_sizes(self) -> list[pl.Expr]:
-        of_weights = {size.meta.output_name(): size for size in super().list_group_sizes()}
-        return [of_weights[size] for size in _SIZES.values()]
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        # The effective sizes are those of weights; strata tell the rest of all rows of a group.
+        sizes = weights.group_design_columns(self.table)[: len(_SIZES)]
+        return strata.join_strata(self.table, groups).with_columns(sizes)
 
     def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         return strata.set_strata_sizes(super().set_row_sizes(frame))
@@ -159,8 +155,8 @@ class ClusteredDesign(Design):
     measure_rows = staticmethod(clusters.measure_cluster_sizes)
     set_row_sizes = staticmethod(clusters.set_cluster_sizes)
 
-    def list_group_sizes(self) -> list[pl.Expr]:
-        return [size for size in super().list_group_sizes() if size.meta.output_name() != c.ETA_VARIANCE]
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        return super().add_group_sizes(groups).drop(c.ETA_VARIANCE, strict=False)  # it is that of rows
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
         return clusters.SIZES_UNREACHED
@@ -173,8 +169,7 @@ class PartsDesign(Design):
     table: ScoreTable
     summed = _SQUARES
 
-    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add N_POS_EFFECTIVE and N_NEG_EFFECTIVE of fields; null without examples."""
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         if not self.effective:
             return groups
         # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
@@ -187,10 +182,8 @@ class PartsDesign(Design):
         sizes = aggregate_by(parts, by, sums).with_columns(
             pl.when(pl.col(size) > 0).then(1 / pl.col(size)).alias(size) for size in _SIZES.values()
         )
-        return join_groups(groups, sizes, by, how="left", keep_order=True)
-
-    def list_group_sizes(self) -> list[pl.Expr]:
-        return list_plain_sizes(*map(pl.col, _SIZES.values())) if self.effective else []
+        groups = join_groups(groups, sizes, by, how="left", keep_order=True)
+        return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
 
     def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         false = pl.col(c.CUM_NEG) - pl.col(c.NEG_BEFORE_GROUP)

@@ -117,10 +117,9 @@ def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) ->
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if weighted else ()))
     own_counts = rows.with_columns(pl.col(s.cum) - pl.col(s.above) for s in sums)
     frame = own_counts.join(groups, on=c.GROUP, maintain_order="left")
-    values = {"score": pl.col(c.SCORE)}
-    for name, s in zip(("n_pos", "n_neg"), CLASS_SUMS, strict=True):
-        [values[name]] = group_table.to_counts(table, {name: pl.col(s.cum)}, s.exponent)
-    values["n"] = values["n_neg"]
+    n_pos, n_neg = (pl.col(s.cum) for s in CLASS_SUMS)
+    n_pos, n_neg = group_table.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    values = {"score": pl.col(c.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if weighted:
         for name, s in zip(c.SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
             square, exponent = pl.col(s.cum), pl.col(s.exponent)
@@ -135,7 +134,7 @@ def add_counts(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add SWEEP_COLUMNS to running sums that are joined with their groups, and rates before a row."""
     if not isinstance(table, ScoreTable):
         return frame  # points have rates, and counts if these are known
-    columns: list[pl.Expr] = []
+    of_classes: list[dict[str, pl.Expr]] = []
     names = (("tp", "fn", c.RECALL_BEFORE), ("fp", "tn", c.FPR_BEFORE))
     for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
         # Running sums go on from one group to the next; subtract the totals of earlier groups.
@@ -144,8 +143,8 @@ def add_counts(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
         # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that total as
         # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
         sums = {above: flagged, below: silent, s.total: flagged + silent}
-        sums[before] = pl.col(s.above) - pl.col(s.before)
-        columns += group_table.to_counts(table, sums, s.exponent)
+        of_classes.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
+    columns = group_table.to_counts(table, *of_classes)
     return frame.with_columns(pl.col(c.SCORE).alias("threshold"), *columns).with_columns(
         # The total of an empty class is null, so that its rates are null; its counts are 0.
         pl.col("fn", "tn").fill_null(0),
@@ -310,8 +309,7 @@ def _sum_rows(
     )
     ordered = design.add_sums(ordered)
     running = _add_up(ordered, sums, ends_only=ends_only, also=design.sums, marked=marks is not None)
-    columns = [*_group_columns(table, sums), *design.list_group_sizes()]
-    groups = design.join_sizes(groups).with_columns(columns)
+    groups = design.add_group_sizes(groups).with_columns(_group_columns(table, sums))
     running = design.measure_rows(running)
     if listed is not None and listed.null_count() > 0:
         # A first row of each group, with a null score that no score reaches: nothing is flagged there.

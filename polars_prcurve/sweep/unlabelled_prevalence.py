@@ -19,7 +19,7 @@ from polars_prcurve.confidence.reference_slopes import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.column_reader import missing_row_check, show_first
-from polars_prcurve.inputs.score_table import ScoreTable, count_unlabelled
+from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.prevalence.mixture_likelihood import LevelCounts, estimate_by_mixture
@@ -99,7 +99,10 @@ def _count_levels(
     if found.height == 0:
         raise PrcError(f"{where} has no rows; it takes labelled rows of the same model")
     levels = found.lazy()
-    groups = count_unlabelled(table, _N_UNLABELLED).with_row_index(c.GROUP)
+    n_rows = pl.len() if table.labelled else table.columns[c.NEG].sum()
+    groups = table.aggregate_groups([n_rows.cast(pl.Int64).alias(_N_UNLABELLED)])
+    groups = stop_if_broken(groups, table.tallies.checks).select(*table.by, _N_UNLABELLED)
+    groups = groups.filter(pl.col(_N_UNLABELLED) > 0).with_row_index(c.GROUP)
     groups = join_groups(groups, levels, reference.by, how="left")
     missing, keys = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
     groups = stop_if_broken(groups, [missing_row_check("reference", keys, missing, missing.sum())])
