@@ -101,32 +101,20 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
         }
         totals |= {_name(side, _TOTAL): row, _name(side, _ALL): row * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
-    terms[_PRODUCTS] = pl.col(c.POS) * pl.col(_name(c.NEG, above)) + pl.col(c.NEG) * pl.col(
-        _name(c.POS, above)
-    )
+    pos_above, neg_above = (pl.col(_name(side, above)) for side in _SIDES)
+    terms[_PRODUCTS] = pl.col(c.POS) * neg_above + pl.col(c.NEG) * pos_above
     frame = frame.with_columns(
         *(term.cum_sum().over(c.GROUP).alias(name) for name, term in terms.items()),
         *(term.sum().over(c.GROUP).alias(name) for name, term in totals.items()),
     )
-    return ordered._replace(frame=_add_sums_half_way(frame))
-
-
-def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the sums of either class at the last threshold that at most half of it is above, or null."""
-    kinds = (_COUNT, _SQUARES, _SIZES)
-    at = {
-        side: pl.col(_IS_LAST) & (2 * pl.col(_name(side, _COUNT)) <= pl.col(_name(side, _TOTAL)))
-        for side in _SIDES
-    }
-    # Running sums never fall, so the last one is the greatest.
-    frame = frame.with_columns(
-        pl.when(at[side]).then(_name(side, kind)).alias(_name(side, _HALF + kind))
-        for side in _SIDES
-        for kind in kinds
-    )
-    return frame.with_columns(
-        pl.col(_name(side, _HALF + kind)).max().over(c.GROUP) for side in _SIDES for kind in kinds
-    )
+    # At the last threshold that at most half of a class is above; sums never fall: it has the greatest.
+    half: dict[str, pl.Expr] = {}
+    for side in _SIDES:
+        few = 2 * pl.col(_name(side, _COUNT)) <= pl.col(_name(side, _TOTAL))
+        for kind in (_COUNT, _SQUARES, _SIZES):
+            reached = pl.when(pl.col(_IS_LAST) & few).then(_name(side, kind))
+            half[_name(side, _HALF + kind)] = reached.max().over(c.GROUP)
+    return ordered._replace(frame=frame.with_columns(**half))
 
 
 def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
