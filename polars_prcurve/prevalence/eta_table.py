@@ -170,9 +170,9 @@ def _read_eta_frame(
         if name in makes or name in by or name.startswith(c.RESERVED):
             raise PrcError(f"{what}, and the result has a column of that name; rename it")
     checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
-    troubles = estimates.uncertain_eta_troubles(confidence) if uncertain else []
+    troubles: list[tuple[pl.Expr, str]] = []
     if uncertain:
-        checked = estimates.add_uncertain_eta(checked, schema, confidence)
+        checked, troubles = estimates.add_uncertain_eta(checked, schema, confidence)
     checked = stop_if_broken(checked, _eta_frame_checks((*keys, "eta", *carried), has_own, troubles))
     etas_per_group, holds_own = None, None
     if isinstance(eta, pl.DataFrame):

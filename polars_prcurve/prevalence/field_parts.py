@@ -274,8 +274,7 @@ def _read_frame(
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
     frame = eta.lazy().with_columns(c.select_column("eta").cast(pl.Float64))
     if uncertain:
-        frame = estimates.add_uncertain_eta(frame, schema, confidence)
-        troubles = estimates.uncertain_eta_troubles(confidence)
+        frame, troubles = estimates.add_uncertain_eta(frame, schema, confidence)
         frame = stop_if_broken(frame, [_row_check(*trouble) for trouble in troubles])
     values = {c.PART_ETA: "eta", c.PART_SHARE: "share"}
     columns = [c.select_column(key).alias(keys.names[key]) for key in held]

@@ -168,48 +168,35 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) ->
 
 def add_uncertain_eta(
     frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
-) -> pl.LazyFrame:
-    """Return the frame with the three columns as Float64; null where eta is exact."""
+) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
+    """Return the frame with the three columns, null where eta is exact, and what may be wrong in a row.
+
+    What may be wrong is a test of the row, and how a sentence says it.
+    """
     low, high = (pl.col(name).cast(pl.Float64) for name in (c.ETA_LOW, c.ETA_HIGH))
     level = pl.lit(confidence, dtype=pl.Float64)
     if c.ETA_CONFIDENCE in schema:
         level = pl.col(c.ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
     is_exact = low.is_null() & high.is_null()
-    return frame.with_columns(
-        low.alias(c.ETA_LOW),
-        high.alias(c.ETA_HIGH),
-        pl.when(~is_exact).then(level).alias(c.ETA_CONFIDENCE),
-    )
-
-
-def uncertain_eta_troubles(confidence: float | None) -> list[tuple[pl.Expr, str]]:
-    """Return what may be wrong with a row of an eta= frame, and how a sentence says it."""
+    columns = (low, high, pl.when(~is_exact).then(level))
+    added = dict(zip(UNCERTAIN_ETA_COLUMNS, columns, strict=True))
     eta, low, high, level = map(pl.col, ("eta", *UNCERTAIN_ETA_COLUMNS))
     has_end = low.is_not_null() | high.is_not_null()
     outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
+    ends = f"{c.ETA_LOW} and {c.ETA_HIGH}"
+    alone = f"holds one of {ends} and not the other (null in both: eta is exact)"
+    own = f"holds {ends} beside a null eta (a group's own prevalence has none)"
+    no_level = f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
     troubles = [
-        (
-            low.is_null() != high.is_null(),
-            f"holds one of {c.ETA_LOW} and {c.ETA_HIGH} and not the other (null in both: eta is exact)",
-        ),
-        (
-            has_end & eta.is_null(),
-            f"holds {c.ETA_LOW} and {c.ETA_HIGH} beside a null eta (a group's own prevalence has none)",
-        ),
+        (low.is_null() != high.is_null(), alone),
+        (has_end & eta.is_null(), own),
         (outside, f"does not hold 0 <= {c.ETA_LOW} <= eta <= {c.ETA_HIGH} <= 1"),
-        (
-            level.is_nan() | (level <= 0) | (level >= 1),
-            f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)",
-        ),
+        (level.is_nan() | (level <= 0) | (level >= 1), no_level),
     ]
     if confidence is not None:
-        troubles.append(
-            (
-                (level - confidence).abs() > _SAME_LEVEL,
-                f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)",
-            )
-        )
-    return troubles
+        other = f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
+        troubles.append(((level - confidence).abs() > _SAME_LEVEL, other))
+    return frame.with_columns(**added), troubles
 
 
 # Estimates of a prevalence that their own test refutes ------------------------------------------
