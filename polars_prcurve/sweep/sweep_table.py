@@ -232,7 +232,7 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 # nothing by this detour.
 
 _IS_KEPT = f"{c.RESERVED}kept"
-_BELOW = (c.POS_BELOW, c.NEG_BELOW)
+_BELOW = {c.N_POS: c.POS_BELOW, c.N_NEG: c.NEG_BELOW}
 
 
 def build_running_sums(
@@ -322,10 +322,10 @@ def _sum_rows(
 def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Expr]:
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
     # Running sums add up what has a score.
-    below = (
-        {} if table.unscored is None else {s.total: n for s, n in zip(CLASS_SUMS, _BELOW, strict=True)}
-    )
-    scored = [pl.col(s.total) - pl.col(below[s.total]) if below else pl.col(s.total) for s in sums]
+    below = {} if table.unscored is None else _BELOW
+    scored = [
+        pl.col(s.total) - pl.col(below[s.total]) if s.total in below else pl.col(s.total) for s in sums
+    ]
     columns = [(of.cum_sum() - of).alias(s.before) for of, s in zip(scored, sums, strict=True)]
     # A null total makes every rate of an empty class null, without a test per row.
     columns += [pl.when(pl.col(s.total) > 0).then(s.total) for s in CLASS_SUMS]
@@ -375,9 +375,9 @@ def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFra
     """Add a last row to each group that has examples below all scores; its score is null."""
     has_some = groups.filter((pl.col(c.POS_BELOW) > 0) | (pl.col(c.NEG_BELOW) > 0))
     ends: dict[str, pl.Expr] = {}
-    for s, below in zip(CLASS_SUMS, _BELOW, strict=True):
+    for s in CLASS_SUMS:
         last = pl.col(s.before) + pl.col(s.total).fill_null(0)
-        ends |= {s.cum: last, s.above: last - pl.col(below)}
+        ends |= {s.cum: last, s.above: last - pl.col(_BELOW[s.total])}
     last_rows = has_some.select(c.GROUP, **ends)
     both = pl.concat([running, last_rows], how="diagonal_relaxed").sort(c.GROUP, maintain_order=True)
     if c.ENDS_GROUP not in running.collect_schema():
