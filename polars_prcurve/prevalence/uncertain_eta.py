@@ -1,7 +1,7 @@
 """Prevalences that are estimates themselves: a value, its interval, and the level of the interval.
 
 k of n                            -> eta_from_sample    the four columns of an eta= frame
-columns of a user's eta= frame    -> read_eta_columns   the three beside eta, checked
+columns of a user's eta= frame    -> add_uncertain_eta  the three beside eta, and their checks
 """
 
 from __future__ import annotations
