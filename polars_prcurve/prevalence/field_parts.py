@@ -40,6 +40,7 @@ from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 
 _OF_FRAME = (c.PART_ETA, c.PART_SHARE, *UNCERTAIN_ETA_COLUMNS)
+_CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
 _ROWS, _GROUP_ROWS = f"{c.RESERVED}rows", f"{c.RESERVED}group_rows"
 _LARGEST, _SHARE_SUM, _IN_FRAME = (
     f"{c.RESERVED}{of}" for of in ("largest_share", "share_sum", "in_frame")
@@ -209,32 +210,31 @@ def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
 
 
 def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
-    """Return one row per part that has rows: N_POS and N_NEG as floats, and and _ROWS; checked."""
+    """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _ROWS."""
     amounts, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_ROWS)
-    totals = {c.POS: c.N_POS, c.NEG: c.N_NEG}
     if c.LABEL in table.columns:
-        sums = (of_class.sum().alias(totals[name]) for name, of_class in amounts.items())
+        sums = (amounts[of_class].sum().alias(total) for of_class, total, _ in _CLASSES)
         groups = table.aggregate_groups([*sums, n_rows])
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
-        exponents = {c.POS: c.POS_EXPONENT, c.NEG: c.NEG_EXPONENT}
         largest = (
-            exact_sums.weight_exponent(of_class.cast(pl.Float64).max()).alias(exponents[name])
-            for name, of_class in amounts.items()
+            exact_sums.weight_exponent(amounts[of_class].cast(pl.Float64).max()).alias(exponent)
+            for of_class, _, exponent in _CLASSES
         )
         groups = table.aggregate_groups([*largest, n_rows]).cache()
-        scaled = join_groups(table.rows, groups.select(*table.by, *exponents.values()), table.by)
-        integers = (
-            exact_sums.to_integer(pl.col(name).cast(pl.Float64), pl.col(exponents[name]))
-            for name in totals
+        exponents = groups.select(*table.by, *(exponent for *_, exponent in _CLASSES))
+        totals = (
+            join_groups(table.rows, exponents, table.by)
+            .group_by(*table.by)
+            .agg(
+                exact_sums.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent))
+                .sum()
+                .alias(total)
+                for of_class, total, exponent in _CLASSES
+            )
         )
-        summed = scaled.group_by(*table.by).agg(
-            of_class.sum().alias(total)
-            for of_class, total in zip(integers, totals.values(), strict=True)
-        )
-        groups = join_groups(groups, summed, table.by, how="left").with_columns(
-            exact_sums.from_integer(pl.col(total), pl.col(exponents[name]))
-            for name, total in totals.items()
+        groups = join_groups(groups, totals, table.by, how="left").with_columns(
+            exact_sums.from_integer(pl.col(total), pl.col(exponent)) for _, total, exponent in _CLASSES
         )
     checked = stop_if_broken(groups, table.tallies.checks)
     names = [pl.col(key).alias(column) for key, column in keys.names.items()]
