@@ -31,12 +31,8 @@ _ODDS_SCALE = 2.0**1000
 
 @overload
 def shift_prior(p: pl.Expr, eta_train: pl.Expr | float, eta: pl.Expr | float) -> pl.Expr: ...
-
-
 @overload
 def shift_prior(p: float, eta_train: float, eta: float) -> float: ...
-
-
 @overload
 def shift_prior(p: ArrayLike, eta_train: ArrayLike, eta: ArrayLike) -> float | NDArray[np.float64]: ...
 

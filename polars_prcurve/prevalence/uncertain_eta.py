@@ -33,8 +33,6 @@ F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 @overload
 def eta_from_sample(sample: F, *, k: str = "k", n: str = "n", confidence: float = 0.95) -> F: ...
-
-
 @overload
 def eta_from_sample(
     sample: ArrayLike | None = None,
