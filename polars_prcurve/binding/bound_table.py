@@ -28,9 +28,8 @@ from polars_prcurve.inputs.column_reader import (
     list_columns,
 )
 from polars_prcurve.inputs.never_scored import tells_negatives
-from polars_prcurve.inputs.point_columns import list_parts
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
-from polars_prcurve.inputs.table_arguments import gives_squares, read_input, read_unlabelled
+from polars_prcurve.inputs.table_arguments import gives_squares, list_parts, read_input, read_unlabelled
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
 from polars_prcurve.metrics.point_metric import PointMetric

@@ -26,14 +26,12 @@ Column: TypeAlias = str | pl.Expr
 
 Columns: TypeAlias = Column | Sequence[Column] | None
 Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column]
+TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
 
 Missing: TypeAlias = Literal["raise", "drop", "below"]
 """What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
 
-_ONE_COLUMN = "a column name or an expression"
 _IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
-
-TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
 
 
 class ReadColumn(NamedTuple):
@@ -55,25 +53,28 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
 
 
 def read_expression(what: str, column: Column) -> pl.Expr:
-    """Return the expression of one column, in a context whose schema is not known yet.
-
-    An expression that names several columns is refused: Polars would spread them over the
-    arguments of one sort or one struct, and the columns are known only once the table is.
-    """
-    _check_column_kind(what, column)
+    """Return the expression of one column, in a context whose schema is not known yet."""
+    expr = _select(what, column)
+    # Polars would spread several columns over the arguments of one sort or one struct.
     if isinstance(column, pl.Expr) and column.meta.has_multiple_outputs():
         raise PrcError(
             f"{what} takes one column; got {column}, which may stand for several; "
             "write one expression for each column"
         )
-    return c.select_column(column) if isinstance(column, str) else column
+    return expr
 
 
-def _check_column_kind(what: str, column: Any) -> None:
+def _select(what: str, column: Any) -> pl.Expr:
     if isinstance(column, str):
-        read_name(what, column)
-    elif not isinstance(column, pl.Expr):
-        raise refuse_kind(what, _ONE_COLUMN, column)
+        return c.select_column(read_name(what, column))
+    if not isinstance(column, pl.Expr):
+        raise refuse_kind(what, "a column name or an expression", column)
+    return column
+
+
+def describe_expression(argument: str, column: pl.Expr) -> str:
+    """Return what error messages call an expression, such as `score column 'p'`."""
+    return f"{argument} column {column.meta.output_name()!r}"
 
 
 def is_dropping(missing: Missing) -> bool:
@@ -111,12 +112,12 @@ class ColumnReader:
         expr = self.read_expr(argument, column)
         if isinstance(column, str):
             name, dtype = column, self.schema[column]
+        elif column.meta.is_regex_projection():
+            raise PrcError(
+                f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the "
+                "name alone, which is taken as it is"
+            )
         else:
-            if column.meta.is_regex_projection():
-                raise PrcError(
-                    f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the "
-                    "name alone, which is taken as it is"
-                )
             dtypes = self.read_dtypes(argument, [expr])
             if len(dtypes) != 1:
                 names = ", ".join(map(repr, list(dtypes)[:5])) + (", ..." if len(dtypes) > 5 else "")
@@ -127,7 +128,7 @@ class ColumnReader:
 
     def read_expr(self, argument: str, column: Column) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
-        _check_column_kind(f"{argument}=", column)
+        expr = _select(f"{argument}=", column)
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
                 known = self.user_table.lazy().collect_schema()
@@ -135,7 +136,7 @@ class ColumnReader:
                     f"{argument}= names the column {name!r}, which is not in the table; "
                     f"{suggest_names(name, known)}"
                 )
-        return c.select_column(column) if isinstance(column, str) else column
+        return expr
 
     def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
         """Return the names and dtypes of what expressions make of the table."""
@@ -148,33 +149,25 @@ class ColumnReader:
     def read_by(
         self, by: Columns, makes: Iterable[str], argument: str = "by"
     ) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
-        """Return the expressions of the group columns, and their names and dtypes.
-
-        Raise for names that the result has itself (`makes`), and for what cannot be a key.
-        """
+        """Return the group columns as expressions, and their dtypes; raise for names in `makes`."""
         exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
         dtypes = self.read_dtypes(argument, exprs) if exprs else {}
         check_group_names(dtypes, makes, argument)
         for name, dtype in dtypes.items():
+            what = f"{argument}= holds a column {name!r}"
             if name.startswith(c.RESERVED):
-                raise PrcError(
-                    f"{argument}= holds a column {name!r}; names that start with {c.RESERVED!r} are "
-                    "reserved"
-                )
+                raise PrcError(f"{what}; names that start with {c.RESERVED!r} are reserved")
             if c.is_pattern(name):
-                raise PrcError(
-                    f"{argument}= holds a column {name!r}, which Polars reads as a pattern; rename it"
-                )
+                raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
-                raise PrcError(
-                    f"{argument}= holds a column {name!r} of dtype {dtype}, which cannot be sorted; "
-                    "cast it"
-                )
+                raise PrcError(f"{what} of dtype {dtype}, which cannot be sorted; cast it")
         return exprs, dtypes
 
-    def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
+    def check(
+        self, make_checks: Callable[..., list[Check]], what: str, *values: Any, **texts: str
+    ) -> None:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
-        self.tallies.checks += make_checks(self.tallies.count, what, *values)
+        self.tallies.checks += make_checks(self.tallies.count, what, *values, **texts)
 
     def handle_missing(
         self, column: ReadColumn, models: Sequence[str] = (), *, may_be_null: bool = False
@@ -186,7 +179,6 @@ class ColumnReader:
         self.missing.append(value_checks.is_missing(column.value, column.dtype))
         if self.drop:
             return
-
         counters: dict[str, value_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
             for model in models
@@ -198,13 +190,15 @@ class ColumnReader:
             )
 
     def input_fields(
-        self,
-        by: dict[str, pl.DataType],
-        by_exprs: list[pl.Expr],
-        columns: dict[str, pl.Expr],
+        self, by: dict[str, pl.DataType], by_exprs: list[pl.Expr], columns: dict[str, pl.Expr]
     ) -> dict[str, Any]:
         """Return the fields of an `InputTable`, without the rows that are left out."""
-        frame = self.drop_missing() if self.drop else self.frame
+        frame, row_counts = self.frame, None
+        if self.drop:
+            frame = self.drop_missing()
+            tables = {"all": self.frame, "kept": frame}
+            counts = [table.select(pl.len().alias(name)) for name, table in tables.items()]
+            row_counts = pl.concat(counts, how="horizontal")
         return {
             "frame": frame,
             "by": by,
@@ -215,7 +209,7 @@ class ColumnReader:
             "schema": self.schema,
             "may_collect": self.may_collect,
             "n_rows": self.user_table.height if isinstance(self.user_table, pl.DataFrame) else None,
-            "row_counts": _count_rows(self.frame, frame) if self.drop else None,
+            "row_counts": row_counts,
         }
 
     def drop_missing(self) -> pl.LazyFrame:
@@ -232,12 +226,10 @@ class ColumnReader:
         return frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
 
     def _read_spans(self, by_exprs: list[pl.Expr]) -> dict[str, Span]:
-        """Return the least and greatest values of the group columns whose dtypes do not tell them.
-
-        Of a LazyFrame return none: in memory one cheap pass over the keys saves a join, but over a file
-        it would be a second reading. Keys are read from the user's table, which is in memory even if a
-        long table made from it is lazy; a key that only the long table has gets no span.
-        """
+        """Return the ends of the group columns whose dtypes do not tell them; none of a LazyFrame."""
+        # In memory one cheap pass over the keys saves a join; over a file it would be a second reading.
+        # A long table that was made from one in memory may be lazy, so the user's table is read, and a
+        # key that only the long table has gets no span.
         if not isinstance(self.user_table, pl.DataFrame):
             return {}
         held = set(self.user_table.columns)
@@ -263,17 +255,6 @@ def check_group_names(names: Iterable[str], makes: Iterable[str], argument: str 
         )
 
 
-def describe_expression(argument: str, column: pl.Expr) -> str:
-    """Return what error messages call an expression, such as `score column 'p'`."""
-    return f"{argument} column {column.meta.output_name()!r}"
-
-
-def _count_rows(table: pl.LazyFrame, kept: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a query for the numbers of rows of both, as one row."""
-    counts = [frame.select(pl.len().alias(name)) for name, frame in (("all", table), ("kept", kept))]
-    return pl.concat(counts, how="horizontal")
-
-
 # Frames with a value for each group: prevalences or thresholds ----------------------------------
 
 # Such a frame is joined with the groups on the columns that are among those of `by=`.
@@ -296,10 +277,8 @@ def read_group_keys(
 def check_forgotten_groups(
     argument: str, others: Iterable[str], table_schema: Mapping[str, pl.DataType]
 ) -> None:
-    """Raise if one of the `others`, which are no groups, is a column of the table: surely a group.
-
-    Without it in `by=`, the values of all groups would be taken for those of each group.
-    """
+    """Raise if one of the `others`, which are no groups, is a column of the table: surely a group."""
+    # Without it in by=, the values of all groups would be taken for those of each group.
     for name in others:
         if name in table_schema:
             raise PrcError(
@@ -309,11 +288,7 @@ def check_forgotten_groups(
 
 
 def missing_row_check(
-    argument: str,
-    keys: Mapping[str, pl.Expr],
-    missing: pl.Expr,
-    n_groups: pl.Expr,
-    droppable: str = "",
+    argument: str, keys: Mapping[str, pl.Expr], missing: pl.Expr, n_groups: pl.Expr, droppable: str = ""
 ) -> Check:
     """Return the check that no row is `missing`, with the keys of the first one in its sentence.
 

@@ -10,7 +10,7 @@ tests that are summed in the table of groups, and are read there by a guard.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
@@ -36,10 +36,7 @@ class Tallies:
     """The number of tests, the first ones, that read the score alone."""
 
     def count(self, test: pl.Expr, among: pl.Expr | None = None) -> pl.Expr:
-        """Add a test of all rows, or of those `among` them, and return the number that satisfy it.
-
-        It is an expression over the table of groups.
-        """
+        """Add a test of rows, or of those `among` them; return the number that satisfy it, of groups."""
         return self.sum_per_group(test if among is None else test & among).sum()
 
     def sum_per_group(self, value: pl.Expr) -> pl.Expr:
@@ -47,6 +44,29 @@ class Tallies:
         name = f"{c.RESERVED}tally_{len(self.tests)}"
         self.tests[name] = value
         return pl.col(name)
+
+
+TOTALS = (c.N_POS, c.POS_BELOW, c.N_NEG, c.NEG_BELOW)
+"""What a group table holds of each class: all examples, and those of them that were never scored."""
+
+MANY = 10**9
+"""Stands for a number of negatives that is not known, of which no result depends: where there are many,
+false alerts are as random as Poisson's numbers, whatever their share."""
+
+
+@dataclass(frozen=True)
+class NeverScored:
+    """The examples below all scores; see `inputs.never_scored`."""
+
+    n_pos: int = 0
+    n_neg: int = 0
+    """Numbers that each group of the table has."""
+    frame: pl.LazyFrame | None = None
+    """One row per group that has some: the `by` columns and TOTALS."""
+    in_rows: bool = False
+    """Whether rows of the table without a score are among them."""
+    counts_negatives: bool = True
+    """Whether it is known how many negatives there are."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +93,8 @@ class InputTable:
     """The rows of the user's table; None for a LazyFrame."""
     model_name: str = field(default="", kw_only=True)
     """What users call the column MODEL."""
+    unscored: NeverScored | None = field(default=None, kw_only=True)
+    """The examples below all scores; None if there are none."""
 
     @property
     def is_in_memory(self) -> bool:
@@ -90,10 +112,10 @@ class InputTable:
         return self.has_counts
 
     def collect(self, query: pl.LazyFrame, why: str, *, n_etas: int | None = None) -> pl.DataFrame:
-        """Run a query half way, for what Polars has no expression for.
+        """Run a query half way, where Polars has no expression; raise if the user gave a LazyFrame.
 
-        Raise if the user gave a LazyFrame; `why` names in the message what needs the values. It may be
-        faster if `n_etas` is known, how many rows of the query stand for one of the table.
+        `why` names in the message what needs the values. It may be faster if `n_etas` is known, how many
+        rows of the query stand for one of the table.
         """
         if not self.may_collect:
             raise PrcError(
@@ -112,52 +134,36 @@ class InputTable:
         return {name: dtype for name, dtype in self.by.items() if name != c.MODEL}
 
     @property
-    def rows(self) -> pl.LazyFrame:
-        """The rows to count: group columns by the users' names, other columns by internal names."""
+    def all_rows(self) -> pl.LazyFrame:
+        """The rows to count, and those without a score: group columns and, by internal names, others."""
         return self.frame.select(*self.by_exprs, **self.columns)
 
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows to count at a score."""
+        if self.unscored is None or not self.unscored.in_rows:
+            return self.all_rows
+        return self.all_rows.filter(pl.col(c.SCORE).is_not_null())
+
     def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
-        """Return one row per group, in order, with aggregates over `frame` and sums of the tallies."""
+        """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
         # Over `frame` and not over `rows`: Polars would compute the columns of `rows`, and hold them in
         # memory for both uses.
         sums = (test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items())
         if self.by:
-            return self.frame.group_by(*self.by_exprs).agg(*aggregates, *sums).sort(*self.by)
-        # Without `by` a select makes one row of an empty table, which has no group.
-        total = self.frame.select(*aggregates, *sums, pl.len().alias(_LEN))
-        return total.filter(pl.col(_LEN) > 0).drop(_LEN)
-
-
-TOTALS = (c.N_POS, c.POS_BELOW, c.N_NEG, c.NEG_BELOW)
-"""What a group table holds of each class: all examples, and those of them that were never scored."""
-
-
-MANY = 10**9
-"""Stands for a number of negatives that is not known, of which no result depends: where there are many,
-false alerts are as random as Poisson's numbers, whatever their share."""
-
-
-@dataclass(frozen=True)
-class NeverScored:
-    """The examples below all scores; see `inputs.never_scored`."""
-
-    n_pos: int = 0
-    n_neg: int = 0
-    """Numbers that each group of the table has."""
-    frame: pl.LazyFrame | None = None
-    """One row per group that has some: the `by` columns and TOTALS."""
-    in_rows: bool = False
-    """Whether rows of the table without a score are among them."""
-    counts_negatives: bool = True
-    """Whether it is known how many negatives there are."""
-
-
-class KeptCounts:
-    """What was counted of one table, by what was asked."""
-
-    def __init__(self) -> None:
-        self.owner: ScoreTable | None = None
-        self.found: dict[Any, Any] = {}
+            groups = self.frame.group_by(*self.by_exprs).agg(*aggregates, *sums).sort(*self.by)
+        else:  # a select makes one row of an empty table, which has no group
+            total = self.frame.select(*aggregates, *sums, pl.len().alias(_LEN))
+            groups = total.filter(pl.col(_LEN) > 0).drop(_LEN)
+        if self.unscored is None or self.unscored.frame is None:
+            return groups
+        added = self.unscored.frame.select(
+            *self.by, *(n for n in TOTALS if n in groups.collect_schema())
+        )
+        both = pl.concat([groups, added], how="diagonal_relaxed")
+        if not self.by:
+            return both.sum()
+        return both.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
 
 
 @dataclass(frozen=True)
@@ -177,67 +183,26 @@ class ScoreTable(InputTable):
     """The last group columns, if they tell the parts of a field apart."""
     parts: FieldParts | None = field(default=None, kw_only=True)
     """The parts of the field that each group is, if it is one; its rows are weighted then."""
-    unscored: NeverScored | None = field(default=None, kw_only=True)
-    """The examples below all scores; None if there are none."""
-    counts_kept: KeptCounts | None = field(default=None, kw_only=True, compare=False)
-    """What was counted of a table before; None if nothing is to be kept."""
-
-    @property
-    def rows(self) -> pl.LazyFrame:
-        """The rows to count at a score, as of any table."""
-        if self.unscored is None or not self.unscored.in_rows:
-            return self.all_rows
-        return self.all_rows.filter(pl.col(c.SCORE).is_not_null())
-
-    @property
-    def all_rows(self) -> pl.LazyFrame:
-        """The rows, also those without a score."""
-        return super().rows
-
-    def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
-        """Return one row per group, in order, with sums of those that `below=` adds to the table."""
-        groups = super().aggregate_groups(aggregates)
-        if self.unscored is None or self.unscored.frame is None:
-            return groups
-        added = self.unscored.frame.select(
-            *self.by, *(n for n in TOTALS if n in groups.collect_schema())
-        )
-        both = pl.concat([groups, added], how="diagonal_relaxed")
-        if not self.by:
-            return both.sum()
-        return both.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
+    kept: dict[Any, Any] | None = field(default=None, init=False, compare=False)
+    """What was counted of this very table, if that is to be kept; a copy by `replace` has none."""
 
     def keep_counts(self) -> ScoreTable:
         """Return the table, checked now, which keeps what is counted of it for further questions."""
         if self.parts is None:
             run_query(stop_if_broken(self.aggregate_groups([]), self.tallies.checks), self.n_rows)
-        kept = KeptCounts()
-        kept.owner = replace(self, tallies=Tallies(), counts_kept=kept)
-        return kept.owner
-
-    @property
-    def kept(self) -> dict[Any, Any] | None:
-        """What was counted of this very table; a table that was made from one that keeps has none."""
-        kept = self.counts_kept
-        return kept.found if kept is not None and kept.owner is self else None
+        owner = replace(self, tallies=Tallies())
+        object.__setattr__(owner, "kept", {})
+        return owner
 
     @property
     def has_counts(self) -> bool:
-        """Whether the numbers of examples in each group are known."""
         return True
 
     @property
     def has_squares(self) -> bool:
-        """Whether sums of squared weights are known, which tell the error of a sum of weights.
-
-        Those of a field do not: its errors add up over its parts.
-        """
+        """Whether sums of squared weights are known, which tell the error of a sum of weights."""
+        # Those of a field do not: its errors add up over its parts.
         return self.parts is None and (self.weighted or c.POS_SQUARES in self.columns)
-
-    @property
-    def has_few_scores(self) -> bool:
-        """Whether the dtype of the score allows 256 values at most."""
-        return self.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)
 
     def require_example_counts(self, argument: str = "confidence=") -> ScoreTable:
         """Return the table; raise if its sums do not tell the number of examples."""
@@ -304,11 +269,12 @@ class FieldParts:
     """Whether a prevalence is an estimate."""
 
 
-def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:
-    """Return the groups of a table without labels that have rows, and how many, as `name`; checked."""
-    n = pl.len() if table.labelled else table.columns[c.NEG].sum()
-    groups = table.aggregate_groups([n.cast(pl.Int64).alias(name)])
-    return stop_if_broken(groups, table.tallies.checks).select(*table.by, name).filter(pl.col(name) > 0)
+def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+    """Return POS and NEG, what a row adds to either class, from the columns of a table."""
+    if c.LABEL not in columns:
+        return {c.POS: columns[c.POS], c.NEG: columns[c.NEG]}
+    label = columns[c.LABEL]
+    return {c.POS: label.cast(pl.Int64), c.NEG: (~label).cast(pl.Int64)}
 
 
 def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
@@ -323,13 +289,12 @@ def is_stratified(table: InputTable) -> TypeGuard[ScoreTable]:
 
 def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
     """Return whether there may be examples that were never scored."""
-    return isinstance(table, ScoreTable) and table.unscored is not None
+    return table.unscored is not None
 
 
 def counts_negatives(table: InputTable) -> bool:
     """Return whether the negatives are counted; otherwise only those with a score are known."""
-    unscored = table.unscored if isinstance(table, ScoreTable) else None
-    return unscored is None or unscored.counts_negatives
+    return table.unscored is None or table.unscored.counts_negatives
 
 
 def has_unlike_examples(table: InputTable) -> bool:
@@ -355,12 +320,10 @@ class RateTable(InputTable):
 
     @property
     def has_counts(self) -> bool:
-        """Whether the numbers of examples in each group are known."""
         return self.count_dtype is not None
 
     @property
     def has_cells(self) -> bool:
-        """Whether metrics are computed from the four counts of a row, and not from its rates."""
         return self.argument == "cells"
 
     @property

@@ -7,15 +7,13 @@ becomes a check that the query carries with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import refuse_arguments, refuse_kind
-from polars_prcurve.errors import PrcError
-from polars_prcurve.group_numbers import group_number
+from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_arguments, refuse_kind
+from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import (
     Column,
@@ -27,12 +25,19 @@ from polars_prcurve.inputs.column_reader import (
     TypedExpr,
     list_columns,
 )
-from polars_prcurve.inputs.never_scored import Below, read_never_scored
-from polars_prcurve.inputs.point_columns import Cells, Sizes, list_parts, read_points
+from polars_prcurve.inputs.never_scored import Below, add_never_scored
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
-from polars_prcurve.inputs.shared_examples import complete_examples
-from polars_prcurve.inputs.value_checks import check_category, equals_label, label_dtypes
 from polars_prcurve.number_words import format_count
+from polars_prcurve.query_checks import Check, compose_sentence
+
+Cells: TypeAlias = tuple[Column, Column, Column, Column]
+"""The columns of tp, fp, fn and tn."""
+
+Sizes: TypeAlias = tuple[Column | int, Column | int]
+"""The numbers of positives and of negatives behind rates, as columns or as two numbers.
+
+They are null in the rows of a group of which a number is not known.
+"""
 
 NO_MODEL: Any = object()
 """Stands for no column of models, because None may be what a user passed by mistake."""
@@ -49,7 +54,7 @@ def read_input(
     label: Column = "label",
     pos_label: Any = None,
     weight: Column | None = None,
-    counts: Counts | None = None,
+    counts: Counts | Column | None = None,
     rates: tuple[Column, Column] | None = None,
     sizes: Sizes | None = None,
     cells: Cells | None = None,
@@ -62,32 +67,30 @@ def read_input(
     within: Columns = None,
     below: Below | None = None,
     missing: Missing = "raise",
+    labelled: bool = True,
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
 
     `makes` are the names that the result adds to `by`. `made_from` is the user's table, if `frame` is
-    another one with the same groups, such as a long one made from a wide one. `may_collect` is as in
-    `InputTable`. An `example` is left out as a whole if a value is missing in one of its rows, unless
-    its rows are `matched`: made from one row, they share the label and have scores. Scores that are
-    `posteriors` lie in [0, 1]. The columns of `within` are the last group columns.
+    another one with the same groups. An `example` is left out as a whole if a value is missing in one of
+    its rows, unless its rows are `matched`: made from one row, they share the label and have scores.
+    Scores that are `posteriors` lie in [0, 1]. The columns of `within` are the last group columns. If
+    not `labelled`, all rows stand as negatives, of which `counts` says how many each is.
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
     groups, by_dtypes = reader.read_by(by, makes)
     model_name = "" if model is NO_MODEL else _read_model(reader, model, groups, by_dtypes)
     parts = () if within is None else tuple(_read_within(reader, within, groups, by_dtypes))
     if rates is not None or sizes is not None or cells is not None:
-        points = read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score)
-        fields = reader.input_fields(by_dtypes, groups, points.columns)
-        return RateTable(**fields, **points.fields, model_name=model_name)
+        points, more = _read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score)
+        return RateTable(**reader.input_fields(by_dtypes, groups, points), **more, model_name=model_name)
     models = by_dtypes.get(c.MODEL) if matched else None
     wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
-    scores = _read_score(reader, score, posteriors=posteriors, models=wide)
-    if counts is not None:
-        # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
-        refuse_arguments("counts= stands in place of labels and weights", pos_label=pos_label)
-        amounts = _read_counts(reader, counts)
+    scores = _read_score(reader, score, posteriors=posteriors, models=wide, labelled=labelled)
+    if labelled:
+        amounts = _read_amounts(reader, label, pos_label, weight, counts)
     else:
-        amounts = _read_labels(reader, label, pos_label, weight)
+        amounts = _read_numbers_of_rows(reader, counts)
     ids = {} if cluster is None else {c.CLUSTER: _read_id(reader, "cluster", cluster)}
     if stratum is not None and weight is not None:
         ids |= _read_strata(reader, stratum, weight, groups)
@@ -108,25 +111,18 @@ def read_input(
         model_name=model_name,
         within=parts,
     )
-    table = _add_unscored(table, below, in_rows=reader.lets_null_scores)
-    return table.aggregate_scores() if _may_aggregate(table, frame) else table
-
-
-def _add_unscored(table: ScoreTable, below: Below | None, *, in_rows: bool) -> ScoreTable:
-    """Return the table with the examples of `below=`, and of rows without a score, below all scores."""
-    if below is None and not in_rows:
+    if not labelled:
         return table
-    if table.float_sums:
-        raise PrcError(
-            "examples that were never scored count as one each, and counts= holds floats; cast them to "
-            "integers if that is what they are"
-        )
-    unscored = read_never_scored(below, table, in_rows=in_rows)
-    if unscored.frame is not None:  # it may have groups beyond those of the table
-        table = replace(table, group_expr=group_number(table.by))
-    if below is not None and c.EXAMPLE in table.columns:
-        return complete_examples(table, unscored)
-    return replace(table, unscored=unscored)
+    if below is not None or reader.lets_null_scores:
+        table = add_never_scored(table, below, in_rows=reader.lets_null_scores)
+    return table.aggregate_scores() if _scores_repeat(table, frame) else table
+
+
+def read_unlabelled(frame: pl.DataFrame | pl.LazyFrame, **arguments: Any) -> ScoreTable:
+    """Return a table without labels, from arguments of `read_input`; posteriors become Float64."""
+    table = read_input(frame, labelled=False, **arguments)
+    assert isinstance(table, ScoreTable)
+    return table
 
 
 def _read_model(
@@ -157,6 +153,13 @@ class DroppedRows(NamedTuple):
         )
 
 
+_UNLABELLED_ARGUMENTS = ("by", "score", "counts")
+_COLUMN_ARGUMENTS = (
+    *(*_UNLABELLED_ARGUMENTS, "label", "pos_label", "weight", "stratum"),
+    *("rates", "sizes", "cells", "cluster"),
+)
+
+
 def count_dropped_rows(
     frame: pl.DataFrame | pl.LazyFrame,
     *,
@@ -171,46 +174,29 @@ def count_dropped_rows(
     Arguments that do not say what the table holds are ignored. With `id=` models are compared, and
     an example is left out as a whole. What makes weights (`weighing`) needs no scores.
     """
+    names: tuple[str, ...] = _UNLABELLED_ARGUMENTS if unlabelled else _COLUMN_ARGUMENTS
+    columns = {name: given[name] for name in names if given.get(name) is not None}
+    table: InputTable
     if weighing:
         names = ("within", "by", "score", "pos_label", "weight")
         columns = {"label": given.get("label", "label"), **{name: given.get(name) for name in names}}
-        return _subtract_kept(read_parts(frame, **columns, missing="drop", may_collect=True)[0])
-    if unlabelled:
-        columns = {
-            name: given[name] for name in ("by", "score", "counts") if given.get(name) is not None
-        }
-        rows = read_unlabelled(frame, makes=(), may_collect=True, missing="drop", **columns)
-        return _subtract_kept(rows)
-    columns = {name: given[name] for name in _COLUMN_ARGUMENTS if given.get(name) is not None}
-    if id is not None:
-        columns |= {"model": model, "example": id}
-    return _subtract_kept(read_input(frame, makes=(), may_collect=True, missing="drop", **columns))
-
-
-def _subtract_kept(table: InputTable) -> DroppedRows:
-    """Return the rows that a table leaves out, of which it counts all and those that it keeps."""
+        table, _ = read_parts(frame, **columns, missing="drop", may_collect=True)
+    else:
+        columns |= {"labelled": False} if unlabelled else {}
+        columns |= {} if unlabelled or id is None else {"model": model, "example": id}
+        table = read_input(frame, makes=(), may_collect=True, missing="drop", **columns)
     if table.row_counts is None:
         return DroppedRows(0, 0)
     total, kept = table.collect(table.row_counts, "the number of rows left out").row(0)
     return DroppedRows(total - kept, total)
 
 
-_COLUMN_ARGUMENTS = (
-    *("by", "score", "label", "pos_label", "weight", "stratum"),
-    *("counts", "rates", "sizes", "cells", "cluster"),
-)
-
-
-def _may_aggregate(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
-    """Return whether rows of equal score may be added up, and are many."""
-    # Rows of clusters, and of examples under several models, have to stay apart.
-    apart = {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns)
-    return table.labelled and not apart and _scores_repeat(table, frame)
-
-
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
-    """Return whether scores occur ten times on average, by their dtype or a sample of many rows."""
-    few = table.has_few_scores
+    """Return whether rows of equal score may be added up, and are ten on average."""
+    # Rows of clusters, and of examples under several models, have to stay apart.
+    if not table.labelled or {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns):
+        return False
+    few = table.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)  # 256 values at most
     if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
         return few
     size = 8_192
@@ -219,50 +205,6 @@ def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> boo
     # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
     # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
     return (size - distinct) * frame.height > 5 * size**2
-
-
-def read_unlabelled(
-    frame: pl.DataFrame | pl.LazyFrame,
-    *,
-    makes: Iterable[str],
-    may_collect: bool,
-    by: Columns = None,
-    score: Column = "score",
-    counts: Column | None = None,
-    posteriors: bool = False,
-    missing: Missing = "raise",
-) -> ScoreTable:
-    """Return a table without labels, all of whose rows stand as negatives.
-
-    `counts` is how many rows a row stands for. Scores that are `posteriors` become Float64.
-    """
-    reader = ColumnReader(frame, missing, may_collect=may_collect)
-    groups, by_dtypes = reader.read_by(by, makes)
-    advice = "; if scores are not probabilities, pass reference=, a labelled table with scores of the "
-    advice += "same model"
-    scores = _read_score(reader, score, posteriors=posteriors, advice=advice)
-    value, dtype = scores.value, scores.dtype
-    if posteriors:
-        value, dtype = value.cast(pl.Float64), pl.Float64()
-    if counts is None:
-        amounts = {c.LABEL: pl.lit(False)}
-    else:
-        amount, amount_dtype = _read_amount(reader, "counts", counts)
-        if amount_dtype == pl.Float64:
-            raise PrcError(
-                "counts= holds floats, and takes numbers of rows; cast them to integers if that is "
-                "what they are"
-            )
-        _check_sum(reader, amount)
-        amounts = {c.POS: pl.lit(0, dtype=amount_dtype), c.NEG: amount}
-    return ScoreTable(
-        **reader.input_fields(by_dtypes, groups, {c.SCORE: value, **amounts}),
-        score_dtype=dtype,
-        labelled=counts is None,
-        float_sums=False,
-        count_dtype=pl.Int64(),
-        weighted=False,
-    )
 
 
 def read_parts(
@@ -277,25 +219,19 @@ def read_parts(
     missing: Missing = "raise",
     may_collect: bool = False,
 ) -> tuple[InputTable, list[str]]:
-    """Return a table whose groups are the parts of each `by` group, and the names of their columns.
-
-    Only whether they are missing is read of the columns of `score`.
-    """
+    """Return a table whose groups are the parts of each `by` group, and the names of their columns."""
     reader = ColumnReader(frame, missing, may_collect=may_collect)
     groups, by_dtypes = reader.read_by(by, ())
     parts = _read_within(reader, within, groups, by_dtypes)
     for column in list_columns("score=", score):
-        _read_score(reader, column, posteriors=False)
+        _read_score(reader, column)
     amounts = _read_labels(reader, label, pos_label, weight)
     columns = {name: amount for name, (amount, _) in amounts.items()}
     return InputTable(**reader.input_fields(by_dtypes, groups, columns)), parts
 
 
 def _read_within(
-    reader: ColumnReader,
-    within: Columns,
-    groups: list[pl.Expr],
-    by_dtypes: dict[str, pl.DataType],
+    reader: ColumnReader, within: Columns, groups: list[pl.Expr], by_dtypes: dict[str, pl.DataType]
 ) -> list[str]:
     """Add the columns that tell parts apart to the group columns, and return their names."""
     parts, part_dtypes = reader.read_by(within, (), "parts")
@@ -316,56 +252,34 @@ def read_part_labelled(
     pos_label: Any = None,
     missing: Missing,
 ) -> tuple[ScoreTable, ScoreTable | None]:
-    """Return a table with labels for some of its rows, as unlabelled rows, and its labelled rows.
-
-    A null label means that a row has none yet.
-    """
-    table = read_unlabelled(frame, makes=(), may_collect=True, score=score, missing=missing)
+    """Return all rows of a table, as without labels, and those with a label that is not null, if any."""
+    shared: dict[str, Any] = {"makes": (), "may_collect": True, "score": score, "missing": missing}
+    table = read_unlabelled(frame, **shared)
     if label is None:
         return table, None
     labels = ColumnReader(frame, missing, may_collect=True).read_column("label", label)
     if labels.dtype == pl.Null:
         return table, None
-    labelled = read_input(
-        frame.filter(labels.value.is_not_null()),
-        makes=(),
-        may_collect=True,
-        score=score,
-        label=label,
-        pos_label=pos_label,
-        missing=missing,
-    )
+    rows = frame.filter(labels.value.is_not_null())
+    labelled = read_input(rows, label=label, pos_label=pos_label, **shared)
     assert isinstance(labelled, ScoreTable)
     return table, labelled
 
 
 def read_reference(
-    reference: pl.DataFrame | pl.LazyFrame,
-    table: ScoreTable,
-    *,
-    by: Columns = None,
-    score: Column,
-    label: Column,
-    pos_label: Any = None,
-    counts: Counts | None = None,
-    missing: Missing,
+    reference: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, by: Columns = None, **arguments: Any
 ) -> ScoreTable:
     """Return a table with labels that stands beside one without; its groups may tell fewer apart."""
     if not isinstance(reference, pl.DataFrame | pl.LazyFrame):
         raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
     names = set(reference.lazy().collect_schema())
-    given = list_columns("by=", by)
-    roots = [{column} if isinstance(column, str) else set(column.meta.root_names()) for column in given]
-    arguments = {"score": score, "label": label, "pos_label": pos_label, "missing": missing}
+    arguments["by"] = [
+        column
+        for column in list_columns("by=", by)
+        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= names
+    ]
     try:
-        read = read_input(
-            reference,
-            makes=(),
-            may_collect=True,
-            by=[column for column, needed in zip(given, roots, strict=True) if needed <= names],
-            counts=counts,
-            **arguments,
-        )
+        read = read_input(reference, makes=(), may_collect=True, **arguments)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
     assert isinstance(read, ScoreTable)
@@ -393,7 +307,8 @@ def _read_strata(
     most = pl.when(number.is_finite()).then(number).max().over(*groups, key)
     reader.frame = reader.frame.with_columns(most.alias(c.ROW_WEIGHT))
     stands_for = pl.col(c.ROW_WEIGHT)
-    reader.check(value_checks.stratum_checks, amount.what, number, stands_for)
+    reader.check(value_checks.stratum_weight_checks, amount.what, number)
+    reader.check(value_checks.equal_weight_checks, amount.what, number, stands_for)
     return {c.STRATUM: key, c.ROW_WEIGHT: stands_for}
 
 
@@ -404,26 +319,70 @@ def _read_id(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
     return given.value
 
 
+_ADVICE = (
+    "; if scores are not probabilities, pass reference=, a labelled table with scores of the same model"
+)
+
+
 def _read_score(
     reader: ColumnReader,
     score: Column,
     *,
-    posteriors: bool,
+    posteriors: bool = False,
     models: Sequence[str] = (),
-    advice: str = "",
+    labelled: bool = True,
 ) -> ReadColumn:
-    """Return the scores; `models` are the columns that they come from if the table was wide.
-
-    `advice` ends the error of scores that should be `posteriors` and are not.
-    """
+    """Return the scores; `models` are the columns that they come from if the table was wide."""
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
     reader.handle_missing(given, models, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
-    if posteriors:
-        value = given.value.cast(pl.Float64)
-        reader.check(value_checks.posterior_checks, given.what, value, advice)
-    return given
+    if not posteriors:
+        return given
+    value = given.value.cast(pl.Float64)
+    advice = "" if labelled else _ADVICE
+    reader.check(value_checks.posterior_checks, given.what, value, advice=advice)
+    return given if labelled else given._replace(value=value, dtype=pl.Float64())
+
+
+def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedExpr]:
+    """Return LABEL, false in each row without a label; of counts POS, which is 0, and NEG."""
+    if counts is None:
+        return {c.LABEL: (pl.lit(False), pl.Boolean())}
+    amount, dtype = _read_amount(reader, "counts", counts)
+    if dtype == pl.Float64:
+        raise PrcError(
+            "counts= holds floats, and takes numbers of rows; cast them to integers if that is what "
+            "they are"
+        )
+    _check_sum(reader, amount)
+    return {c.POS: (pl.lit(0, dtype=dtype), dtype), c.NEG: (amount, dtype)}
+
+
+def _read_amounts(
+    reader: ColumnReader, label: Column, pos_label: Any, weight: Column | None, counts: Any
+) -> dict[str, TypedExpr]:
+    """Return what each row adds to both classes: LABEL, or POS and NEG, and their squares if known."""
+    if counts is None:
+        return _read_labels(reader, label, pos_label, weight)
+    # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
+    refuse_arguments("counts= stands in place of labels and weights", pos_label=pos_label)
+    has_squares, what = gives_squares(None, counts), "columns, of positives and of negatives"
+    more = "and of their squared weights" if has_squares else "or four with sums of squared weights"
+    listed = list_parts("counts", counts, 4 if has_squares else 2, f"{what}, {more}")
+    amounts = {
+        name: _read_amount(reader, "counts", column)
+        for name, column in zip((c.POS, c.NEG, c.POS_SQUARES, c.NEG_SQUARES), listed, strict=False)
+    }
+    values = [value for value, _ in amounts.values()]
+    for total, squares, column in zip(values, values[2:], listed[2:], strict=False):
+        what = f"counts column {column!r}" if isinstance(column, str) else "counts="
+        sums = total.cast(pl.Float64), squares.cast(pl.Float64)
+        reader.check(value_checks.square_checks, what, *sums)
+    for value, dtype in amounts.values():
+        if dtype.is_integer():
+            _check_sum(reader, value)
+    return amounts
 
 
 def _read_labels(
@@ -432,11 +391,13 @@ def _read_labels(
     """Return LABEL; with weights return POS and NEG, of which one is 0 in each row."""
     given = reader.read_column("label", label)
     value, dtype, _, what = given
-    label_dtypes(pos_label).require(what, dtype)
+    value_checks.label_dtypes(pos_label).require(what, dtype)
     reader.handle_missing(given)
     if pos_label is not None:
-        check_category(what, dtype, pos_label)
-        positive = equals_label(value, pos_label)
+        if isinstance(dtype, pl.Enum) and pos_label not in (known := dtype.categories.to_list()):
+            hint = suggest_names(str(pos_label), known)
+            raise PrcError(f"{what} has no category {pos_label!r}; {hint}")
+        positive = value_checks.equals_label(value, pos_label)
         reader.check(value_checks.pos_label_checks, what, positive, pos_label)
     elif dtype == pl.Boolean:
         positive = value
@@ -458,31 +419,13 @@ def gives_squares(weight: object, counts: Any) -> bool:
     return weight is not None or (isinstance(counts, list | tuple) and len(counts) == 4)
 
 
-def _read_counts(reader: ColumnReader, counts: Counts) -> dict[str, TypedExpr]:
-    """Return POS and NEG, and POS_SQUARES and NEG_SQUARES if there are four columns."""
-    has_squares, what = gives_squares(None, counts), "columns, of positives and of negatives"
-    more = "and of their squared weights" if has_squares else "or four with sums of squared weights"
-    listed = list_parts("counts", counts, 4 if has_squares else 2, f"{what}, {more}")
-    amounts = {
-        name: _read_amount(reader, "counts", column)
-        for name, column in zip((c.POS, c.NEG, c.POS_SQUARES, c.NEG_SQUARES), listed, strict=False)
-    }
-    if has_squares:
-        for (total, _), (squares, _), column in zip(
-            list(amounts.values())[:2], list(amounts.values())[2:], listed[2:], strict=True
-        ):
-            what = f"counts column {column!r}" if isinstance(column, str) else "counts="
-            reader.check(value_checks.square_checks, what, total, squares)
-    for value, dtype in amounts.values():
-        if dtype.is_integer():
-            _check_sum(reader, value)
-    return amounts
-
-
 def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
-    halves = [reader.tallies.sum_per_group(half) for half in value_checks.split_in_halves(count)]
-    reader.tallies.checks += value_checks.total_checks(*halves)
+    # The multiples of 2**32 and the rest: sums of both fit into an Int64.
+    high, low = map(reader.tallies.sum_per_group, (count // 2**32, count % 2**32))
+    total = high.cast(pl.Int128) * 2**32 + low
+    text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
+    reader.tallies.checks.append(Check(total.max() >= 2**63, compose_sentence(text)))
 
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
@@ -495,3 +438,96 @@ def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedEx
     # Sums in the user's dtype could overflow.
     wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
     return value.cast(wide), wide
+
+
+# Published points: rates, with or without sizes, and cumulative counts --------------------------
+
+# A row is a point of a ROC curve: what is flagged at one threshold. Rates say which share of each class
+# it is. The four cells say how many, and tools that count report one row of them per threshold.
+
+
+def _read_points(
+    reader: ColumnReader,
+    *,
+    rates: tuple[Column, Column] | None,
+    sizes: Sizes | None,
+    cells: Cells | None,
+    score: Column,
+) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
+    """Return the columns of points, of `cells=` or `rates=`, and the other fields of a `RateTable`."""
+    if cells is not None:
+        columns, score_dtype = _read_cells(reader, cells, score)
+        return columns, {"argument": "cells", "count_dtype": pl.Int64(), "score_dtype": score_dtype}
+    if rates is None:
+        raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
+    points = {}
+    pair = list_parts("rates", rates, 2, "columns, of recall and of fpr")
+    for name, column in zip(("recall", "fpr"), pair, strict=True):
+        given = reader.read_column("rates", column)
+        value_checks.RATE_DTYPES.require(given.what, given.dtype)
+        reader.handle_missing(given)
+        reader.check(value_checks.rate_checks, given.what, given.value)
+        points[name] = given.value.cast(pl.Float64)
+    if sizes is None:
+        return points, {"count_dtype": None}
+    listed = list_parts("sizes", sizes, 2, "columns or whole numbers, of positives and of negatives")
+    n_pos, n_neg = (
+        _read_count(reader, "sizes", size, may_be_null=True)
+        if isinstance(size, str | pl.Expr)
+        else pl.lit(float(read_whole_number("sizes=", size, 0)))
+        for size in listed
+    )
+    points |= {"tp": points["recall"] * n_pos, "fp": points["fpr"] * n_neg}  # which are not rounded
+    points |= {"fn": n_pos - points["tp"], "tn": n_neg - points["fp"]}
+    return points, {"count_dtype": pl.Float64()}
+
+
+def list_parts(argument: str, given: Any, number: int, what: str) -> list[Any]:
+    """Return the columns that an argument lists; raise if there are not as many as it takes."""
+    expected = f"{('two', 'four')[number == 4]} {what}"
+    parts = read_list(f"{argument}=", given, expected)
+    if len(parts) != number:
+        raise refuse_kind(f"{argument}=", expected, given)
+    return parts
+
+
+def _read_cells(
+    reader: ColumnReader, cells: Cells, score: Column
+) -> tuple[dict[str, pl.Expr], pl.DataType | None]:
+    """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE with its dtype if there is a score."""
+    listed = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
+    counts = {
+        name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
+        for name, column in zip(("tp", "fp", "fn", "tn"), listed, strict=True)
+    }
+    points = {
+        # A class without examples makes 0/0, and its rate is null.
+        "recall": (counts["tp"] / (counts["tp"] + counts["fn"])).fill_nan(None),
+        "fpr": (counts["fp"] / (counts["fp"] + counts["tn"])).fill_nan(None),
+        **counts,
+    }
+    if isinstance(score, str) and score == "score" and score not in reader.schema:
+        return points, None  # the default, of a table that has no thresholds
+    given = reader.read_column("score", score)
+    value_checks.SCORE_DTYPES.require(given.what, given.dtype)
+    return {**points, c.SCORE: given.value}, given.dtype
+
+
+def _read_count(
+    reader: ColumnReader, argument: str, column: Column, *, may_be_null: bool = False
+) -> pl.Expr:
+    """Return a column of whole numbers; it `may_be_null`, as a Float64, where a number is not known."""
+    given = reader.read_column(argument, column)
+    value = given.value
+    if may_be_null:
+        value = value.cast(pl.Float64)
+        if given.dtype == pl.Null:
+            return value
+        value = value.fill_nan(None)
+    if not given.dtype.is_numeric():
+        raise PrcError(f"{given.what} is {given.dtype}; expected whole numbers >= 0")
+    if not may_be_null:
+        reader.handle_missing(given)
+    reader.check(value_checks.amount_checks, given.what, value)
+    reader.check(value_checks.whole_checks, given.what, value.cast(pl.Float64))
+    return value

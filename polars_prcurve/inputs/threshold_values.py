@@ -29,10 +29,7 @@ def read_threshold_list(argument: str, given: Iterable[Any], dtype: pl.DataType)
 
 
 def to_least_scores(numbers: Sequence[RealNumber | None], dtype: pl.DataType) -> pl.Series:
-    """Return for each number the least value of the score's dtype that is not below it.
-
-    It is null where all values of the dtype are below the number, so that no score reaches it.
-    """
+    """Return for each number the least value of the dtype not below it; null if all are below."""
     values = [None if number is None else _find_least_score(number, dtype) for number in numbers]
     return pl.Series(values, dtype=dtype)
 
@@ -69,39 +66,32 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
 def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
     """Return the least value of a dtype that is not below a number, or None if all are."""
     if dtype.is_float():
-        return _find_least_float(number, dtype)
+        import numpy as np
+
+        nearest = round_to_float(number)
+        if nearest < number:
+            nearest = math.nextafter(nearest, math.inf)
+        # A shorter float is a longer float, so the least one above the least longer one is the answer.
+        with np.errstate(over="ignore"):
+            held = getattr(np, _FLOAT_TYPES[dtype.base_type()])(nearest)
+        if float(held) < nearest:  # as Python floats: NumPy would round the longer one first
+            held = np.nextafter(held, held.dtype.type(math.inf))
+        return float(held) + 0.0  # 0.0 in place of -0.0
+    digits, scale = 0, 0
     if isinstance(dtype, pl.Decimal):
         digits, scale = dtype.precision or 38, dtype.scale
-        least = _find_least_integer(number * 10**scale, 1 - 10**digits, 10**digits - 1)
-        # By its digits: division would round.
-        parts = None if least is None else (int(least < 0), tuple(map(int, str(abs(least)))), -scale)
-        return None if parts is None else Decimal(parts)
-    if dtype == pl.Boolean:
-        least = _find_least_integer(number, 0, 1)
-        return None if least is None else bool(least)
-    return _find_least_integer(number, *_INTEGER_RANGES[dtype.base_type()])
-
-
-def _find_least_integer(number: RealNumber, low: int, high: int) -> int | None:
-    if number > high:
+        low, high = 1 - 10**digits, 10**digits - 1
+    else:
+        low, high = (0, 1) if dtype == pl.Boolean else _INTEGER_RANGES[dtype.base_type()]
+    scaled = number * 10**scale
+    if scaled > high:
         return None
-    return low if number <= low else math.ceil(number)
-
-
-def _find_least_float(number: RealNumber, dtype: pl.DataType) -> float:
-    """Return the least float of this width that is not below a number; infinity is one, too."""
-    import numpy as np
-
-    nearest = round_to_float(number)
-    if nearest < number:
-        nearest = math.nextafter(nearest, math.inf)
-    # A shorter float is a longer float, so the least one above the least longer one is the answer.
-    width = _FLOAT_TYPES[dtype.base_type()]
-    with np.errstate(over="ignore"):
-        held = getattr(np, width)(nearest)
-    if float(held) < nearest:  # as Python floats: NumPy would round the longer one first
-        held = np.nextafter(held, held.dtype.type(math.inf))
-    return float(held) + 0.0  # 0.0 in place of -0.0
+    least = low if scaled <= low else math.ceil(scaled)
+    if dtype == pl.Boolean:
+        return bool(least)
+    if isinstance(dtype, pl.Decimal):  # by its digits: division would round
+        return Decimal((int(least < 0), tuple(map(int, str(abs(least)))), -scale))
+    return least
 
 
 _FLOAT_TYPES: dict[Any, str] = {pl.Float16: "float16", pl.Float32: "float32", pl.Float64: "float64"}

@@ -8,6 +8,7 @@ method reads a sum from the table of groups (see `score_table`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -16,15 +17,14 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence
 
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """A function from a Boolean expression to the number of rows in which it is true, as a scalar."""
 
 SCORE_DTYPES = DtypeRule(
-    selectors.numeric() | selectors.boolean(),
-    "; a score is a float, an integer, a Decimal or a Boolean",
+    selectors.numeric() | selectors.boolean(), "; a score is a float, an integer, a Decimal or a Boolean"
 )
 AMOUNT_DTYPES = DtypeRule(selectors.numeric(), "; expected numbers >= 0")
 POSTERIOR_DTYPES = DtypeRule(
@@ -35,11 +35,76 @@ ETA_DTYPES = DtypeRule(selectors.numeric() | selectors.by_dtype(pl.Null), "; exp
 RATE_DTYPES = DtypeRule(selectors.numeric(), "; expected rates in [0, 1]")
 
 
-def _row_check(n: pl.Expr, what: str, trouble: str, todo: str) -> Check:
-    """Return the check that n is 0, the number of rows in which something is wrong."""
-    return Check(
-        n > 0, compose_sentence(f"{what} is {trouble} in ", n.cast(pl.String), f" row(s); {todo}")
-    )
+def count_check(n: pl.Expr, before: str, after: str) -> Check:
+    """Return the check that n is 0, with the number between the two halves of its sentence."""
+    return Check(n > 0, compose_sentence(before, n.cast(pl.String), after))
+
+
+@dataclass(frozen=True)
+class ValueRule:
+    """What no row of a column may be; called with the column, it returns the check of that."""
+
+    is_wrong: Callable[..., pl.Expr]
+    trouble: str
+    todo: str
+
+    def __call__(self, count: RowCounter, what: str, *values: pl.Expr, advice: str = "") -> list[Check]:
+        n = count(self.is_wrong(*values))
+        return [count_check(n, f"{what} is {self.trouble} in ", f" row(s); {self.todo}{advice}")]
+
+
+_IS_MISSING = 'filter those rows out, or pass missing="drop" to a frame method'
+_null_checks = ValueRule(lambda value: value.is_null(), "null", _IS_MISSING)
+_nan_checks = ValueRule(lambda value: value.cast(pl.Float64).is_nan(), "NaN", _IS_MISSING)
+amount_checks = ValueRule(
+    # NaN is above every number in Polars, so one comparison finds it and infinity.
+    lambda value: (value < 0) | (value.cast(pl.Float64) >= float("inf")),
+    "negative, infinite or NaN",
+    "expected finite numbers >= 0",
+)
+whole_checks = ValueRule(
+    lambda number: (number != number.floor()) | (number >= 2.0**62),
+    "no whole number below 2**62",
+    "expected numbers of examples, neither shares nor sums of weights",
+)
+square_checks = ValueRule(
+    # Squares may be 0 beside a weight so small that its square is no float.
+    lambda total, squares: squares > total * total * (1 + 1e-9),
+    "no sum of squared weights beside its count",
+    "expected sums of the squares of the same weights, as counts(weight=) gives them",
+)
+rate_checks = ValueRule(
+    lambda value: ~value.is_between(0, 1), "outside [0, 1]", "expected rates, not percent"
+)
+posterior_checks = ValueRule(
+    lambda value: (value < 0) | (value > 1),  # true of NaN, which is above every number
+    "outside [0, 1] or NaN",
+    "expected probabilities of the positive class",
+)
+_eta_checks = ValueRule(
+    lambda eta: (eta < 0) | (eta > 1), "outside [0, 1]", "expected shares, not percent"
+)
+inner_eta_checks = ValueRule(
+    lambda eta: (eta <= 0) | (eta >= 1),  # where the odds are infinite or 0
+    "not between 0 and 1",
+    "expected shares of positives, not percent, and neither 0 nor 1",
+)
+_STRATUM_WEIGHT = "pass the rows of its stratum over those that were drawn from it"
+stratum_weight_checks = ValueRule(
+    lambda weight: (weight > 0) & ((weight < 1 - 1e-9) | (weight > 2.0**53)),
+    "below 1 or above 2**53",
+    f"beside stratum= {_STRATUM_WEIGHT}",
+)
+equal_weight_checks = ValueRule(
+    lambda weight, of_stratum: (weight > 0) & (weight < of_stratum * (1 - 1e-9)),
+    "less than elsewhere in its stratum",
+    _STRATUM_WEIGHT,
+)
+
+
+def eta_checks(count: RowCounter, eta: pl.Expr) -> list[Check]:
+    """Return a check that prevalences lie in [0, 1] and are not NaN."""
+    return _eta_checks(count, "eta=", eta)
 
 
 def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -51,28 +116,21 @@ def missing_checks(
     count: RowCounter, what: str, value: pl.Expr, *, nan: bool, null: bool = True
 ) -> list[Check]:
     """Return checks that no value is null, and, with `nan`, that none is NaN."""
-    todo = 'filter those rows out, or pass missing="drop" to a frame method'
-    checks = [_row_check(count(value.is_null()), what, "null", todo)] if null else []
-    if nan:
-        checks.append(_row_check(count(value.cast(pl.Float64).is_nan()), what, "NaN", todo))
-    return checks
+    checks = _null_checks(count, what, value) if null else []
+    return checks + (_nan_checks(count, what, value) if nan else [])
 
 
 def label_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
     """Return checks that all numeric labels are in {0, 1}, or all in {-1, 1}."""
-    todo = "expected {0, 1} or {-1, 1}, or pass pos_label="
+    todo = "; expected {0, 1} or {-1, 1}, or pass pos_label="
     zeros, ones, minus_ones = (count(value == valid) for valid in (0, 1, -1))
     others = count(value.is_not_null()) - zeros - ones - minus_ones
-    mixed = compose_sentence(
-        f"{what} mixes ",
-        zeros.cast(pl.String),
-        " row(s) of 0 with ",
-        minus_ones.cast(pl.String),
-        f" of -1; {todo}",
-    )
+    both = (zeros.cast(pl.String), " row(s) of 0 with ", minus_ones.cast(pl.String))
     return [
-        _row_check(others, what, "not binary", todo),
-        Check((zeros > 0) & (minus_ones > 0), mixed),
+        count_check(others, f"{what} is not binary in ", f" row(s){todo}"),
+        Check(
+            (zeros > 0) & (minus_ones > 0), compose_sentence(f"{what} mixes ", *both, f" of -1{todo}")
+        ),
     ]
 
 
@@ -85,80 +143,6 @@ def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label:
     )
     sentence = compose_sentence(f"{what} holds ", rows.cast(pl.String), text)
     return [Check((rows > 0) & (count(positive) == 0), sentence)]
-
-
-def amount_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
-    """Return a check that weights or counts are finite and not negative."""
-    # NaN is above every number in Polars, so one comparison finds it and infinity.
-    wrong = (value < 0) | (value.cast(pl.Float64) >= float("inf"))
-    return [_row_check(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")]
-
-
-def stratum_checks(count: RowCounter, what: str, weight: pl.Expr, of_stratum: pl.Expr) -> list[Check]:
-    """Return checks that a weight is a number of rows, and that of all rows of its stratum."""
-    todo = "pass the rows of its stratum over those that were drawn from it"
-    beyond = (weight > 0) & ((weight < 1 - 1e-9) | (weight > 2.0**53))
-    unequal = (weight > 0) & (weight < of_stratum * (1 - 1e-9))
-    return [
-        _row_check(count(beyond), what, "below 1 or above 2**53", f"beside stratum= {todo}"),
-        _row_check(count(unequal), what, "less than elsewhere in its stratum", todo),
-    ]
-
-
-def square_checks(count: RowCounter, what: str, total: pl.Expr, squares: pl.Expr) -> list[Check]:
-    """Return a check that sums of squared weights can belong to sums of weights.
-
-    They may be 0 beside a weight so small that its square is no float.
-    """
-    total, squares = total.cast(pl.Float64), squares.cast(pl.Float64)
-    wrong = squares > total * total * (1 + 1e-9)
-    todo = "expected sums of the squares of the same weights, as counts(weight=) gives them"
-    return [_row_check(count(wrong), what, "no sum of squared weights beside its count", todo)]
-
-
-def whole_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
-    """Return a check that counts are whole numbers, and fit an Int64."""
-    number = value.cast(pl.Float64)
-    wrong = (number != number.floor()) | (number >= 2.0**62)
-    todo = "expected numbers of examples, neither shares nor sums of weights"
-    return [_row_check(count(wrong), what, "no whole number below 2**62", todo)]
-
-
-def split_in_halves(count: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return the multiples of 2**32 in an integer, and the rest: sums of both fit into an Int64."""
-    return count // 2**32, count % 2**32
-
-
-def total_checks(high: pl.Expr, low: pl.Expr) -> list[Check]:
-    """Return a check that counts of a group, summed in halves, add up to an Int64."""
-    total = high.cast(pl.Int128) * 2**32 + low
-    text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
-    return [Check(total.max() >= 2**63, compose_sentence(text))]
-
-
-def rate_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
-    """Return a check that rates lie in [0, 1]."""
-    outside = ~value.is_between(0, 1)
-    return [_row_check(count(outside), what, "outside [0, 1]", "expected rates, not percent")]
-
-
-def posterior_checks(count: RowCounter, what: str, value: pl.Expr, advice: str = "") -> list[Check]:
-    """Return a check that posteriors lie in [0, 1] and are not NaN; `advice` is for other scores."""
-    todo = f"expected probabilities of the positive class{advice}"
-    outside = (value < 0) | (value > 1)  # true of NaN, which is above every number
-    return [_row_check(count(outside), what, "outside [0, 1] or NaN", todo)]
-
-
-def eta_checks(count: RowCounter, eta: pl.Expr) -> list[Check]:
-    """Return a check that prevalences lie in [0, 1] and are not NaN."""
-    outside = (eta < 0) | (eta > 1)  # true of NaN, which is above every number
-    return [_row_check(count(outside), "eta=", "outside [0, 1]", "expected shares, not percent")]
-
-
-def inner_eta_checks(count: RowCounter, what: str, eta: pl.Expr) -> list[Check]:
-    """Return a check that prevalences lie between 0 and 1, where the odds are finite and not 0."""
-    todo = "expected shares of positives, not percent, and neither 0 nor 1"
-    return [_row_check(count((eta <= 0) | (eta >= 1)), what, "not between 0 and 1", todo)]
 
 
 # The positive label: which labels can equal it, and which rows do -------------------------------
@@ -205,14 +189,6 @@ def _is_literal(value: Any) -> bool:
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         return False
     return True
-
-
-def check_category(what: str, dtype: pl.DataType, pos_label: Any) -> None:
-    """Raise if the dtype is an Enum without the positive label."""
-    if isinstance(dtype, pl.Enum) and pos_label not in dtype.categories.to_list():
-        raise PrcError(
-            f"{what} has no category {pos_label!r}; {suggest_names(str(pos_label), dtype.categories)}"
-        )
 
 
 def equals_label(value: pl.Expr, pos_label: Any) -> pl.Expr:

@@ -15,20 +15,19 @@ from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES, is_missing
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 
+_SCORE_COLUMNS = "column names, as a list"
+_WEIGHT, _ROWS = f"{c.RESERVED}weight", f"{c.RESERVED}rows"
+
 
 def unpivot_scores(
     frame: pl.LazyFrame, scores: Sequence[str], *, name: str, score: str, row: str | None
 ) -> pl.LazyFrame:
-    """Return a row for each row and score column of a table; other columns are repeated.
-
-    The column `name` holds the name of the score column, `score` the score, and `row` the row number.
-    """
-    columns = _read_score_columns(scores)
+    """Return a row for each row and score column: `name`, its name, `score`, and the number `row`."""
+    columns = read_list("scores=", scores, _SCORE_COLUMNS, single=str)
     _check_new_names(name=name, score=score, row=row)
-    new = [name, score, *_optional_name(row)]
-    others = _find_other_columns(frame.collect_schema(), "scores", columns, new)
+    others = _find_other_columns(frame.collect_schema(), "scores", columns, [name, score, row])
     labels = pl.Series(name, columns, dtype=pl.String)
-    return _stack_columns(frame, {score: columns}, labels, others, row)
+    return _stack_columns(frame, score, columns, labels, others=others, row=row)
 
 
 class StackedTable(NamedTuple):
@@ -45,11 +44,8 @@ class StackedTable(NamedTuple):
 
 
 def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:
-    """Return a row for each model and row of a table with one score column per model.
-
-    With `drop` a row is left out for all models if one score is missing.
-    """
-    scores = _read_score_columns(scores, "score=")
+    """Return a row per model and row; with `drop` none of a row in which one score is missing."""
+    scores = read_list("score=", scores, _SCORE_COLUMNS, single=str)
     schema = frame.collect_schema()
     _check_known(schema, "score", scores)
     score = " or ".join(scores)
@@ -57,7 +53,8 @@ def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTabl
         frame = frame.filter(
             ~pl.any_horizontal(is_missing(c.select_column(n), schema[n]) for n in scores)
         )
-    new = [c.MODEL, *_name_new(score, schema), c.EXAMPLE]
+    # One model keeps the name of its column.
+    new = [c.MODEL, None if score in schema else score, c.EXAMPLE]
     others = _find_other_columns(schema, "score", scores, new)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
     rows, names = _number_rows(frame, c.EXAMPLE), pl.Enum(scores)
@@ -67,11 +64,6 @@ def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTabl
         for name in scores
     )
     return StackedTable(pl.concat(models), score, c.MODEL)
-
-
-def _name_new(score: str, schema: pl.Schema) -> list[str]:
-    """Return the name of stacked scores if it is a new one; one model keeps that of its column."""
-    return [] if score in schema else [score]
 
 
 def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
@@ -89,11 +81,11 @@ def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) ->
         )
     columns = list(scores.values())
     score, is_class = " or ".join(map(str, columns)), f"{label} (one class)"
-    others = _find_other_columns(schema, "score", columns, [*_name_new(score, schema), is_class])
+    new = [None if score in schema else score, is_class]
+    others = _find_other_columns(schema, "score", columns, new)
     classes = read_classes(label, schema[label], list(scores)).alias(c.CLASS)
-    present = _check_all_occur(frame, label, classes, "score")
-    frame = frame.join(present, how="cross", maintain_order="left")
-    long = _stack_columns(frame, {score: columns}, classes, others, c.EXAMPLE)
+    frame = _check_all_occur(frame, label, classes, "score")
+    long = _stack_columns(frame, score, columns, classes, others=others, row=c.EXAMPLE)
     long = long.with_columns((c.select_column(label) == pl.col(c.CLASS)).alias(is_class))
     return StackedTable(long, score, c.CLASS, label=is_class)
 
@@ -110,8 +102,8 @@ def one_vs_rest(
 ) -> pl.LazyFrame:
     """Return a row for each row and class of a table, with a Boolean `label`: is the row of that class?
 
-    `scores` holds the score column of each class. The column `name` holds the class. With `mix`, the
-    share of each class in the field, `weight` brings the classes of the table to these shares.
+    The column `name` holds the class. With `mix`, the share of each class in the field, `weight` brings
+    the classes of the table to these shares.
     """
     schema = frame.collect_schema()
     _check_known(schema, "label", [label])
@@ -119,55 +111,41 @@ def one_vs_rest(
         raise refuse_kind("scores=", "a mapping from each class to its score column", scores)
     _check_new_names(name=name, score=score, row=row)
     columns = list(scores.values())
-    new = [name, score, *_optional_name(row), *(["label"] if label != "label" else [])]
-    new += [] if mix is None else ["weight"]
+    new = [name, score, row, "label" if label != "label" else None, None if mix is None else "weight"]
     others = _find_other_columns(schema, "scores", columns, new)
     classes = read_classes(label, schema[label], list(scores)).alias(name)
-    present = _check_all_occur(frame, label, classes, "scores")
-    frame = frame.join(present, how="cross", maintain_order="left")
+    frame = _check_all_occur(frame, label, classes, "scores")
     if mix is not None:
-        shares = _read_mix(label, schema[label], mix, classes)
-        frame = frame.join(
-            _build_class_weights(frame, label, shares), on=label, how="left", maintain_order="left"
-        )
-        frame, others = frame.with_columns(pl.col(_WEIGHT).fill_null(1.0)), [*others, _WEIGHT]
-    long = _stack_columns(frame, {score: columns}, classes, others, row)
+        frame = _join_class_weights(frame, label, schema[label], mix, classes)
+        others = [*others, _WEIGHT]
+    long = _stack_columns(frame, score, columns, classes, others=others, row=row)
     long = long.with_columns((c.select_column(label) == c.select_column(name)).alias("label"))
     return long if mix is None else long.select(pl.exclude(_WEIGHT), pl.col(_WEIGHT).alias("weight"))
 
 
-_WEIGHT = f"{c.RESERVED}weight"
-
-
-def _read_mix(label: str, dtype: pl.DataType, mix: object, classes: pl.Series) -> pl.DataFrame:
-    """Return the classes of `mix=`, as a column `label`, and their shares of the whole in _WEIGHT."""
+def _join_class_weights(
+    frame: pl.LazyFrame, label: str, dtype: pl.DataType, mix: object, classes: pl.Series
+) -> pl.LazyFrame:
+    """Add _WEIGHT, the share of the class of a row in the field, by `mix`, over that in the table."""
     given = read_shares("mix=", mix)
     known = read_classes(label, dtype, list(given))
     if lacking := [value for value in classes.to_list() if value not in known.to_list()]:
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking[0]!r}")
     shares = pl.Series(_WEIGHT, [*given.values()], dtype=pl.Float64)
-    return pl.DataFrame([known.alias(label), shares / math.fsum(shares)])
-
-
-def _build_class_weights(frame: pl.LazyFrame, label: str, shares: pl.DataFrame) -> pl.LazyFrame:
-    """Return one row per class with its share in the field over its share in the table, as _WEIGHT.
-
-    The query stops if a class of the table has no share, or a class with a share has no rows.
-    """
-    n, of_class = pl.col(_ROWS), c.select_column(label)
-    counts = frame.filter(of_class.is_not_null()).group_by(label).agg(pl.len().alias(_ROWS))
-    both = counts.join(shares.lazy(), on=label, how="full", coalesce=True)
+    field = pl.LazyFrame([known.alias(label), shares / math.fsum(shares)])
+    n, weight = pl.col(_ROWS), pl.col(_WEIGHT)
+    counts = (
+        frame.filter(c.select_column(label).is_not_null()).group_by(label).agg(pl.len().alias(_ROWS))
+    )
+    no_rows = n.is_null() & (weight > 0) & (n.sum() > 0)
     checks = [
-        _class_check(n.is_not_null() & pl.col(_WEIGHT).is_null(), label, "mix= has no share for"),
-        _class_check(
-            n.is_null() & (pl.col(_WEIGHT) > 0) & (n.sum() > 0), label, "no row of the table is of"
-        ),
+        _class_check(n.is_not_null() & weight.is_null(), label, "mix= has no share for"),
+        _class_check(no_rows, label, "no row of the table is of"),
     ]
-    weight = pl.col(_WEIGHT) * (n.sum() / n)
-    return stop_if_broken(both, checks).filter(n.is_not_null()).select(label, weight.alias(_WEIGHT))
-
-
-_ROWS = f"{c.RESERVED}rows"
+    both = stop_if_broken(counts.join(field, on=label, how="full", coalesce=True), checks)
+    weights = both.filter(n.is_not_null()).select(label, (weight * (n.sum() / n)).alias(_WEIGHT))
+    frame = frame.join(weights, on=label, how="left", maintain_order="left")
+    return frame.with_columns(weight.fill_null(1.0))
 
 
 def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
@@ -181,11 +159,6 @@ def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
     return Check(test.any(), text)
 
 
-def _read_score_columns(scores: Any, argument: str = "scores=") -> list[Any]:
-    """Return the names of score columns as a list."""
-    return read_list(argument, scores, "column names, as a list", single=str)
-
-
 def _check_new_names(*, name: object, score: object, row: object) -> None:
     """Raise unless the names of new columns are texts; `row` may be None."""
     for argument, new in (("name=", name), ("score=", score), *([] if row is None else [("row=", row)])):
@@ -197,23 +170,20 @@ def _check_new_names(*, name: object, score: object, row: object) -> None:
 
 def _stack_columns(
     frame: pl.LazyFrame,
-    listed: dict[str, list[str]],
+    score: str,
+    columns: list[str],
     names: pl.Series,
+    *,
     others: list[str],
     row: str | None,
 ) -> pl.LazyFrame:
-    """Return a row for each row and each of `names`, with `others` and the values of `listed`.
-
-    `listed` holds for each new column the columns that it takes its values from, one per name.
-    """
+    """Return a row for each row and each of `names`, with `others`, and a `score` of `columns`."""
     if row is not None:
-        frame = _number_rows(frame, row)
+        frame, others = _number_rows(frame, row), [row, *others]
     name = pl.lit(names.implode()).first().alias(names.name)
-    values = [
-        pl.concat_list(*map(c.select_column, columns)).alias(new) for new, columns in listed.items()
-    ]
-    kept = map(c.select_column, [*_optional_name(row), *others])
-    return frame.select(*kept, name, *values).explode(selectors.by_name(names.name, *listed))
+    values = pl.concat_list(*map(c.select_column, columns)).alias(score)
+    kept = map(c.select_column, others)
+    return frame.select(*kept, name, values).explode(selectors.by_name(names.name, score))
 
 
 def _number_rows(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
@@ -221,17 +191,10 @@ def _number_rows(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
     return frame.with_row_index(name).with_columns(c.select_column(name).cast(pl.Int64))
 
 
-def _optional_name(row: str | None) -> list[str]:
-    return [] if row is None else [row]
-
-
 def _find_other_columns(
-    schema: pl.Schema, argument: str, columns: list[str], new: list[str]
+    schema: pl.Schema, argument: str, columns: list[str], new: list[str | None]
 ) -> list[str]:
-    """Return the columns other than score columns, which are repeated; `argument` names these.
-
-    Raise if the score columns do not fit together, or one of the `new` columns is there already.
-    """
+    """Return the columns that are repeated; raise if score columns differ, or one of `new` is there."""
     if not columns:
         raise PrcError(f"{argument}= needs at least one score column; got none")
     _check_known(schema, argument, columns)
@@ -246,7 +209,7 @@ def _find_other_columns(
             "rounded"
         )
     others = [column for column in schema if column not in columns]
-    for column in new:
+    for column in (name for name in new if name is not None):
         if column in others or new.count(column) > 1:
             raise PrcError(f"the result would have two columns {column!r}; rename one")
     return others
@@ -278,10 +241,7 @@ def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Serie
 
 
 def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argument: str) -> pl.LazyFrame:
-    """Return one row with a guard: the query stops if a class is absent from a table that has labels.
-
-    The `argument` is the one that names the classes.
-    """
+    """Return the table with a guard: the query stops if it has labels, and none of a class."""
     n_labels = f"{c.RESERVED}labels"
     class_of = {f"{c.RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
     sums = ((c.select_column(label) == value).sum().alias(name) for name, value in class_of.items())
@@ -293,4 +253,5 @@ def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argume
             f"label column {label!r} holds ", labels.cast(pl.String), f"{text}{argument}="
         )
         checks.append(Check((labels > 0) & (pl.col(name).sum() == 0), sentence))
-    return stop_if_broken(totals, checks).select(n_labels)
+    present = stop_if_broken(totals, checks).select(n_labels)
+    return frame.join(present, how="cross", maintain_order="left")

@@ -84,11 +84,6 @@ class _Posteriors(NamedTuple):
     """The number of distinct posteriors in each group."""
 
     @property
-    def firsts(self) -> NDArray[np.int64]:
-        """The place of each group's first posterior."""
-        return self.sizes.cumsum() - self.sizes
-
-    @property
     def rows(self) -> NDArray[np.float64]:
         """The number of rows in each group."""
         return self.sum_per_group(self.n)
@@ -97,7 +92,9 @@ class _Posteriors(NamedTuple):
         """Return the sums of values, of which there is one for each posterior."""
         import numpy as np
 
-        return np.add.reduceat(values, self.firsts) if self.sizes.size > 0 else values
+        return (
+            np.add.reduceat(values, self.sizes.cumsum() - self.sizes) if self.sizes.size > 0 else values
+        )
 
     def keep(self, kept: NDArray[np.bool_]) -> _Posteriors:
         """Return the posteriors of some groups."""
@@ -140,10 +137,7 @@ def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
 def _estimate_by_em(
     posteriors: _Posteriors, *, start: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the estimate, the iterations and whether it converged, of all groups at once.
-
-    `start` is the prevalence of training.
-    """
+    """Return the estimate, the iterations and whether it converged, of all groups at once."""
     import numpy as np
 
     active = np.arange(len(posteriors.sizes))  # groups that have not converged yet
@@ -172,13 +166,11 @@ def _estimate_by_em(
 def _find_limits(
     posteriors: _Posteriors, eta_train: float, eta: NDArray[np.float64], confidence: float
 ) -> list[NDArray[np.float64]]:
-    """Return the least and the greatest prevalence whose likelihood is near that of the estimate.
-
-    The likelihood rises up to its maximum and falls from there. Where EM stopped before the maximum, the
-    interval is of all that is nearly as likely as the estimate, and so it is too wide.
-    """
+    """Return the least and the greatest prevalence whose likelihood is near that of the estimate."""
     import numpy as np
 
+    # The likelihood rises up to its maximum and falls from there. Where EM stopped before the maximum,
+    # the interval is of all that is nearly as likely as the estimate, and so it is too wide.
     positive, negative = posteriors.p / eta_train, (1 - posteriors.p) / (1 - eta_train)
 
     def likelihood(at: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,18 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import (
-    MOST_REPEATS,
-    read_list,
-    read_number,
-    read_pair,
-    read_whole_number,
-    refuse_kind,
-    refuse_objects,
-    round_to_float,
-    take_frame,
-)
+from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, find_repeats, list_names
 from polars_prcurve.group_numbers import join_groups
@@ -39,13 +30,9 @@ from polars_prcurve.inputs.column_reader import (
     read_group_keys,
 )
 from polars_prcurve.inputs.score_table import InputTable, RateTable, counts_negatives
-from polars_prcurve.prevalence.uncertain_eta import (
-    UNCERTAIN_ETA_COLUMNS,
-    add_uncertain_eta,
-    has_uncertain_eta,
-    uncertain_eta_troubles,
-    warn_of_refuted_estimates,
-)
+from polars_prcurve.inputs.value_checks import count_check
+from polars_prcurve.prevalence import uncertain_eta as estimates
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 if TYPE_CHECKING:
@@ -86,11 +73,6 @@ class EtaTable:
         """Whether a null may stand for the own prevalence of a group, which needs its class sizes."""
         return self.holds_own is not False
 
-    @property
-    def has_one_row_per_group(self) -> bool:
-        """Whether each group gets one row, because there is one prevalence and one copy."""
-        return self.etas_per_group == 1 and self.copies == 1
-
     def let_own_differ(self, *, depends_on_eta: bool) -> EtaTable:
         """Return the grid, in which own prevalences may differ if nothing asked depends on them."""
         if depends_on_eta or self.etas_per_group != 1:
@@ -103,15 +85,14 @@ class EtaTable:
         `carrier` is the argument with which it would.
         """
         if self.uncertain or c.ETA_LOW in self.carried:  # fields carry what is known of their parts
-            if carrier:
-                raise PrcError(
-                    f"{what} works at an eta; pass {carrier}, which carries the error of eta_low and "
-                    "eta_high in the eta= frame, or pass these ends as two eta"
-                )
-            raise PrcError(
-                f"{what} works at an eta; pass its ends as two eta (the eta= frame has eta_low and "
-                "eta_high, whose error it does not carry)"
+            todo = (
+                f"pass {carrier}, which carries the error of eta_low and eta_high in the eta= frame, or "
+                "pass these ends as two eta"
+                if carrier
+                else "pass its ends as two eta (the eta= frame has eta_low and eta_high, whose error it "
+                "does not carry)"
             )
+            raise PrcError(f"{what} works at an eta; {todo}")
         return self
 
 
@@ -125,9 +106,9 @@ def read_eta(
 ) -> EtaTable:
     """Return the grid that `eta=` asks for; raise for what the call can tell.
 
-    `makes` are the names of the columns of the result, which a frame may not carry. Published rates have
-    no own prevalence, because they hold no counts. If it `compares_models`, those of a group must
-    share theirs. `confidence` is the level of its intervals, which those of prevalences must have, too.
+    `makes` are the names of the columns of the result, which a frame may not carry. If it
+    `compares_models`, those of a group must share their own prevalence. Intervals of prevalences must
+    have the level `confidence`, too.
     """
     has_own, eta = table.has_counts, take_frame(eta)
     # What is not counted is no prevalence that models could differ in.
@@ -171,7 +152,7 @@ def _read_eta_frame(
 ) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
     schema = eta.lazy().collect_schema()
-    refuse_objects("the eta= frame", schema)
+    kinds.refuse_objects("the eta= frame", schema)
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(
@@ -179,29 +160,25 @@ def _read_eta_frame(
             "labels is bound with label=None first"
         )
     keys = read_group_keys("eta", schema, by)
-    uncertain = has_uncertain_eta(schema, keys)
+    uncertain = estimates.has_uncertain_eta(schema, keys)
     own_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
     carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
     for name in carried:
+        what = f"the eta= frame carries a column {name!r}"
         if c.is_pattern(name):
-            raise PrcError(
-                f"the eta= frame carries a column {name!r}, which Polars reads as a pattern; rename it"
-            )
+            raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
         if name in makes or name in by or name.startswith(c.RESERVED):
-            raise PrcError(
-                f"the eta= frame carries a column {name!r}, and the result has a column of that name; "
-                "rename it"
-            )
+            raise PrcError(f"{what}, and the result has a column of that name; rename it")
     checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
-    troubles = uncertain_eta_troubles(confidence) if uncertain else []
+    troubles: list[tuple[pl.Expr, str]] = []
     if uncertain:
-        checked = add_uncertain_eta(checked, schema, confidence)
+        checked, troubles = estimates.add_uncertain_eta(checked, schema, confidence)
     checked = stop_if_broken(checked, _eta_frame_checks((*keys, "eta", *carried), has_own, troubles))
     etas_per_group, holds_own = None, None
     if isinstance(eta, pl.DataFrame):
         checked = run_query(checked).lazy()
         if "shift_p_value" in carried:
-            warn_of_refuted_estimates(eta, list(keys))
+            estimates.warn_of_refuted_estimates(eta, list(keys))
         etas_per_group = None if keys else eta.height
         holds_own = eta["eta"].null_count() > 0
     grid = EtaTable(checked, {name: by[name] for name in keys}, carried, etas_per_group)
@@ -211,10 +188,7 @@ def _read_eta_frame(
 def _eta_frame_checks(
     columns: tuple[str, ...], has_own: bool, others: Iterable[tuple[pl.Expr, str]]
 ) -> list[Check]:
-    """Return the checks of the values in a user's frame: of eta, of its rows, and the `others`.
-
-    Rows that differ in any of the `columns` are not repeats: each has a result of its own.
-    """
+    """Return the checks of a frame: of eta, the `others`, and that no rows repeat `columns`."""
     value = pl.col("eta")
     outside = value.is_nan() | ~value.is_between(0, 1)
     troubles = [
@@ -224,13 +198,7 @@ def _eta_frame_checks(
     ]
     if not has_own:
         troubles.append((value.is_null(), f"holds a null ({_NO_OWN})"))
-    return [
-        Check(
-            rows.sum() > 0,
-            compose_sentence(f"the eta= frame {what} in ", rows.sum().cast(pl.String), " row(s)"),
-        )
-        for rows, what in troubles
-    ]
+    return [count_check(n.sum(), f"the eta= frame {what} in ", " row(s)") for n, what in troubles]
 
 
 def join_etas(
@@ -238,8 +206,7 @@ def join_etas(
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, by rising eta: the group, eta and both factors.
 
-    Equal prevalences of a group come in the order of the grid. If not `checked`, a caller has to make
-    the `eta_row_checks`, for which HAS_ETA_ROW is there.
+    If not `checked`, a caller has to make the `eta_row_checks`.
     """
     etas = grid.frame.with_row_index(c.ETA_ROW)
     if grid.keys:
@@ -296,10 +263,7 @@ def find_shared_eta(keys: Iterable[str]) -> pl.Expr:
 
 
 def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Check]:
-    """Return the check that no group of points is asked for its own prevalence without class sizes.
-
-    It is read where `first` is true.
-    """
+    """Return the check that no group of unknown size, of the `first` rows, is asked for its own eta."""
     if not (isinstance(table, RateTable) and table.may_lack_sizes and grid.may_hold_own):
         return []
     unknown = (pl.col(c.IS_OWN_ETA) & pl.col("eta").is_null() & first).sum()
@@ -307,16 +271,13 @@ def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Ch
         " group(s), which have no prevalence of their own; pass eta= as numbers, or as a frame with a "
         "prevalence per group"
     )
-    return [Check(unknown > 0, compose_sentence("sizes= are null in ", unknown.cast(pl.String), text))]
+    return [count_check(unknown, "sizes= are null in ", text)]
 
 
 def class_factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return the factors of positives and of negatives that bring a group to prevalence eta.
-
-    One factor is 1, and the other `eta/(1-eta) * n_neg/n_pos` or its inverse. Which one is 1 depends on
-    eta, so that neither overflows. Both are 1 at the own prevalence. A class without rows makes 0/0,
-    hence null, unless eta rules it out.
-    """
+    """Return the factors of positives and of negatives that bring a group to prevalence eta."""
+    # Which factor is 1 depends on eta, so that neither overflows. A class without rows makes 0/0, hence
+    # null, unless eta rules it out.
     odds = eta * n_neg / ((1 - eta) * n_pos)
     positive = pl.when(own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
     inverse = (1 - eta) * n_pos / (eta * n_neg)
@@ -355,8 +316,8 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     >>> eta_grid(0.001, 0.5, n=3)
     [0.001, 0.01, 0.022360679774997894, 0.1, 0.5]
     """
-    low, high = read_pair("low, high", (low, high), "two prevalences")
-    n = read_whole_number("n=", n, 0, most=MOST_REPEATS)
+    low, high = kinds.read_pair("low, high", (low, high), "two prevalences")
+    n = kinds.read_whole_number("n=", n, 0, most=kinds.MOST_REPEATS)
     if not 0 < low < high <= 1:
         raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
     if n < 2:
@@ -395,7 +356,7 @@ def eta_from_ratio(ratio: str | float) -> float:
     try:
         if isinstance(ratio, str):
             return _divide_ratio(ratio if ":" in ratio else f"{ratio}:1")
-        number = read_number("ratio", ratio, "a number")
+        number = kinds.read_number("ratio", ratio, "a number")
         return 1.0 if number == math.inf else _divide_ratio(f"{number!r}:1")
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         raise PrcError(
@@ -416,10 +377,7 @@ _SHARE = re.compile(r"/|\bin\b")
 
 
 def read_share_text(text: str) -> float:
-    """Return the prevalence in a text as people write it; raise a `ValueError` unless it is one.
-
-    `0.001`, `1/1000` and `1 in 1 000` are shares of all; `1:999` is a ratio of positives to negatives.
-    """
+    """Return the prevalence in a text, such as 1/1000 or 1:999; raise a `ValueError` if it is none."""
     try:
         if ":" in text:
             return _divide_ratio(text)
@@ -437,7 +395,7 @@ def read_share(
         number = read_share_text(value) if isinstance(value, str) else value
     except ValueError:
         raise refuse_kind(argument, expected, value) from None
-    share = read_number(argument, number, expected)
+    share = kinds.read_number(argument, number, expected)
     if holds is not None and not holds(share):
         raise refuse_kind(argument, expected, value)
     return share
@@ -456,10 +414,8 @@ _THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}(?:{_BETWEEN_THOUSANDS}\d{{3}})+")  # s
 
 
 def read_fraction(text: str) -> Fraction:
-    """Return the number in a text exactly; raise a `ValueError` unless it is one of a sane size.
-
-    `Fraction("1e99999999")` would write out a hundred million digits.
-    """
+    """Return the number in a text exactly; raise a `ValueError` unless it is one of a sane size."""
+    # Fraction("1e99999999") would write out a hundred million digits.
     exponents = _EXPONENT.findall(text.replace("_", ""))
     if any(len(digits) > _MAX_EXPONENT_DIGITS for digits in exponents):
         raise ValueError(f"the exponent is too large: {text}")
@@ -491,7 +447,7 @@ def read_eta_list(eta: object) -> list[float | None]:
         given = eta.to_list()
     else:
         expected = "a number, a sequence, a frame with a column eta, or None"
-        given = read_list("eta=", take_frame(eta), expected)
+        given = kinds.read_list("eta=", take_frame(eta), expected)
     values = [None if value is None else check_eta(value) for value in given]
     if not values:
         raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")
@@ -514,7 +470,7 @@ def check_eta(value: object) -> float:
         return check_eta(number)
     if isinstance(value, bool) or not isinstance(value, Real):
         raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
-    eta = round_to_float(value)
+    eta = kinds.round_to_float(value)
     if not 0 <= eta <= 1:
         raise PrcError(
             f"eta= must lie in [0, 1], a share and not a percentage; got {describe_value(value)}"

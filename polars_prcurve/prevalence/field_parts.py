@@ -33,22 +33,18 @@ from polars_prcurve.inputs.column_reader import (
     read_group_keys,
     show_first,
 )
-from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, Tallies
-from polars_prcurve.prevalence.uncertain_eta import (
-    UNCERTAIN_ETA_COLUMNS,
-    add_uncertain_eta,
-    has_uncertain_eta,
-    uncertain_eta_troubles,
-)
+from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, Tallies, class_amounts
+from polars_prcurve.inputs.value_checks import count_check
+from polars_prcurve.prevalence import uncertain_eta as estimates
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 
 _OF_FRAME = (c.PART_ETA, c.PART_SHARE, *UNCERTAIN_ETA_COLUMNS)
-_ROWS, _GROUP_ROWS, _LARGEST = (
-    f"{c.RESERVED}rows",
-    f"{c.RESERVED}group_rows",
-    f"{c.RESERVED}largest_share",
+_CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
+_ROWS, _GROUP_ROWS = f"{c.RESERVED}rows", f"{c.RESERVED}group_rows"
+_LARGEST, _SHARE_SUM, _IN_FRAME = (
+    f"{c.RESERVED}{of}" for of in ("largest_share", "share_sum", "in_frame")
 )
-_SHARE_SUM, _IN_FRAME = f"{c.RESERVED}share_sum", f"{c.RESERVED}in_frame"
 
 
 class PartKeys(NamedTuple):
@@ -93,32 +89,62 @@ def build_factors(
     *,
     confidence: float | None = None,
     may_be_uncertain: bool = False,
-) -> PartFrame:
-    """Return one row per part, with POS_FACTOR, NEG_FACTOR, and what the eta frame tells; checked.
+) -> tuple[pl.LazyFrame, bool]:
+    """Return one row per part, with POS_FACTOR, NEG_FACTOR, its eta and its share; checked.
 
-    `confidence` is the level that intervals of prevalences must have, if they `may_be_uncertain`.
+    PART_ETA is the part's own prevalence where none is given, and the shares of a group sum to 1. Return
+    also whether a prevalence is an estimate.
     """
-    read = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain=may_be_uncertain)
-    return PartFrame(_build_factors(_count_parts(table, keys), read.frame, keys), read.uncertain)
+    asked, uncertain = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain)
+    parts, asked = _count_parts(table, keys), asked.with_columns(pl.lit(1).alias(_IN_FRAME))
+    if keys.by:  # of each group every part of the frame
+        by = [*keys.by.values()]
+        held = {column: keys.dtypes[column] for column in asked.collect_schema() if column in by}
+        asked = join_groups(parts.select(by).unique(), asked, held)
+    # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
+    stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
+    both = stacked.agg(pl.col(c.N_POS, c.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
+    share, largest = pl.col(c.PART_SHARE), pl.col(c.PART_SHARE).max().alias(_LARGEST)
+    both = _join_totals(both.cache(), keys, pl.col(_ROWS).sum().alias(_GROUP_ROWS), largest)
+    both = stop_if_broken(both, _part_checks(keys))
+    # Shares are added as integers, so that the order of parts changes no bit.
+    exponent = exact_sums.weight_exponent(pl.col(_LARGEST))
+    both = both.with_columns(
+        exact_sums.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(c.POS_EXPONENT)
+    ).cache()
+    both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
+    whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(c.POS_EXPONENT))
+    share = share / repeat_in_rows(whole, share)
+    rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(c.PART_ETA)
+    n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
+    factors = {}
+    for name, n, of_class in ((c.POS_FACTOR, n_pos, eta_of), (c.NEG_FACTOR, n_neg, 1 - eta_of)):
+        own = pl.when(eta_of.is_null()).then(rows / (n_pos + n_neg)).otherwise(rows * of_class / n)
+        factors[name] = pl.when(n > 0).then(own).otherwise(0.0)
+    return both.select(
+        *keys.names.values(),
+        *(factor.alias(name) for name, factor in factors.items()),
+        eta_of.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
+        share,
+        *UNCERTAIN_ETA_COLUMNS,
+        pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
+    ), uncertain
 
 
 def build_field(table: ScoreTable, eta: object, *, confidence: float | None = None) -> ScoreTable:
-    """Return the table of the fields that parts make up: the rows of each part, weighted.
-
-    The last groups of `table` are its parts, whose prevalences and shares are in the frame `eta`.
-    """
+    """Return the table of the fields that the groups `within` make up: the rows of parts, weighted."""
     keys = number_keys(table, table.within)
-    built = build_factors(table, keys, eta, confidence=confidence, may_be_uncertain=True)
+    built, uncertain = build_factors(table, keys, eta, confidence=confidence, may_be_uncertain=True)
     names = {column: key for key, column in keys.names.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
         # The small table is read by several parts of the plan.
-        built = built._replace(frame=table.collect(built.frame, "field()").lazy())
-    limits = add_eta_limits(built.frame.with_columns(pl.col(c.PART_ETA).alias("eta")))
+        built = table.collect(built, "field()").lazy()
+    limits = add_eta_limits(built.with_columns(pl.col(c.PART_ETA).alias("eta")))
     parts = limits.rename(names).select(
         *table.by, c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS, c.N_POS, c.N_NEG
     )
-    factors = built.frame.select(*names, c.POS_FACTOR, c.NEG_FACTOR)
-    etas = _combine_etas(built, keys).rename(names, strict=False)
+    factors = built.select(*names, c.POS_FACTOR, c.NEG_FACTOR)
+    etas = _combine_etas(built, keys, uncertain=uncertain).rename(names, strict=False)
     by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amounts = weigh_amounts(table)
     # A row of counts stands for several examples, whose weights are squared one by one.
@@ -137,21 +163,18 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
         count_dtype=pl.Float64(),
         weighted=False,
         within=(),
-        parts=FieldParts(table, parts, etas, built.uncertain),
+        parts=FieldParts(table, parts, etas, uncertain),
     )
 
 
-def _combine_etas(parts: PartFrame, keys: PartKeys) -> pl.LazyFrame:
-    """Return one row per field with FIELD_ETA, and UNCERTAIN_ETA_COLUMNS if an eta is an estimate.
-
-    FIELD_ETA, the sum of share times eta, has the same bits for each model in the same field: sums of
-    weighted examples differ in the last one. Distances of parts to their ends are added in quadrature,
-    which leaves the sum between those of the ends. The interval is null where each eta is exact, and
-    where levels differ: then they make no level.
-    """
+def _combine_etas(parts: pl.LazyFrame, keys: PartKeys, *, uncertain: bool) -> pl.LazyFrame:
+    """Return one row per field with FIELD_ETA, and UNCERTAIN_ETA_COLUMNS if an eta is an estimate."""
+    # FIELD_ETA, the sum of share times eta, has the same bits for each model in the same field: sums of
+    # weighted examples differ in the last one. Distances of parts to their ends are added in quadrature,
+    # which leaves the sum between those of the ends.
     share, eta = pl.col(c.PART_SHARE), pl.col(c.PART_ETA)
     steps = {c.ETA_LOW: eta - pl.col(c.ETA_LOW), c.ETA_HIGH: pl.col(c.ETA_HIGH) - eta}
-    counted = parts.frame.filter(share > 0).with_columns(
+    counted = parts.filter(share > 0).with_columns(
         to_whole_shares((share * eta).fill_null(0.0)).alias(c.FIELD_ETA),
         to_whole_shares(share).alias(c.PART_SHARE),
         *(
@@ -163,6 +186,7 @@ def _combine_etas(parts: PartFrame, keys: PartKeys) -> pl.LazyFrame:
         sum_shares(pl.col(name)).alias(name)
         for name in (c.FIELD_ETA, c.PART_SHARE, f"{c.ETA_LOW}_sum", f"{c.ETA_HIGH}_sum")
     ]
+    # The interval is null where each eta is exact, and where levels differ: then they make no level.
     level, is_known = pl.col(c.ETA_CONFIDENCE), pl.col(c.ETA_LOW).is_not_null()
     one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
     aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(c.ETA_LOW)]
@@ -174,45 +198,43 @@ def _combine_etas(parts: PartFrame, keys: PartKeys) -> pl.LazyFrame:
         c.ETA_HIGH: pl.col(c.FIELD_ETA) + pl.col(f"{c.ETA_HIGH}_sum").sqrt(),
     }
     known = [pl.when(c.ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
-    interval = (*known, pl.col(c.ETA_CONFIDENCE)) if parts.uncertain else ()
+    interval = (*known, pl.col(c.ETA_CONFIDENCE)) if uncertain else ()
     return fields.select(*by, c.FIELD_ETA, *interval)
 
 
 def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
     """Return POS and NEG, what a row adds to either class, times the factors of its part."""
-    if c.LABEL in table.columns:
-        label = table.columns[c.LABEL]
-        pos, neg = label.cast(pl.Float64), (~label).cast(pl.Float64)
-    else:
-        pos, neg = (table.columns[amount].cast(pl.Float64) for amount in (c.POS, c.NEG))
-    return {c.POS: pos * pl.col(c.POS_FACTOR), c.NEG: neg * pl.col(c.NEG_FACTOR)}
+    factors = {c.POS: pl.col(c.POS_FACTOR), c.NEG: pl.col(c.NEG_FACTOR)}
+    amounts = class_amounts(table.columns)
+    return {name: amount.cast(pl.Float64) * factors[name] for name, amount in amounts.items()}
 
 
 def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
-    """Return one row per part that has rows, with N_POS and N_NEG as floats, and _ROWS; checked.
-
-    Rows are the examples of a table of scores, in which a row may stand for several.
-    """
+    """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _ROWS."""
+    amounts, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_ROWS)
     if c.LABEL in table.columns:
-        pos = table.columns[c.LABEL].cast(pl.Int64).sum()
-        sums = [pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - pos).alias(c.N_NEG)]
-        groups = table.aggregate_groups([*sums, pl.len().cast(pl.Int64).alias(_ROWS)])
+        sums = (amounts[of_class].sum().alias(total) for of_class, total, _ in _CLASSES)
+        groups = table.aggregate_groups([*sums, n_rows])
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
-        exponents = {c.POS_EXPONENT: c.POS, c.NEG_EXPONENT: c.NEG}
-        largest = [
-            exact_sums.weight_exponent(table.columns[amount].cast(pl.Float64).max()).alias(exponent)
-            for exponent, amount in exponents.items()
-        ]
-        groups = table.aggregate_groups([*largest, pl.len().cast(pl.Int64).alias(_ROWS)]).cache()
-        scaled = join_groups(table.rows, groups.select(*table.by, *exponents), table.by)
-        totals = scaled.group_by(*table.by).agg(
-            exact_sums.to_integer(pl.col(amount).cast(pl.Float64), pl.col(exponent)).sum().alias(total)
-            for (exponent, amount), total in zip(exponents.items(), (c.N_POS, c.N_NEG), strict=True)
+        largest = (
+            exact_sums.weight_exponent(amounts[of_class].cast(pl.Float64).max()).alias(exponent)
+            for of_class, _, exponent in _CLASSES
+        )
+        groups = table.aggregate_groups([*largest, n_rows]).cache()
+        exponents = groups.select(*table.by, *(exponent for *_, exponent in _CLASSES))
+        totals = (
+            join_groups(table.rows, exponents, table.by)
+            .group_by(*table.by)
+            .agg(
+                exact_sums.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent))
+                .sum()
+                .alias(total)
+                for of_class, total, exponent in _CLASSES
+            )
         )
         groups = join_groups(groups, totals, table.by, how="left").with_columns(
-            exact_sums.from_integer(pl.col(total), pl.col(exponent))
-            for exponent, total in zip(exponents, (c.N_POS, c.N_NEG), strict=True)
+            exact_sums.from_integer(pl.col(total), pl.col(exponent)) for _, total, exponent in _CLASSES
         )
     checked = stop_if_broken(groups, table.tallies.checks)
     names = [pl.col(key).alias(column) for key, column in keys.names.items()]
@@ -227,13 +249,9 @@ def _read_frame(
     keys: PartKeys,
     table_schema: Mapping[str, pl.DataType],
     confidence: float | None,
-    *,
     may_be_uncertain: bool,
-) -> PartFrame:
-    """Return the user's frame with internal names, PART_ETA and PART_SHARE, and ETA_LOW and ETA_HIGH.
-
-    Raise for what its schema tells.
-    """
+) -> tuple[pl.LazyFrame, bool]:
+    """Return the frame with internal names, PART_ETA, PART_SHARE and ends of eta; it may raise."""
     eta = take_frame(eta)
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
         raise refuse_kind("eta=", "a frame with the columns of parts=, eta and share", eta)
@@ -251,14 +269,13 @@ def _read_frame(
     for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
-    uncertain = may_be_uncertain and has_uncertain_eta(schema, held)
+    uncertain = may_be_uncertain and estimates.has_uncertain_eta(schema, held)
     own = {*held, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
     frame = eta.lazy().with_columns(c.select_column("eta").cast(pl.Float64))
     if uncertain:
-        frame = add_uncertain_eta(frame, schema, confidence)
-        troubles = uncertain_eta_troubles(confidence)
-        frame = stop_if_broken(frame, [_row_check(wrong, what) for wrong, what in troubles])
+        frame, troubles = estimates.add_uncertain_eta(frame, schema, confidence)
+        frame = stop_if_broken(frame, [_row_check(*trouble) for trouble in troubles])
     values = {c.PART_ETA: "eta", c.PART_SHARE: "share"}
     columns = [c.select_column(key).alias(keys.names[key]) for key in held]
     columns += [c.select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
@@ -271,65 +288,12 @@ def _read_frame(
         _row_check(outside, "holds an eta outside [0, 1] (a share, not percent)"),
         _row_check(no_share, "holds a 'share' that is no finite number >= 0"),
     ]
-    return PartFrame(stop_if_broken(frame.select(columns), checks), uncertain)
-
-
-class PartFrame(NamedTuple):
-    """One row per part, and whether a prevalence is an estimate."""
-
-    frame: pl.LazyFrame
-    uncertain: bool
+    return stop_if_broken(frame.select(columns), checks), uncertain
 
 
 def _row_check(wrong: pl.Expr, trouble: str) -> Check:
     """Return the check that no row of the eta frame is wrong."""
-    n = wrong.sum()
-    return Check(n > 0, compose_sentence(f"the eta= frame {trouble}, in ", n.cast(pl.String), " row(s)"))
-
-
-def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: PartKeys) -> pl.LazyFrame:
-    """Return one row per part, with POS_FACTOR and NEG_FACTOR, eta and its share; checked.
-
-    PART_ETA is the part's own prevalence where none is given, and the shares of a group sum to 1.
-    """
-    asked = frame.with_columns(pl.lit(1).alias(_IN_FRAME))
-    if keys.by:  # of each group every part of the frame
-        by = [*keys.by.values()]
-        held = {column: keys.dtypes[column] for column in asked.collect_schema() if column in by}
-        groups = parts.select(by).unique()
-        asked = join_groups(groups, asked, held)
-    # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
-    stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
-    both = stacked.agg(pl.col(c.N_POS, c.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
-    both = _join_totals(
-        both.cache(),
-        keys,
-        pl.col(_ROWS).sum().alias(_GROUP_ROWS),
-        pl.col(c.PART_SHARE).max().alias(_LARGEST),
-    )
-    both = stop_if_broken(both, _part_checks(keys))
-    # Shares are added as integers, so that the order of parts changes no bit.
-    share, exponent = pl.col(c.PART_SHARE), exact_sums.weight_exponent(pl.col(_LARGEST))
-    both = both.with_columns(
-        exact_sums.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(c.POS_EXPONENT)
-    ).cache()
-    both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
-    whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(c.POS_EXPONENT))
-    share = share / repeat_in_rows(whole, share)
-    rows, eta = pl.col(_GROUP_ROWS) * share, pl.col(c.PART_ETA)
-    n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
-    own = rows / (n_pos + n_neg)
-    pos_factor = pl.when(eta.is_null()).then(own).otherwise(rows * eta / n_pos)
-    neg_factor = pl.when(eta.is_null()).then(own).otherwise(rows * (1 - eta) / n_neg)
-    return both.select(
-        *keys.names.values(),
-        pl.when(n_pos > 0).then(pos_factor).otherwise(0.0).alias(c.POS_FACTOR),
-        pl.when(n_neg > 0).then(neg_factor).otherwise(0.0).alias(c.NEG_FACTOR),
-        eta.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
-        share,
-        *UNCERTAIN_ETA_COLUMNS,
-        pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
-    )
+    return count_check(wrong.sum(), f"the eta= frame {trouble}, in ", " row(s)")
 
 
 def _join_totals(
@@ -375,14 +339,11 @@ def _part_checks(keys: PartKeys) -> list[Check]:
 def build_reweighted_table(
     table: InputTable, within: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
 ) -> pl.LazyFrame:
-    """Return the table, in its order, with the column `name` of weights.
-
-    `table` has the `by` and `within` columns as its groups, and labels or weighted labels.
-    """
+    """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
     if c.is_pattern(read_name("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
     keys = number_keys(table, within)
-    factors = build_factors(table, keys, eta).frame
+    factors, _ = build_factors(table, keys, eta)
     factors = factors.select(*keys.names.values(), c.POS_FACTOR, c.NEG_FACTOR)
     joined = join_factors(table, factors, keys, keep_order=True)
     amounts = weigh_amounts(table)  # one of both is 0

@@ -49,11 +49,6 @@ class LevelCounts:
         a, n, u = self.positives.sum(axis=1), self.negatives.sum(axis=1), self.unlabelled.sum(axis=1)
         return a, n, u
 
-    def number_of_levels(self) -> NDArray[np.int64]:
-        """Return how many levels of each group hold any row."""
-        held: NDArray[np.int64] = (self.positives + self.negatives + self.unlabelled > 0).sum(axis=1)
-        return held
-
 
 @dataclass(frozen=True)
 class MixtureEstimate:
@@ -83,18 +78,18 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
         mirrored = LevelCounts(counts.negatives, counts.positives, counts.unlabelled)
         above = _find_limit(mirrored, 1 - grid[::-1], values[:, ::-1], 1 - eta, limit)
         high = np.maximum(1 - above, eta)  # 1 - (1 - eta) may round to less than eta
-    freedom = counts.number_of_levels() - 2
-    statistic = 2 * (_find_saturated_likelihood(counts) - best)
+    tables = (counts.positives, counts.negatives, counts.unlabelled)
+    freedom = (np.sum(tables, axis=0) > 0).sum(axis=1) - 2  # levels without rows do not count
+    with np.errstate(invalid="ignore"):
+        parts = [_times_log(table, table / table.sum(axis=1, keepdims=True)) for table in tables]
+    statistic = 2 * (np.sum(parts, axis=(0, 2)) - best)
     p_values = [chi_squared_tail(max(x, 0.0), int(k)) for x, k in zip(statistic, freedom, strict=True)]
     return MixtureEstimate(eta, low, high, np.array(p_values, dtype=np.float64))
 
 
 def _maximize(counts: LevelCounts, grid: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Return the prevalence of greatest likelihood of each group, and that likelihood.
-
-    The likelihood has its maximum where W is eta U: it rises as long as W is more. The bisection starts
-    in the two steps of the grid around its best value.
-    """
+    """Return the prevalence of greatest likelihood of each group, and that likelihood."""
+    # The likelihood has its maximum where W is eta U: it rises as long as W is more.
     top = values.argmax(axis=1)
     low, high = grid[np.maximum(top - 1, 0)], grid[np.minimum(top + 1, len(grid) - 1)]
     unlabelled = counts.unlabelled.sum(axis=1)
@@ -148,15 +143,13 @@ def _profile(counts: LevelCounts, eta: Floats) -> tuple[Floats, Floats]:
 
 
 def _posteriors(counts: LevelCounts, eta: Floats, total: Floats) -> tuple[Floats, Floats]:
-    """Return w at each level if W is `total`, and how fast the sum of u w grows with W.
-
-    w is the root in [0, 1] of `u (k-1) w^2 + (n + u + k (a-u)) w - k a`, with k the odds of eta times
-    `(N + U - W) / (A + W)`.
-    """
+    """Return w at each level if W is `total`, and how fast the sum of u w grows with W."""
     a, n, u = counts.positives, counts.negatives, counts.unlabelled
     n_pos, n_neg, n_rows = counts.totals()
     positive, negative = n_pos + total, n_neg + n_rows - total
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # The root in [0, 1] of u (k-1) w^2 + (n + u + k (a-u)) w - k a, with k the odds of eta times
+        # (N + U - W) / (A + W).
         k = (eta * negative / ((1 - eta) * positive))[:, None]
         square, linear = u * (k - 1), n + u + k * (a - u)
         root = np.sqrt(np.maximum(linear * linear + 4 * square * k * a, 0))
@@ -169,15 +162,6 @@ def _posteriors(counts: LevelCounts, eta: Floats, total: Floats) -> tuple[Floats
     return w, (u * slope).sum(axis=1)
 
 
-def _find_saturated_likelihood(counts: LevelCounts) -> Floats:
-    """Return the likelihood of three tables with shares of their own."""
-    tables = (counts.positives, counts.negatives, counts.unlabelled)
-    with np.errstate(invalid="ignore"):
-        parts = [_times_log(table, table / table.sum(axis=1, keepdims=True)) for table in tables]
-    total: Floats = np.sum(parts, axis=(0, 2))
-    return total
-
-
 def _times_log(count: Floats, share: Floats) -> Floats:
     """Return `count ln(share)`, which is 0 where the count is."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -185,12 +169,10 @@ def _times_log(count: Floats, share: Floats) -> Floats:
 
 
 def chi_squared_tail(x: float, freedom: int) -> float:
-    """Return the chance that a chi-squared variable exceeds x; NaN without degrees of freedom.
-
-    Whole degrees of freedom have a finite series, and all its terms are positive.
-    """
+    """Return the chance that a chi-squared variable exceeds x; NaN without degrees of freedom."""
     if freedom < 1:
         return math.nan
+    # Whole degrees of freedom have a finite series, and all its terms are positive.
     # With h = x / 2 and k even: exp(-h) times the sum of h^i / i! for i < k / 2. With k odd:
     # erfc(sqrt h) plus exp(-h) times the sum of h^(i - 1/2) / gamma(i + 1/2) for 1 <= i < k / 2.
     half = x / 2

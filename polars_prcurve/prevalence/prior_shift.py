@@ -8,7 +8,6 @@ Source: Williams 2021, eq. 3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
@@ -19,7 +18,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import describe_expression, read_expression
 from polars_prcurve.metrics.point_metric import evaluate
-from polars_prcurve.query_checks import guard
+from polars_prcurve.query_checks import Check, guard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,12 +31,8 @@ _ODDS_SCALE = 2.0**1000
 
 @overload
 def shift_prior(p: pl.Expr, eta_train: pl.Expr | float, eta: pl.Expr | float) -> pl.Expr: ...
-
-
 @overload
 def shift_prior(p: float, eta_train: float, eta: float) -> float: ...
-
-
 @overload
 def shift_prior(p: ArrayLike, eta_train: ArrayLike, eta: ArrayLike) -> float | NDArray[np.float64]: ...
 
@@ -66,16 +61,27 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     0.083333
     """
     given = {"eta_train": eta_train, "eta": eta}
-    if any(isinstance(value, pl.Expr) for value in (p, *given.values())):
-        column = (
-            read_expression(".prc", p)
-            if isinstance(p, pl.Expr)
-            else pl.lit(read_number("p", p, "a number or an expression"))
-        )
-        priors = {name: _read_prior(name, value) for name, value in given.items()}
-        return _shift_column(column, priors)
-    given = {name: _check_priors(name, value) for name, value in given.items()}
-    return evaluate("shift_prior", _shift_posterior, {"p": p, **given})
+    if not any(isinstance(value, pl.Expr) for value in (p, *given.values())):
+        given = {name: _check_priors(name, value) for name, value in given.items()}
+        return evaluate("shift_prior", _shift_posterior, {"p": p, **given})
+    column = (
+        read_expression(".prc", p)
+        if isinstance(p, pl.Expr)
+        else pl.lit(read_number("p", p, "a number or an expression"))
+    )
+    checks: list[Check] = []
+    for name, prior in given.items():
+        if isinstance(prior, pl.Expr):
+            named = read_expression(f"{name}=", prior)
+            given[name] = value_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
+            checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", given[name])
+        else:
+            given[name] = check_prior(name, prior)
+    what = describe_expression("score", column)
+    value = value_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
+    checks = value_checks.posterior_checks(_count_rows, what, value) + checks
+    shifted: pl.Expr = _shift_posterior(value, **given) + guard(checks)
+    return shifted.alias(column.meta.output_name())
 
 
 def _shift_posterior(p: Any, eta_train: Any, eta: Any) -> Any:
@@ -85,27 +91,8 @@ def _shift_posterior(p: Any, eta_train: Any, eta: Any) -> Any:
     return 1 / (1 + (1 - p) * negative / (p * positive))
 
 
-def _shift_column(p: pl.Expr, priors: Mapping[str, pl.Expr | float]) -> pl.Expr:
-    """Return a column of posteriors, moved, with checks of its values and of the prevalences."""
-    name, what = p.meta.output_name(), describe_expression("score", p)
-    value = value_checks.POSTERIOR_DTYPES.restrict(what, p).cast(pl.Float64)
-    checks = [*value_checks.posterior_checks(_count_rows, what, value)]
-    for argument, prior in priors.items():
-        if isinstance(prior, pl.Expr):
-            checks += value_checks.inner_eta_checks(_count_rows, f"{argument}=", prior)
-    shifted: pl.Expr = _shift_posterior(value, **priors) + guard(checks)
-    return shifted.alias(name)
-
-
 def _count_rows(test: pl.Expr) -> pl.Expr:
     return test.sum().cast(pl.Int64)
-
-
-def _read_prior(argument: str, value: Any) -> pl.Expr | float:
-    if not isinstance(value, pl.Expr):
-        return check_prior(argument, value)
-    prior = read_expression(f"{argument}=", value)
-    return value_checks.ETA_DTYPES.restrict(f"{argument}=", prior).cast(pl.Float64)
 
 
 def check_prior(argument: str, value: Any) -> float:

@@ -1,7 +1,7 @@
 """Prevalences that are estimates themselves: a value, its interval, and the level of the interval.
 
 k of n                            -> eta_from_sample    the four columns of an eta= frame
-columns of a user's eta= frame    -> read_eta_columns   the three beside eta, checked
+columns of a user's eta= frame    -> add_uncertain_eta  the three beside eta, and their checks
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from polars_prcurve.argument_kinds import check_texts, read_numbers, take_frame
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.confidence.rates import check_confidence, compute_limits
 from polars_prcurve.errors import PrcError, list_names, warn_caller
-from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
+from polars_prcurve.inputs.value_checks import count_check
+from polars_prcurve.query_checks import run_query, stop_if_broken
 
 UNCERTAIN_ETA_COLUMNS = (c.ETA_LOW, c.ETA_HIGH, c.ETA_CONFIDENCE)
 """The columns that stand after eta in every result, if an eta= frame has them."""
@@ -32,8 +33,6 @@ F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 @overload
 def eta_from_sample(sample: F, *, k: str = "k", n: str = "n", confidence: float = 0.95) -> F: ...
-
-
 @overload
 def eta_from_sample(
     sample: ArrayLike | None = None,
@@ -86,6 +85,8 @@ def eta_from_sample(
     │ 0.015 ┆ 0.005114 ┆ 0.043166 ┆ 0.95           │
     └───────┴──────────┴──────────┴────────────────┘
     """
+    import numpy as np
+
     level = check_confidence(confidence)
     sample = take_frame(sample)
     if isinstance(sample, pl.DataFrame | pl.LazyFrame):
@@ -95,22 +96,14 @@ def eta_from_sample(
         raise PrcError(
             "eta_from_sample takes k and n, or a frame and the names of its columns k= and n="
         )
-    counts = _read_counts(k if sample is None else sample, n)
-    return run_query(_add_eta(counts, "k", "n", level))
-
-
-def _read_counts(k: object, n: object) -> pl.LazyFrame:
-    """Return numbers or sequences of numbers as columns k and n."""
-    import numpy as np
-
-    numbers = [read_numbers(name, value) for name, value in (("k", k), ("n", n))]
+    numbers = [read_numbers(name, of) for name, of in (("k", k if sample is None else sample), ("n", n))]
     if any(array.ndim > 1 for array in numbers):
         raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
     if len({array.size for array in numbers if array.ndim == 1}) > 1:
         sizes = " and ".join(str(array.size) for array in numbers)
         raise PrcError(f"k and n of eta_from_sample differ in length: {sizes}; pass one n for each k")
     k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, numbers))
-    return pl.LazyFrame({"k": k_values, "n": n_values})
+    return run_query(_add_eta(pl.LazyFrame({"k": k_values, "n": n_values}), "k", "n", level))
 
 
 def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
@@ -132,13 +125,16 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
             )
     positives, examples = pl.col(k).cast(pl.Float64), pl.col(n).cast(pl.Float64)
     possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
-    wrong = (~possible).fill_null(True).sum()
-    text = compose_sentence(
-        f"eta_from_sample needs 0 <= {k} <= {n} and {n} > 0, and no nulls; ",
-        wrong.cast(pl.String),
-        " row(s) do not satisfy this",
+    checked = stop_if_broken(
+        frame,
+        [
+            count_check(
+                (~possible).fill_null(True).sum(),
+                f"eta_from_sample needs 0 <= {k} <= {n} and {n} > 0, and no nulls; ",
+                " row(s) do not satisfy this",
+            )
+        ],
     )
-    checked = stop_if_broken(frame, [Check(wrong > 0, text)])
     low, high = compute_limits(positives, examples, level, "wilson")
     return checked.select(
         *others,
@@ -153,10 +149,7 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
 
 
 def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) -> bool:
-    """Return whether an eta= frame holds intervals of its prevalences; raise if half of one is missing.
-
-    A group column of the name of one of the three is no interval.
-    """
+    """Return whether an eta= frame has intervals, in no key columns; raise if it has half of one."""
     found = [name for name in UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
     for name in found:
         if not (schema[name].is_numeric() or schema[name] == pl.Null):
@@ -173,51 +166,35 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) ->
 
 def add_uncertain_eta(
     frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
-) -> pl.LazyFrame:
-    """Return the frame with the three columns as Float64; null where eta is exact.
+) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
+    """Return the frame with the three columns, null where eta is exact, and what may be wrong in a row.
 
-    Without a column eta_confidence, the level is that of `confidence=`.
+    What may be wrong is a test of the row, and how a sentence says it.
     """
     low, high = (pl.col(name).cast(pl.Float64) for name in (c.ETA_LOW, c.ETA_HIGH))
     level = pl.lit(confidence, dtype=pl.Float64)
     if c.ETA_CONFIDENCE in schema:
         level = pl.col(c.ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
     is_exact = low.is_null() & high.is_null()
-    return frame.with_columns(
-        low.alias(c.ETA_LOW),
-        high.alias(c.ETA_HIGH),
-        pl.when(~is_exact).then(level).alias(c.ETA_CONFIDENCE),
-    )
-
-
-def uncertain_eta_troubles(confidence: float | None) -> list[tuple[pl.Expr, str]]:
-    """Return what may be wrong with a row of an eta= frame, and how a sentence says it."""
+    columns = (low, high, pl.when(~is_exact).then(level))
+    added = dict(zip(UNCERTAIN_ETA_COLUMNS, columns, strict=True))
     eta, low, high, level = map(pl.col, ("eta", *UNCERTAIN_ETA_COLUMNS))
     has_end = low.is_not_null() | high.is_not_null()
     outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
+    ends = f"{c.ETA_LOW} and {c.ETA_HIGH}"
+    alone = f"holds one of {ends} and not the other (null in both: eta is exact)"
+    own = f"holds {ends} beside a null eta (a group's own prevalence has none)"
+    no_level = f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
     troubles = [
-        (
-            low.is_null() != high.is_null(),
-            f"holds one of {c.ETA_LOW} and {c.ETA_HIGH} and not the other (null in both: eta is exact)",
-        ),
-        (
-            has_end & eta.is_null(),
-            f"holds {c.ETA_LOW} and {c.ETA_HIGH} beside a null eta (a group's own prevalence has none)",
-        ),
+        (low.is_null() != high.is_null(), alone),
+        (has_end & eta.is_null(), own),
         (outside, f"does not hold 0 <= {c.ETA_LOW} <= eta <= {c.ETA_HIGH} <= 1"),
-        (
-            level.is_nan() | (level <= 0) | (level >= 1),
-            f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)",
-        ),
+        (level.is_nan() | (level <= 0) | (level >= 1), no_level),
     ]
     if confidence is not None:
-        troubles.append(
-            (
-                (level - confidence).abs() > _SAME_LEVEL,
-                f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)",
-            )
-        )
-    return troubles
+        other = f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
+        troubles.append(((level - confidence).abs() > _SAME_LEVEL, other))
+    return frame.with_columns(**added), troubles
 
 
 # Estimates of a prevalence that their own test refutes ------------------------------------------

@@ -24,8 +24,8 @@ Source: Kish 1965 (the size; the false alerts are ours).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import polars as pl
 
@@ -66,23 +66,12 @@ class Sums:
         return (self.squares + weight * weight) / (self.weight + weight)
 
 
-class SideSums(NamedTuple):
-    """The sums of each class, and of both together, on either side of a threshold and in all."""
-
-    tp: Sums
-    fp: Sums
-    fn: Sums
-    tn: Sums
-    pos: Sums
-    neg: Sums
-    flagged: Sums
-    silent: Sums
-    every: Sums
-
-
-def list_alert_sizes(sums: SideSums, unseen_alert: pl.Expr, unseen_miss: pl.Expr) -> list[pl.Expr]:
-    """Return ALERT_SIZES, from the weights of a false alert and of a missed row that were not seen."""
-    tp, fp, fn, tn, pos, neg, flagged, silent, every = sums
+def list_alert_sizes(
+    add: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
+) -> list[pl.Expr]:
+    """Return ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
+    tp, fp, fn, tn = map(add, c.CELLS)
+    flagged, silent, pos, neg = add("tp", "fp"), add("fn", "tn"), add("tp", "fn"), add("fp", "tn")
     false, missed = fp.add_unseen(unseen_alert), fn.add_unseen(unseen_miss)
     zero = pl.lit(0.0)
     at_eta = (
@@ -93,28 +82,24 @@ def list_alert_sizes(sums: SideSums, unseen_alert: pl.Expr, unseen_miss: pl.Expr
         *(flagged.measure_size(false), silent.measure_size(missed)),
         *(flagged.measure_size(false, *at_eta[0]), silent.measure_size(missed, *at_eta[1])),
         *(pos.measure_size(missed), neg.measure_size(false)),
-        *(pos.measure_size(), neg.measure_size(), every.measure_size()),
+        *(pos.measure_size(), neg.measure_size(), add(*c.CELLS).measure_size()),
     )
     return [size.alias(name) for name, size in zip(ALERT_SIZES, sizes, strict=True)]
 
 
 def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Expr:
-    """Return the weight of rows that count alike and whose rate of their class errs as much as it does.
-
-    The rows on one side weigh `mean` on average. The rest of the class has one more row, of the weight
-    `unseen`. The relative variance of the rate r is that of the weight on this side, times (1 - r)**2,
-    and that of the rest, (sum of squares) / W**2, with the total weight W.
-    """
+    """Return the weight of rows that count alike and whose rate of their class errs as this one does."""
+    # The rows on this side weigh `mean` on average, and the rest of the class has one more row, of the
+    # weight `unseen`. The relative variance of the rate r is that of the weight on this side, times
+    # (1 - r)**2, and that of the rest, (sum of squares) / W**2, with the total weight W.
     total = side.weight + rest.weight
     rate = side.weight / total
     return (1 - rate) ** 2 * mean + rate * ((rest.squares + unseen * unseen) / total)
 
 
 def add_greatest_sizes(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the greatest size of the alerts so far, and of the rows that are not flagged from here on.
-
-    A size falls where a heavy row or a large cluster joins the alerts. A run that has started goes on.
-    """
+    """Add the greatest size of the alerts so far, and of the rows that are not flagged from here on."""
+    # A size falls where a heavy row or a large cluster joins the alerts. A run that has started goes on.
     upwards = (c.SILENT_SIZE, c.SILENT_AT_ETA)
     return rows.with_columns(
         pl.col(size).cum_max(reverse=size in upwards).over(c.GROUP).alias(greatest)

@@ -29,7 +29,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.cohorts import name_moment, sum_moments
-from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
+from polars_prcurve.sweep.alert_sizes import Sums, list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
 _FORCE = 3
@@ -79,8 +79,8 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
     """Add CLUSTER_SUMS, whole numbers, to sorted rows: running sums and totals within each group."""
     frame = ordered.frame.with_columns(
         ordered.group.alias(c.GROUP),
-        ordered.pos.cast(pl.Int64).alias(c.POS),
-        ordered.neg.cast(pl.Int64).alias(c.NEG),
+        ordered.amounts[c.POS].cast(pl.Int64).alias(c.POS),
+        ordered.amounts[c.NEG].cast(pl.Int64).alias(c.NEG),
         ordered.is_last.alias(_IS_LAST),
     )
     above, every = f"{c.RESERVED}cluster_above", f"{c.RESERVED}cluster_total"
@@ -101,56 +101,49 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
         }
         totals |= {_name(side, _TOTAL): row, _name(side, _ALL): row * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
-    terms[_PRODUCTS] = pl.col(c.POS) * pl.col(_name(c.NEG, above)) + pl.col(c.NEG) * pl.col(
-        _name(c.POS, above)
-    )
+    pos_above, neg_above = (pl.col(_name(side, above)) for side in _SIDES)
+    terms[_PRODUCTS] = pl.col(c.POS) * neg_above + pl.col(c.NEG) * pos_above
     frame = frame.with_columns(
         *(term.cum_sum().over(c.GROUP).alias(name) for name, term in terms.items()),
         *(term.sum().over(c.GROUP).alias(name) for name, term in totals.items()),
     )
-    return ordered._replace(frame=_add_sums_half_way(frame))
-
-
-def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the sums of either class at the last threshold that at most half of it is above, or null."""
-    kinds = (_COUNT, _SQUARES, _SIZES)
-    at = {
-        side: pl.col(_IS_LAST) & (2 * pl.col(_name(side, _COUNT)) <= pl.col(_name(side, _TOTAL)))
-        for side in _SIDES
-    }
-    # Running sums never fall, so the last one is the greatest.
-    frame = frame.with_columns(
-        pl.when(at[side]).then(_name(side, kind)).alias(_name(side, _HALF + kind))
-        for side in _SIDES
-        for kind in kinds
-    )
-    return frame.with_columns(
-        pl.col(_name(side, _HALF + kind)).max().over(c.GROUP) for side in _SIDES for kind in kinds
-    )
+    # At the last threshold that at most half of a class is above; sums never fall: it has the greatest.
+    half: dict[str, pl.Expr] = {}
+    for side in _SIDES:
+        few = 2 * pl.col(_name(side, _COUNT)) <= pl.col(_name(side, _TOTAL))
+        for kind in (_COUNT, _SQUARES, _SIZES):
+            reached = pl.when(pl.col(_IS_LAST) & few).then(_name(side, kind))
+            half[_name(side, _HALF + kind)] = reached.max().over(c.GROUP)
+    return ordered._replace(frame=frame.with_columns(**half))
 
 
 def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
-    """Replace CLUSTER_SUMS by what bands read: sizes, degrees of freedom, and RATE_CORRELATION.
-
-    Promises read ALERT_SIZES, and bands at a prevalence that was counted MOMENTS and ETA_VARIANCE.
-    """
+    """Replace CLUSTER_SUMS by what bands and promises read: sizes, freedom, moments, correlation."""
     columns: dict[str, pl.Expr] = {}
     for side, (size, unreached, freedom) in _SIZE_NAMES.items():
         total, n_clusters = _float(side, _TOTAL), _count_clusters(side)
         of_clusters = pl.when(n_clusters > 1)
         # The examples that a class counts as if its design effect is 1.
         most = total * ((n_clusters - 1) / n_clusters)
+        # The design effect half way: V over r (1 - r) / X, the variance of independent examples; without
+        # such a threshold the greatest one.
+        count = _float(side, _HALF + _COUNT)
+        effect = _divide(_read_deviations(side, _HALF), total * count * (total - count))
+        half = pl.max_horizontal(effect.fill_null(total / n_clusters), 1.0)
         count, rest = _float(side, _COUNT), total - _float(side, _COUNT)
-        fewer, half = pl.min_horizontal(count, rest), _half_effect(side)
+        fewer = pl.min_horizontal(count, rest)
         own = _divide(_read_deviations(side) * fewer, total * count * rest)
         columns |= {
             size: of_clusters.then(most * (fewer + _FORCE) / (own.fill_null(0.0) + half * _FORCE)),
             unreached: of_clusters.then(most / half),
             freedom: of_clusters.then(n_clusters - 1),
         }
-    eta_variance = _measure_eta_variance().alias(c.ETA_VARIANCE)
-    frame = running.with_columns(*_list_moments(), eta_variance, **columns)
-    frame = frame.with_columns(_list_alert_sizes())
+    # The variance of the logit of the prevalence, ln X - ln Y: the sum of (X(c) / X - Y(c) / Y)**2.
+    n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
+    pos, neg = (_float(side, _ALL) for side in _SIDES)
+    products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
+    columns[c.ETA_VARIANCE] = pos / n_pos**2 + neg / n_neg**2 - 2 * products / (n_pos * n_neg)
+    frame = running.with_columns(*_list_moments(), **columns).with_columns(_list_alert_sizes())
     return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
 
 
@@ -175,15 +168,6 @@ def _list_moments() -> list[pl.Expr]:
     return [moment.alias(name) for name, moment in moments.items()]
 
 
-def _measure_eta_variance() -> pl.Expr:
-    """Return the variance of the logit of the prevalence, among clusters of both classes."""
-    # The sum of (X(c) / X - Y(c) / Y)**2, since the logit of the prevalence is ln X - ln Y.
-    n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
-    pos, neg = (_float(side, _ALL) for side in _SIDES)
-    products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
-    return pos / n_pos**2 + neg / n_neg**2 - 2 * products / (n_pos * n_neg)
-
-
 def _list_alert_sizes() -> list[pl.Expr]:
     """Return ALERT_SIZES, for which both classes of a cluster are one."""
     counts = dict(zip(("tp", "fp"), (_float(side, _COUNT) for side in _SIDES), strict=True))
@@ -194,42 +178,28 @@ def _list_alert_sizes() -> list[pl.Expr]:
         ones = dict.fromkeys(cells, pl.lit(1.0))
         return Sums(pl.sum_horizontal(counts[cell] for cell in cells), sum_moments(ones, ones))
 
-    tp, fp, fn, tn = map(add, c.CELLS)
-    classes, sides = (add("tp", "fn"), add("fp", "tn")), (add("tp", "fp"), add("fn", "tn"))
-    sums = SideSums(tp, fp, fn, tn, *classes, *sides, add(*c.CELLS))
-    pos, neg, all_products = sums.pos, sums.neg, pl.col(_ALL_PRODUCTS).cast(pl.Float64)
+    pos, neg, all_products = (add("tp", "fn"), add("fp", "tn"), pl.col(_ALL_PRODUCTS).cast(pl.Float64))
     # How many rows of either class the cluster of a row has on average, by the class of the row.
     of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))
     unseen_alert, unseen_miss = (
         pl.min_horizontal(side.mean * pl.max_horizontal(1.0, own / other), most)
         for side, own, other, most in (
-            (sums.flagged, of_neg, of_pos, neg.mean),
-            (sums.silent, of_pos, of_neg, pos.mean),
+            (add("tp", "fp"), of_neg, of_pos, neg.mean),
+            (add("fn", "tn"), of_pos, of_neg, pos.mean),
         )
     )
-    return list_alert_sizes(sums, unseen_alert, unseen_miss)
+    return list_alert_sizes(add, unseen_alert, unseen_miss)
 
 
 def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Set the effective sizes of rows that are joined with their groups to those at their thresholds.
-
-    A row that no score reaches has no sums of its own. There none is flagged.
-    """
+    """Set the effective sizes of rows that are joined with their groups to those at their thresholds."""
+    # A row that no score reaches has no sums of its own. There none is flagged.
     frame = frame.with_columns(pl.col(name).max().over(c.GROUP) for name in OF_GROUP)
     return frame.with_columns(
         pl.coalesce(c.N_POS_CLUSTERED, c.N_POS_UNREACHED).alias(c.N_POS_EFFECTIVE),
         pl.coalesce(c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED).alias(c.N_NEG_EFFECTIVE),
         pl.col(c.RATE_CORRELATION).fill_null(0.0),
     )
-
-
-def _half_effect(side: str) -> pl.Expr:
-    """Return the design effect half way, at least 1; without such a threshold the greatest one."""
-    total, count = _float(side, _TOTAL), _float(side, _HALF + _COUNT)
-    # d at this threshold: V over r (1 - r) / X, the variance of independent examples.
-    effect = _divide(_read_deviations(side, _HALF), total * count * (total - count))
-    greatest = total / _count_clusters(side)
-    return pl.max_horizontal(effect.fill_null(greatest), 1.0)
 
 
 def _read_deviations(side: str, at: str = "") -> pl.Expr:

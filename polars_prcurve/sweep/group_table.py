@@ -18,17 +18,40 @@ from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import (
-    TOTALS,
-    InputTable,
-    NeverScored,
-    RateTable,
-    ScoreTable,
-)
+from polars_prcurve.inputs.score_table import TOTALS, InputTable, RateTable, ScoreTable, class_amounts
 from polars_prcurve.query_checks import Check, stop_if_broken
 
-_TOTALS = {c.POS_SQUARES: c.N_POS_SQUARES, c.NEG_SQUARES: c.N_NEG_SQUARES}
-_SQUARES = {c.POS_SQUARES: (c.POS, c.POS_EXPONENT), c.NEG_SQUARES: (c.NEG, c.NEG_EXPONENT)}
+
+class SumColumns(NamedTuple):
+    """The columns of one sum of what rows add: of a class, or of the squares of its weights."""
+
+    amount: str
+    """Of a row."""
+    total: str
+    """Of a group."""
+    before: str
+    """Of all groups before."""
+    cum: str
+    """Of the rows at this score and above, and of all groups before; `above` is without this score."""
+    above: str
+    exponent: str
+    """Weights are added as integers, times this power of two."""
+
+
+CLASS_SUMS = (
+    SumColumns(c.POS, c.N_POS, c.POS_BEFORE_GROUP, c.CUM_POS, c.CUM_POS_ABOVE, c.POS_EXPONENT),
+    SumColumns(c.NEG, c.N_NEG, c.NEG_BEFORE_GROUP, c.CUM_NEG, c.CUM_NEG_ABOVE, c.NEG_EXPONENT),
+)
+SQUARE_SUMS = (
+    SumColumns(
+        *(c.POS_SQUARES, c.N_POS_SQUARES, c.POS_SQUARES_BEFORE_GROUP),
+        *(c.CUM_POS_SQUARES, c.CUM_POS_SQUARES_ABOVE, c.POS_EXPONENT),
+    ),
+    SumColumns(
+        *(c.NEG_SQUARES, c.N_NEG_SQUARES, c.NEG_SQUARES_BEFORE_GROUP),
+        *(c.CUM_NEG_SQUARES, c.CUM_NEG_SQUARES_ABOVE, c.NEG_EXPONENT),
+    ),
+)
 
 
 class SweepTables(NamedTuple):
@@ -41,7 +64,7 @@ class SweepTables(NamedTuple):
     """By GROUP: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
     and N_POS and N_NEG, which are null if zero; in published points they are null if not known."""
     design: bool = False
-    """Whether rows have what the errors of weighted examples are computed from; see `design_sizes`."""
+    """Whether rows have what the errors of weighted examples are computed from; see `weighted_sizes`."""
 
 
 def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
@@ -58,64 +81,42 @@ def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     if not isinstance(table, ScoreTable):
         null = pl.lit(None, dtype=pl.Int64)
         return null.alias("n_pos"), null.alias("n_neg")
-    [pos] = to_counts(table, {"n_pos": pl.col(c.N_POS).fill_null(0)})
-    [neg] = to_counts(table, {"n_neg": pl.col(c.N_NEG).fill_null(0)}, c.NEG_EXPONENT)
-    return pos, neg
+    n_pos, n_neg = (pl.col(s.total).fill_null(0) for s in CLASS_SUMS)
+    n_pos, n_neg = to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    return n_pos, n_neg
 
 
 def has_class(table: InputTable, total: str) -> pl.Expr:
-    """Return whether a group has examples of the class with this total, N_POS or N_NEG.
-
-    Rates tell that it has some, also if it is not known how many.
-    """
+    """Return whether a group has examples of a class with this total; rates tell that it has some."""
     if isinstance(table, RateTable):
         return (pl.col(total) > 0).fill_null(True) if table.has_counts else pl.lit(True)
     return pl.col(total).is_not_null()
 
 
-def build_float_totals(table: ScoreTable, groups: pl.LazyFrame, *, squares: bool) -> pl.LazyFrame:
-    """Return the totals of weights per group, and of their squares; `groups` holds the exponents."""
-    # Prepare the rows a second time, without scores: rows shared with the sort would be held in memory.
-    weights = prepare_rows(table, groups, without=c.SCORE, squares=squares).group_by(c.GROUP)
-    totals = {c.N_POS: c.POS, c.N_NEG: c.NEG}
-    totals |= {total: square for square, total in _TOTALS.items()} if squares else {}
-    return weights.agg(pl.col(amount).sum().alias(total) for total, amount in totals.items())
-
-
 def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
-    """Return what is aggregated per group: totals, also of squares, or the exponents of weights.
-
-    Weights need two passes: only the largest weight of a group tells the scale of its integers.
-    """
-    if table.unscored is not None:
-        return _count_all(table, table.unscored)
+    """Return what is aggregated per group: totals, also of squares, or the exponents of weights."""
+    amounts = class_amounts(table.columns)
+    if unscored := table.unscored:
+        is_below = table.columns[c.SCORE].is_null() if unscored.in_rows else pl.lit(False)
+        totals = []
+        for of_class, added in zip(amounts.values(), (unscored.n_pos, unscored.n_neg), strict=True):
+            below = pl.when(is_below).then(of_class).otherwise(0)
+            totals += [of_class.sum() + added, below.sum() + added]
+        return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
     if table.labelled:
-        n_pos = table.columns[c.LABEL].cast(pl.Int64).sum()
+        n_pos = amounts[c.POS].sum()
         return [n_pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(c.N_NEG)]
-    pos, neg = table.columns[c.POS], table.columns[c.NEG]
-    if table.float_sums:
-        largest = ((pos.max(), c.POS_EXPONENT), (neg.max(), c.NEG_EXPONENT))
-        return [exact_sums.weight_exponent(value).alias(name) for value, name in largest]
-    of_squares = [
-        exact_sums.square_integer(table.columns[amount], scaled=False).sum().alias(_TOTALS[square])
-        for square, (amount, _) in _SQUARES.items()
+    if table.float_sums:  # only the largest weight of a group tells the scale of its integers
+        return [
+            exact_sums.weight_exponent(amounts[s.amount].max()).alias(s.exponent) for s in CLASS_SUMS
+        ]
+    return [
+        *(amounts[s.amount].sum().alias(s.total) for s in CLASS_SUMS),
+        *(
+            exact_sums.square_integer(amounts[s.amount], scaled=False).sum().alias(of.total)
+            for s, of in (zip(CLASS_SUMS, SQUARE_SUMS, strict=True) if squares else ())
+        ),
     ]
-    return [pos.sum().alias(c.N_POS), neg.sum().alias(c.N_NEG), *(of_squares if squares else ())]
-
-
-def _count_all(table: ScoreTable, unscored: NeverScored) -> list[pl.Expr]:
-    """Return TOTALS per group, but for the examples that a frame of `below=` adds."""
-    if table.labelled:
-        label = table.columns[c.LABEL]
-        amounts = [label.cast(pl.Int64), (~label).cast(pl.Int64)]
-    else:
-        amounts = [table.columns[c.POS], table.columns[c.NEG]]
-    is_below = table.columns[c.SCORE].is_null() if unscored.in_rows else pl.lit(False)
-    totals = []
-    for of_class, added in zip(amounts, (unscored.n_pos, unscored.n_neg), strict=True):
-        below = pl.when(is_below).then(of_class).otherwise(0)
-        totals += [of_class.sum() + added, below.sum() + added]
-    return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
 
 
 def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
@@ -129,10 +130,7 @@ def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFra
 def join_group_numbers(
     table: InputTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *values: str
 ) -> pl.LazyFrame:
-    """Add GROUP, and columns `values` of the group table, to `rows`.
-
-    A join is needed unless `group_expr` computes the number of a group from its `by` columns.
-    """
+    """Add GROUP, and columns `values` of the group table, to `rows`; by a join if no expression does."""
     if table.group_expr is None:
         return join_groups(rows, groups.select(*table.by, c.GROUP, *values), table.by)
     rows = rows.with_columns(table.group_expr.alias(c.GROUP))
@@ -140,43 +138,34 @@ def join_group_numbers(
 
 
 def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool = False) -> pl.LazyFrame:
-    """Return the rows that count, with GROUP, and with POS and NEG as floats.
+    """Return the rows that count, scored or not, with GROUP, and with POS and NEG as floats.
 
     With `whole`, POS and NEG are integers that add up exactly, in a unit of their own for weights.
-    -0.0 becomes 0.0, so that equal scores have equal bits. Rows that were never scored are among them.
     """
     if whole:
         rows = prepare_rows(table, groups, unscored=True)
     else:
         rows = join_group_numbers(table, table.all_rows, groups)
-    if table.labelled:
-        amounts = {c.POS: pl.col(c.LABEL).cast(pl.Int64), c.NEG: (~pl.col(c.LABEL)).cast(pl.Int64)}
-    else:
-        amounts = {c.POS: pl.col(c.POS), c.NEG: pl.col(c.NEG)}
+    amounts = class_amounts({name: pl.col(name) for name in table.columns})
     rows = rows.with_columns(
         (amount if whole else amount.cast(pl.Float64)).alias(name) for name, amount in amounts.items()
     )
     rows = rows.filter((pl.col(c.POS) > 0) | (pl.col(c.NEG) > 0))
-    if table.score_dtype.is_float():
+    if table.score_dtype.is_float():  # equal scores have equal bits
         rows = rows.with_columns(merge_zeros(pl.col(c.SCORE)).alias(c.SCORE))
     return rows
 
 
 def check_groups(table: InputTable, groups: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
-    """Return the groups that count, without tallies; the query stops if a check of the table fails.
-
-    Every result is joined with this table, so no check can be optimized away.
-    """
+    """Return the groups that count, without tallies; the query stops if a check of the table fails."""
+    # Every result is joined with this table, so no check can be optimized away.
     checks = [*table.tallies.checks, *others]
     checked = stop_if_broken(groups, checks).drop(*table.tallies.tests)
     return keep_counted_groups(table, checked)
 
 
 def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Leave out the groups whose rows all have weight 0: such rows are as if they were not there.
-
-    The tallies of these groups must have been checked before. N_POS and N_NEG may be null in place of 0.
-    """
+    """Leave out groups whose rows all have weight 0, once their tallies have been checked."""
     if not isinstance(table, ScoreTable) or (table.labelled and table.unscored is None):
         return frame
     return frame.filter((pl.col(c.N_POS).fill_null(0) > 0) | (pl.col(c.N_NEG).fill_null(0) > 0))
@@ -192,50 +181,40 @@ def prepare_rows(
 ) -> pl.LazyFrame:
     """Return the rows that count, with GROUP, and with weights as integers that add up exactly.
 
-    Drop the column `without`. Rows whose amounts are both 0 are left out: they would make a threshold.
-    With `squares`, add those of the weights, as integers too. `unscored` keeps rows without one.
+    Drop the column `without`, add `squares` of the weights, and keep `unscored` rows.
     """
     rows = table.all_rows if unscored else table.rows
     rows = rows.select(pl.exclude(without)) if without else rows
-    exponents = {c.POS: c.POS_EXPONENT, c.NEG: c.NEG_EXPONENT} if table.float_sums else {}
-    rows = join_group_numbers(table, rows, groups, *exponents.values())
+    sums = CLASS_SUMS if table.float_sums else ()
+    rows = join_group_numbers(table, rows, groups, *(s.exponent for s in sums))
     if table.labelled:
         return rows
+    # A row whose amounts are both 0 would make a threshold.
     rows = rows.filter((pl.col(c.POS) != 0) | (pl.col(c.NEG) != 0))
-    integers = (
-        exact_sums.to_integer(pl.col(name), pl.col(exponent)) for name, exponent in exponents.items()
+    rows = rows.with_columns(exact_sums.to_integer(pl.col(s.amount), pl.col(s.exponent)) for s in sums)
+    if not squares:
+        return rows
+    if c.POS_SQUARES in table.columns:  # sums that counts come with
+        return rows.with_columns(
+            exact_sums.sum_to_square_integer(pl.col(s.amount), pl.col(s.exponent)).alias(s.amount)
+            for s in SQUARE_SUMS
+        )
+    return rows.with_columns(
+        exact_sums.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(of.amount)
+        for s, of in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
     )
-    rows = rows.with_columns(integers)
-    return rows.with_columns(_square_amounts(table)) if squares else rows
-
-
-def _square_amounts(table: ScoreTable) -> list[pl.Expr]:
-    """Return POS_SQUARES and NEG_SQUARES as integers: of weights, or sums that counts come with."""
-    if c.POS_SQUARES in table.columns:
-        return [
-            exact_sums.sum_to_square_integer(pl.col(square), pl.col(exponent)).alias(square)
-            for square, (_, exponent) in _SQUARES.items()
-        ]
-    return [
-        exact_sums.square_integer(pl.col(amount), scaled=table.float_sums).alias(square)
-        for square, (amount, _) in _SQUARES.items()
-    ]
 
 
 def to_counts(
-    table: ScoreTable, sums: Mapping[str, pl.Expr], exponent: str = c.POS_EXPONENT
+    table: ScoreTable, pos: Mapping[str, pl.Expr], neg: Mapping[str, pl.Expr]
 ) -> list[pl.Expr]:
-    """Return the counts that users see, by name, from integers of the running sums."""
-    if table.float_sums:
-        counts = exact_sums.from_integers(sums.values(), pl.col(exponent))
-    else:
-        # A count too large for Int64 stops the query by a check, which another error must not forestall.
-        counts = [of.cast(table.count_dtype, wrap_numerical=True) for of in sums.values()]
-    return [count.alias(name) for name, count in zip(sums, counts, strict=True)]
-
-
-def to_square_sum(table: ScoreTable, value: pl.Expr, exponent: str) -> pl.Expr:
-    """Return the sum of squared weights that users see, from an integer of the running sums."""
-    if table.float_sums:
-        return exact_sums.square_from_integer(value, pl.col(exponent))
-    return value.cast(pl.Float64)
+    """Return the counts that users see, by name, from integers of the running sums of both classes."""
+    counts: list[pl.Expr] = []
+    for sums, of in zip((pos, neg), CLASS_SUMS, strict=True):
+        if table.float_sums:
+            values = exact_sums.from_integers(sums.values(), pl.col(of.exponent))
+        else:
+            # A count too large for Int64 stops the query by a check, which no other error may forestall.
+            values = [value.cast(table.count_dtype, wrap_numerical=True) for value in sums.values()]
+        counts += [value.alias(name) for name, value in zip(sums, values, strict=True)]
+    return counts

@@ -68,7 +68,12 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     positive, scores = _read_classes(label), read_array("score", score, "biuf", "numbers")
     if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
         raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
-    weights = None if weight is None else _read_weights(weight)
+    weights = None
+    if weight is not None:
+        weights = read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
+        valid = (weights >= 0) & (weights < np.inf)
+        if not valid.all():
+            raise PrcError(f"weight takes finite numbers >= 0; got {weights[~valid][0]}")
     check_lengths(label=positive, score=scores, weight=weights)
     if weights is not None and not (weights > 0).all():
         kept = weights > 0
@@ -80,14 +85,14 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     threshold = scores[ends]
     if threshold.dtype.kind == "f":
         threshold += 0.0  # -0.0 and 0.0 are one threshold
-    if weights is not None:
-        pos, neg = (
-            _sum_weights(np.where(own, weights[order], 0.0), ends) for own in (positive, ~positive)
-        )
-        return RocPoints(threshold, pos[1], neg[1], pos[0], neg[0])
-    tp = np.cumsum(positive, dtype=np.int64)[ends]
-    fp = ends + 1 - tp
-    return RocPoints(threshold, _divide(tp), _divide(fp), tp, fp)
+    if weights is None:
+        tp = np.cumsum(positive, dtype=np.int64)[ends]
+        fp = ends + 1 - tp
+        return RocPoints(threshold, _divide(tp), _divide(fp), tp, fp)
+    of_classes = (np.where(own, weights[order], 0.0) for own in (positive, ~positive))
+    (pos, pos_exponent), (neg, neg_exponent) = map(sum_along, of_classes)
+    counts = np.ldexp(pos[ends], -pos_exponent), np.ldexp(neg[ends], -neg_exponent)
+    return RocPoints(threshold, _divide(pos[ends]), _divide(neg[ends]), *counts)
 
 
 def _divide(counts: NDArray[Any]) -> Floats:
@@ -96,14 +101,6 @@ def _divide(counts: NDArray[Any]) -> Floats:
 
     with np.errstate(invalid="ignore"):
         return np.asarray(counts / counts[-1:], dtype=np.float64)
-
-
-def _sum_weights(weights: Floats, ends: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return the running sums of the weights of a class at the ends of scores, and the rates."""
-    import numpy as np
-
-    sums, exponent = sum_along(weights)
-    return np.ldexp(sums[ends], -exponent), _divide(sums[ends])
 
 
 def read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> NDArray[Any]:
@@ -124,32 +121,11 @@ def read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> N
 
 
 def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
-    """Return whether each example is positive; raise unless labels are in {0, 1} or in {-1, 1}.
-
-    With `pos_label`, labels of any kind: those equal to it are positive.
-    """
-    if pos_label is not None:
-        return _find_label(label, pos_label)
-    return _read_classes(label, ", or any labels with pos_label=")
-
-
-def _read_classes(label: ArrayLike, others: str = "") -> Booleans:
-    """Return which labels are 1 or True; an error tells of `others` that the caller takes."""
-    expected = f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{others}'
-    labels = read_array("label", label, "biuf", expected)
-    if labels.dtype.kind == "b":
-        return labels
-    positive: Booleans = labels == 1
-    if not any((positive | (labels == negative)).all() for negative in (0, -1)):
-        wrong = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
-        raise PrcError(f"label takes {expected}; got {wrong[0]}")
-    return positive
-
-
-def _find_label(label: ArrayLike, pos_label: Any) -> Booleans:
-    """Return which labels are the positive one; raise if it is none of two labels or more."""
+    """Return which examples are positive: labels equal to `pos_label`, or 1 of {0, 1} or {-1, 1}."""
     import numpy as np
 
+    if pos_label is None:
+        return _read_classes(label, ", or any labels with pos_label=")
     labels = read_array("label", label, "biufcSUOMm", "labels")
     # NaN does not equal itself, and whether pandas' NA does is NA again.
     equal = [str(each == each) for each in labels.tolist() if each is not None]  # noqa: PLR0124
@@ -164,14 +140,17 @@ def _find_label(label: ArrayLike, pos_label: Any) -> Booleans:
     return positive
 
 
-def _read_weights(weight: ArrayLike) -> Floats:
-    import numpy as np
-
-    weights: Floats = read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
-    valid = (weights >= 0) & (weights < np.inf)
-    if not valid.all():
-        raise PrcError(f"weight takes finite numbers >= 0; got {weights[~valid][0]}")
-    return weights
+def _read_classes(label: ArrayLike, others: str = "") -> Booleans:
+    """Return which labels are 1 or True; an error tells of `others` that the caller takes."""
+    expected = f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{others}'
+    labels = read_array("label", label, "biuf", expected)
+    if labels.dtype.kind == "b":
+        return labels
+    positive: Booleans = labels == 1
+    if not any((positive | (labels == negative)).all() for negative in (0, -1)):
+        wrong = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
+        raise PrcError(f"label takes {expected}; got {wrong[0]}")
+    return positive
 
 
 def check_lengths(**arrays: NDArray[Any] | None) -> None:

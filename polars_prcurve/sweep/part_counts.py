@@ -21,10 +21,10 @@ PART_COUNTS = tuple(f"{c.RESERVED}part_{name}" for name in ("tp", "n_pos", "fp",
 
 
 def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a row per threshold of a field and part: GROUP and SCORE, the part, and PART_COUNTS.
+    """Return a row per threshold of a field and part with a share: GROUP, SCORE, PART and PART_COUNTS.
 
-    `points` are thresholds of the fields of `table`, with its `by` columns, GROUP and SCORE. A null
-    score is above all others. Parts with no share are left out.
+    `points` are thresholds of the fields, with the `by` columns, GROUP and SCORE; a null score is above
+    all.
     """
     parts = table.parts
     assert parts is not None

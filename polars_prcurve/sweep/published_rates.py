@@ -14,7 +14,8 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.inputs.score_table import RateTable
-from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.inputs.value_checks import count_check
+from polars_prcurve.query_checks import Check
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, check_groups, join_group_numbers
 from polars_prcurve.sweep.sample_design import list_plain_sizes
 
@@ -31,21 +32,17 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     rows = rows.sort(
         order, descending=[name == c.SCORE for name in order], nulls_last=[False] * len(order)
     )
-    unknown = [] if table.has_counts else ["tp", "fp", "fn", "tn"]
+    unknown = dict.fromkeys([] if table.has_counts else c.CELLS, pl.lit(None, dtype=pl.Int64))
+    no_score = pl.lit(None, dtype=pl.Float64)
     # Recall stands in for running sums where these only tell whether recall grows.
     rows = add_row_before(rows).with_columns(
         pl.col("recall").alias(c.CUM_POS),
-        (pl.lit(None, dtype=pl.Float64) if table.score_dtype is None else pl.col(c.SCORE)).alias(
-            "threshold"
-        ),
-        *(pl.lit(None, dtype=pl.Int64).alias(name) for name in unknown),
+        (no_score if table.score_dtype is None else pl.col(c.SCORE)).alias("threshold"),
+        **unknown,
     )
     falls = pl.col("recall") < pl.col(c.RECALL_BEFORE)
-    count = (
-        rows.select(c.GROUP, falls.alias(c.RECALL_FALLS))
-        .group_by(c.GROUP)
-        .agg(pl.col(c.RECALL_FALLS).sum())
-    )
+    marked = rows.select(c.GROUP, falls.alias(c.RECALL_FALLS))
+    count = marked.group_by(c.GROUP).agg(pl.col(c.RECALL_FALLS).sum())
     groups = groups.join(count, on=c.GROUP, how="left", maintain_order="left")
     if checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
@@ -55,10 +52,7 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
 
 
 def _class_sizes(table: RateTable) -> list[pl.Expr]:
-    """Return what is aggregated per group: N_POS, N_NEG, and whether they differ between points.
-
-    A size that is null at all points of a group is not known.
-    """
+    """Return what is aggregated per group: N_POS, N_NEG, and whether they differ between points."""
     if not table.has_counts:
         return []
     columns = table.columns
@@ -83,26 +77,18 @@ def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Check]:
-    """Return the checks that recall never falls, and that each group has one size of each class.
-
-    `count` returns the sum over groups of RECALL_FALLS or SIZES_DIFFER.
-    """
-    falls = count(c.RECALL_FALLS)
-    if table.argument == "rates":
-        text = (
-            " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
-            "such as 1 - pl.col('specificity'); does the table hold several curves? Pass by="
-        )
-    else:
-        text = " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
-    falling = Check(
-        falls > 0, compose_sentence(f"{table.argument}= holds ", falls.cast(pl.String), text)
+    """Return the checks that recall never falls, and of one size per class, over sums by `count`."""
+    are_rates = table.argument == "rates"
+    text = (
+        " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
+        "such as 1 - pl.col('specificity'); does the table hold several curves? Pass by="
+        if are_rates
+        else " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
     )
+    falling = count_check(count(c.RECALL_FALLS), f"{table.argument}= holds ", text)
     if not table.has_counts:
         return [falling]
-    differ = count(c.SIZES_DIFFER)
-    what = "sizes= differ" if table.argument == "rates" else "tp + fn, or fp + tn, of cells= differ"
+    what = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
     text = " group(s); one curve is of one test set: pass by=, or check the columns"
-    text += "; what is not known is null in all rows of a group" if table.argument == "rates" else ""
-    sentence = compose_sentence(f"{what} between the rows of ", differ.cast(pl.String), text)
-    return [Check(differ > 0, sentence), falling]
+    text += "; what is not known is null in all rows of a group" if are_rates else ""
+    return [count_check(count(c.SIZES_DIFFER), f"{what} between the rows of ", text), falling]

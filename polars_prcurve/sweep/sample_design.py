@@ -1,23 +1,15 @@
 """How many examples the positives, the negatives and the false alerts of a row count as.
 
-Errors are those of rates of so many independent examples. A `Design` answers for one kind of sample:
+Errors are those of rates of so many independent examples. A `Design` answers for one kind of sample.
 
-    Design           examples that count alike: as many as there are
-    WeightedDesign   fewer where weights differ, at each threshold; see `weighted_sizes`
-    StratifiedDesign fewer where a stratum has few labels for its rows; see `strata_sizes`
-    ClusteredDesign  fewer where rows of a cluster are alike, at each threshold; see `cluster_sizes`
-    PartsDesign      fewer where a part of a field has few examples for its share
-
-Let a part have the share w of a class of the field, and n examples of this class. A rate of the field is
-a sum of rates of the parts, times w. If these rates are equal, its variance is that of a rate of
+Let a part of a field have the share w of a class, and n examples of this class. A rate of the field is a
+sum of rates of the parts, times w. If these rates are equal, its variance is that of a rate of
 
     1 / sum(w**2 / n)
 
-examples. So many does the class count as: no more than its examples, and fewer where a part has few
-examples for its share.
-
-At a threshold of a field the false alerts count as (sum of weights)**2 / (sum of squared weights)
-examples: all of them if they weigh alike, and fewer where one part has the weight.
+examples: no more than the class has, and fewer where a part has few examples for its share. At a
+threshold the false alerts count as (sum of weights)**2 / (sum of squared weights) examples: all of them
+if they weigh alike, and fewer where one part has the weight.
 
 Source: Kish 1965.
 """
@@ -78,14 +70,13 @@ class Design:
         """Put what bands read in place of `sums`."""
         return running
 
-    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add to a group table what `list_group_sizes` reads."""
-        return groups
-
-    def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes of the classes, over the totals of a group table."""
-        n_pos, n_neg = (pl.col(total).cast(pl.Float64) for total in (c.N_POS, c.N_NEG))
-        return list_plain_sizes(n_pos, n_neg) if self.effective else []
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the sizes of the classes to a group table with their totals."""
+        if not self.effective:
+            return groups
+        return groups.with_columns(
+            list_plain_sizes(pl.col(c.N_POS).cast(pl.Float64), pl.col(c.N_NEG).cast(pl.Float64))
+        )
 
     def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Add FIELD_COLUMNS to rows with integer sums, if they are of fields."""
@@ -106,7 +97,7 @@ class Design:
 
 @dataclass(frozen=True)
 class WeightedDesign(Design):
-    """Examples with weights."""
+    """Examples with weights; fewer where these differ, at each threshold: see `weighted_sizes`."""
 
     table: ScoreTable
     summed = _SQUARES
@@ -114,26 +105,22 @@ class WeightedDesign(Design):
     weighted = True
     moments = OWN_MOMENTS
 
-    def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes from sums of squared weights, and UNSEEN_SHARE."""
-        return weights.group_design_columns(self.table)
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        return groups.with_columns(weights.group_design_columns(self.table))
 
     def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Set the sizes, and add SQUARE_RECALL and SQUARE_FPR."""
         return weights.set_design_sizes(self.table, frame)
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the shares of squared weights before a row, and N_NEG_LOCAL."""
         return weights.add_design_shares(self.table, frame)
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
-        """Return the sizes at a threshold above all scores, from totals of weights."""
         return weights.sizes_without_alerts(self.table)
 
 
 @dataclass(frozen=True)
 class StratifiedDesign(WeightedDesign):
-    """Examples that were drawn by strata, and have weights therefore."""
+    """Examples drawn by strata; fewer where one has few labels for its rows: see `strata_sizes`."""
 
     carried = (c.STRATUM, c.ROW_WEIGHT)
     sums = strata.STRATA_SUMS
@@ -142,27 +129,21 @@ class StratifiedDesign(WeightedDesign):
     add_sums = staticmethod(strata.add_strata_sums)
     measure_rows = staticmethod(strata.measure_strata)
 
-    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add what strata tell of all rows of a group."""
-        return strata.join_strata(self.table, groups)
-
-    def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the effective sizes of weights; what strata tell of a group is there already."""
-        of_weights = {size.meta.output_name(): size for size in super().list_group_sizes()}
-        return [of_weights[size] for size in _SIZES.values()]
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        # The effective sizes are those of weights; strata tell the rest of all rows of a group.
+        sizes = weights.group_design_columns(self.table)[: len(_SIZES)]
+        return strata.join_strata(self.table, groups).with_columns(sizes)
 
     def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Set the sizes to those at thresholds, and add what weights tell of alerts and of areas."""
         return strata.set_strata_sizes(super().set_row_sizes(frame))
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
-        """Return the sizes at a threshold above all scores."""
         return clusters.SIZES_UNREACHED
 
 
 @dataclass(frozen=True)
 class ClusteredDesign(Design):
-    """Examples in clusters that need not be independent."""
+    """Examples in clusters; fewer where rows of one are alike: see `cluster_sizes`."""
 
     carried = (c.CLUSTER,)
     sums = clusters.CLUSTER_SUMS
@@ -174,12 +155,10 @@ class ClusteredDesign(Design):
     measure_rows = staticmethod(clusters.measure_cluster_sizes)
     set_row_sizes = staticmethod(clusters.set_cluster_sizes)
 
-    def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes of the classes; ETA_VARIANCE is that of rows."""
-        return [size for size in super().list_group_sizes() if size.meta.output_name() != c.ETA_VARIANCE]
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        return super().add_group_sizes(groups).drop(c.ETA_VARIANCE, strict=False)  # it is that of rows
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
-        """Return the sizes at a threshold above all scores."""
         return clusters.SIZES_UNREACHED
 
 
@@ -190,8 +169,7 @@ class PartsDesign(Design):
     table: ScoreTable
     summed = _SQUARES
 
-    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add N_POS_EFFECTIVE and N_NEG_EFFECTIVE of fields; null without examples."""
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         if not self.effective:
             return groups
         # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
@@ -204,21 +182,14 @@ class PartsDesign(Design):
         sizes = aggregate_by(parts, by, sums).with_columns(
             pl.when(pl.col(size) > 0).then(1 / pl.col(size)).alias(size) for size in _SIZES.values()
         )
-        return join_groups(groups, sizes, by, how="left", keep_order=True)
-
-    def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes that `join_sizes` added."""
-        return list_plain_sizes(*map(pl.col, _SIZES.values())) if self.effective else []
+        groups = join_groups(groups, sizes, by, how="left", keep_order=True)
+        return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
 
     def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add FIELD_COLUMNS, from sums of weights and of their squares."""
         false = pl.col(c.CUM_NEG) - pl.col(c.NEG_BEFORE_GROUP)
         false_squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.NEG_SQUARES_BEFORE_GROUP)
-        n_pos, n_neg = (
-            (pl.col(c.N_POS), pl.col(c.N_POS_SQUARES)),
-            (pl.col(c.N_NEG), pl.col(c.N_NEG_SQUARES)),
-        )
-        pairs = (n_pos, n_neg, (false, false_squares))
+        classes = ((c.N_POS, c.N_POS_SQUARES), (c.N_NEG, c.N_NEG_SQUARES))
+        pairs = [*((pl.col(n), pl.col(squares)) for n, squares in classes), (false, false_squares)]
         rows = pl.col(c.CUM_NEG).cast(pl.Float64)
         columns = []
         for name, (total, squares) in zip(c.FIELD_COLUMNS, pairs, strict=True):

@@ -18,7 +18,6 @@ with the same result.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -45,15 +44,11 @@ class SortedRows(NamedTuple):
     """Whether the next row has another group or score."""
     ends_group: pl.Expr
     """Whether the next row has another group."""
-    pos: pl.Expr
-    """The row's contribution to the positives."""
-    neg: pl.Expr
-    """The row's contribution to the negatives."""
     is_mark: pl.Expr
+    amounts: dict[str, pl.Expr]
+    """What the row adds: POS and NEG, and sums of squares if there are any."""
     negatives_first: bool = False
     """Each row is one example, and among equal scores the negatives come before the positives."""
-    more: tuple[str, ...] = ()
-    """The other amounts of a row, which are columns of the frame."""
 
 
 def sort_rows(
@@ -70,31 +65,14 @@ def sort_rows(
     `dtype` is that of the scores, and `more` are columns of other amounts. Marks have all columns but
     LABEL, with amounts of 0, and those `carried`, which are null in marks.
     """
-    sort = _sort_by_columns
-    if dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS:
-        sort = partial(_sort_by_key, dtype)
-    return sort(rows, labelled, marks, more=more, carried=carried)
-
-
-_UP_TO_64_BITS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
-
-
-def _sort_by_key(
-    dtype: pl.DataType,
-    rows: pl.LazyFrame,
-    labelled: bool,
-    marks: pl.LazyFrame | None,
-    *,
-    more: tuple[str, ...],
-    carried: tuple[str, ...],
-) -> SortedRows:
-    """Sort by one packed key; see the module for its layout."""
+    if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
+        return _sort_by_columns(rows, labelled, marks, more=more, carried=carried)
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
     # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
-    inverted = (~_score_code(pl.col(c.SCORE), dtype)).cast(pl.Int128)
+    inverted = (~_code_score(pl.col(c.SCORE), dtype)).cast(pl.Int128)
     place = pl.col(c.GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
     bit: pl.Expr = pl.col(c.LABEL) if labelled else pl.lit(0)
-    amounts = () if labelled else (c.POS, c.NEG, *more)
+    amounts = {} if labelled else {name: pl.col(name) for name in (c.POS, c.NEG, *more)}
     keyed = rows.select((place + bit).alias(_KEY), *amounts, *carried)
     if marks is not None:
         marked = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
@@ -104,23 +82,28 @@ def _sort_by_key(
     changes = key ^ key.shift(-1, fill_value=2**126)
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
     bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
-    # In 64 bits, `falling` is the code with all bits flipped except the sign; flip them back.
-    code = (key // 4).cast(pl.Int64, wrap_numerical=True) ^ _INT64_MAX
+    if labelled:
+        amounts = {c.POS: bits == _POSITIVE_BIT, c.NEG: bits == 0}
+        amounts = {name: test.cast(pl.Int64) for name, test in amounts.items()}
     return SortedRows(
         keyed.sort(_KEY),
         (_KEY,),
         # The group is in range, and a cast that may wrap around is cheaper than one that checks.
         group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),
-        threshold=_decode_score(code, dtype),
+        # In 64 bits, `falling` is the code with all bits flipped except the sign; flip them back.
+        threshold=_code_score(
+            (key // 4).cast(pl.Int64, wrap_numerical=True) ^ _INT64_MAX, dtype, back=True
+        ),
         # Neighbours of equal group and score differ in the two low bits at most.
         is_last=changes > (_POSITIVE_BIT | _MARK_BIT),
         ends_group=changes >= 2**66,
-        pos=(bits == _POSITIVE_BIT).cast(pl.Int64) if labelled else pl.col(c.POS),
-        neg=(bits == 0).cast(pl.Int64) if labelled else pl.col(c.NEG),
         is_mark=bits == _MARK_BIT,
+        amounts=amounts,
         negatives_first=labelled and marks is None,
-        more=more,
     )
+
+
+_UP_TO_64_BITS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 
 
 def _sort_by_columns(
@@ -133,10 +116,8 @@ def _sort_by_columns(
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if labelled:
-        positive = pl.col(c.LABEL)
-        rows = rows.with_columns(
-            positive.cast(pl.Int128).alias(c.POS), (~positive).cast(pl.Int128).alias(c.NEG)
-        )
+        of_class = {c.POS: pl.col(c.LABEL), c.NEG: ~pl.col(c.LABEL)}
+        rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in of_class.items())
     columns = (c.GROUP, c.SCORE, c.POS, c.NEG, *more)
     rows = rows.select(*columns, *carried, pl.lit(False).alias(c.MARK))
     if marks is not None:
@@ -150,21 +131,22 @@ def _sort_by_columns(
         threshold=score,
         is_last=ends_group | score.ne_missing(score.shift(-1)),
         ends_group=ends_group,
-        pos=pl.col(c.POS),
-        neg=pl.col(c.NEG),
         is_mark=pl.col(c.MARK),
-        more=more,
+        amounts={name: pl.col(name) for name in (c.POS, c.NEG, *more)},
     )
 
 
-def _score_code(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Return an Int64 that rises with the score and is equal for equal scores."""
-    if dtype.is_float():
-        return rising_code(score)
+def _code_score(value: pl.Expr, dtype: pl.DataType, *, back: bool = False) -> pl.Expr:
+    """Return an Int64 that rises with the score and is equal for equal scores, or the score of one."""
+    if dtype.is_float():  # those of 32 bits are widened without loss
+        of_code = _mirror_negative_bits(value).reinterpret(dtype=pl.Float64).cast(dtype)
+        return of_code if back else rising_code(value)
     if dtype == pl.UInt64:
         # The upper half reads as negative; flipping the sign bit puts it above the lower half.
-        return score.reinterpret(dtype=pl.Int64) ^ _SIGN_BIT
-    return score.cast(pl.Int64)
+        if back:
+            return (value ^ _SIGN_BIT).reinterpret(dtype=pl.UInt64)
+        return value.reinterpret(dtype=pl.Int64) ^ _SIGN_BIT
+    return value.cast(dtype if back else pl.Int64)
 
 
 def rising_code(value: pl.Expr) -> pl.Expr:
@@ -172,19 +154,8 @@ def rising_code(value: pl.Expr) -> pl.Expr:
     return _mirror_negative_bits(float_bits(value))
 
 
-def _decode_score(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Return the score of a code; floats of 32 bits were widened without loss."""
-    if dtype.is_float():
-        return _mirror_negative_bits(code).reinterpret(dtype=pl.Float64).cast(dtype)
-    if dtype == pl.UInt64:
-        return (code ^ _SIGN_BIT).reinterpret(dtype=pl.UInt64)
-    return code.cast(dtype)
-
-
 def _mirror_negative_bits(bits: pl.Expr) -> pl.Expr:
-    """Reverse the order of negative numbers; twice gives the bits back.
-
-    Read as an integer, the bits of a positive float rise with the number, but those of a negative float
-    fall. Flipping all bits except the sign turns them round and leaves them negative.
-    """
+    """Reverse the order of negative numbers; twice gives the bits back."""
+    # Read as an integer, the bits of a positive float rise with the number, but those of a negative one
+    # fall. Flipping all bits except the sign turns them round and leaves them negative.
     return pl.when(bits < 0).then(bits ^ _INT64_MAX).otherwise(bits)

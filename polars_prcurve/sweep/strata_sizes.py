@@ -69,10 +69,7 @@ _UNSEEN = {cell: _name(f"unseen_{cell}") for cell in c.CELLS}
 
 
 def _describe_state(above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
-    """Return what a stratum adds to each of the sums, from the numbers of its rows above a threshold.
-
-    It reads the numbers _N_POS, _N_NEG and _N of its rows, ROW_WEIGHT, and _BY_CLASS.
-    """
+    """Return what a stratum adds to each of the sums, from the numbers of its rows above a threshold."""
     w, n = pl.col(c.ROW_WEIGHT), pl.col(_N).cast(pl.Float64)
     found = {"tp": above["pos"], "fp": above["neg"]}
     found |= {"fn": pl.col(_N_POS) - above["pos"], "tn": pl.col(_N_NEG) - above["neg"]}
@@ -95,27 +92,25 @@ def _to_whole(state: Mapping[str, pl.Expr]) -> list[pl.Expr]:
     return [to_whole_shares(value / pl.col(_SCALE)).alias(name) for name, value in state.items()]
 
 
-def _find_scale(n: pl.Expr, weight: pl.Expr) -> pl.Expr:
-    return round_up_to_power_of_two(n.cast(pl.Float64) * weight * weight)
-
-
 def add_strata_sums(ordered: SortedRows) -> SortedRows:
     """Add STRATA_SUMS to sorted rows: sums over the strata of a group, in their states at this row."""
     stratum = (c.GROUP, c.STRATUM)
     frame = ordered.frame.with_columns(
         ordered.group.alias(c.GROUP),
         ordered.threshold.alias(_name("score")),
-        (ordered.pos > 0).cast(pl.Int64).alias(_IS_POS),
-        ((ordered.pos > 0) | (ordered.neg > 0)).cast(pl.Int64).alias(_N),
+        (ordered.amounts[c.POS] > 0).cast(pl.Int64).alias(_IS_POS),
+        ((ordered.amounts[c.POS] > 0) | (ordered.amounts[c.NEG] > 0)).cast(pl.Int64).alias(_N),
     )
     is_pos, one, score = pl.col(_IS_POS), pl.col(_N), pl.col(_name("score"))
+    heaviest = pl.col(c.ROW_WEIGHT).max()
+    scale = round_up_to_power_of_two(one.sum().cast(pl.Float64) * heaviest * heaviest)
     frame = frame.with_columns(
         one.cum_sum().over(c.GROUP).alias(c.N_ABOVE),
         one.cum_sum().over(stratum).alias(_name("so_far")),
         is_pos.cum_sum().over(stratum).alias(_name("pos_so_far")),
         one.sum().over(stratum).alias(_N),
         is_pos.sum().over(stratum).alias(_N_POS),
-        _find_scale(one.sum(), pl.col(c.ROW_WEIGHT).max()).over(c.GROUP).alias(_SCALE),
+        scale.over(c.GROUP).alias(_SCALE),
         pl.when((one > 0) & (is_pos == 0)).then(score).alias(_HIGHEST),
         pl.when(is_pos > 0).then(score).alias(_LOWEST),
     )
@@ -141,10 +136,7 @@ def add_strata_sums(ordered: SortedRows) -> SortedRows:
 
 
 def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
-    """Replace STRATA_SUMS, except N_ABOVE, by the units of cells and the covariances of their totals.
-
-    A unit is null where its side of the threshold is empty.
-    """
+    """Replace STRATA_SUMS, except N_ABOVE, by the units of cells and the covariances of their totals."""
     scale = pl.col(_SCALE)
     units = {
         name_unit(cell): pl.when(pl.col(_TOTALS[cell]) > 0).then(
@@ -158,10 +150,7 @@ def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Set the sizes of rows to those at their thresholds, and add STRATA_MOMENTS and RATE_CORRELATION.
-
-    Rows are joined with their groups, and have counts; moments are in units of WEIGHT_UNIT.
-    """
+    """Set the sizes of rows with counts to those at their thresholds; add moments and correlation."""
     unit = pl.col(c.WEIGHT_UNIT)
     frame = frame.with_columns(
         pl.coalesce(name_unit(cell), _UNSEEN[cell]).alias(name_unit(cell)) for cell in c.CELLS
@@ -199,10 +188,9 @@ def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
 def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Add to a group table what its strata tell of all its rows, whatever the threshold.
 
-    These are the weights of unseen rows, the least sizes of the classes, ETA_VARIANCE, the shares of
-    unseen positives, the numbers of labels, and N_ALONE, of strata of which one row was drawn.
+    N_ALONE is the number of strata of which one row was drawn.
     """
-    found = _sum_strata(_count_strata(table), [*table.by])
+    found = _sum_strata(table)
     total = {of: pl.col(name) for of, name in _ALL.items()}
     unit = {of: pl.col(_VARIANCES[a]) / pl.col(_TOTALS[a]) for of, (a, _) in _CLASSES.items()}
     shared = pl.col(_COVARIANCES["tp", "fp"]) / (total["pos"] * total["neg"])
@@ -220,8 +208,8 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     return join_groups(groups, found.select(*kept, **columns), table.by, how="left", keep_order=True)
 
 
-def _count_strata(table: ScoreTable) -> pl.LazyFrame:
-    """Return one row per group and stratum, with what `_describe_state` reads, and of its group."""
+def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
+    """Return one row per group: sums of the states of strata with all rows above, and _UNSEEN."""
     by, is_pos, score = [*table.by], pl.col(c.POS) > 0, pl.col(c.SCORE)
     counts = {_N: pl.len(), _N_POS: is_pos.sum(), c.ROW_WEIGHT: pl.col(c.ROW_WEIGHT).max()}
     counts |= {_HIGHEST: score.filter(~is_pos).max(), _LOWEST: score.filter(is_pos).min()}
@@ -230,28 +218,22 @@ def _count_strata(table: ScoreTable) -> pl.LazyFrame:
     strata = aggregate_by(rows, [*by, c.STRATUM], [of.alias(name) for name, of in counts.items()])
     strata = strata.with_columns(pl.col(_N, _N_POS).cast(pl.Int64))
     strata = strata.with_columns((pl.col(_N) - pl.col(_N_POS)).alias(_N_NEG))
-    w = pl.col(c.ROW_WEIGHT)
-    of_group = {
-        _BY_CLASS: _are_by_class(),
-        _SCALE: _find_scale(pl.col(_N).sum(), w.max()),
-        _AT_TOP: score == score.max(),
-    }
-    return strata.with_columns((of.over(by) if by else of).alias(name) for name, of in of_group.items())
-
-
-def _sum_strata(strata: pl.LazyFrame, by: list[str]) -> pl.LazyFrame:
-    """Return one row per group: sums of the states of strata with all rows above, and _UNSEEN."""
     w, numbers = pl.col(c.ROW_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
+    scale = round_up_to_power_of_two(pl.col(_N).sum().cast(pl.Float64) * w.max() * w.max())
+    of_group = {_BY_CLASS: _are_by_class(), _SCALE: scale, _AT_TOP: score == score.max()}
+    strata = strata.with_columns(
+        (of.over(by) if by else of).alias(name) for name, of in of_group.items()
+    )
     state = _describe_state(numbers) | {_ALL[of]: w * n for of, n in numbers.items()}
     heaviest, at_top, drawn_by_class = w.max(), w.filter(_AT_TOP).max(), pl.col(_BY_CLASS).first()
-    unseen = {}
+    found = {}
     for of, cells in _CLASSES.items():
         of_class = w.filter(numbers[of] > 0).max()
         for cell, by_score in zip(cells, (at_top, heaviest), strict=True):
-            unseen[_UNSEEN[cell]] = pl.when(drawn_by_class).then(of_class).otherwise(by_score)
-    labels = {c.POS_LABELS: numbers["pos"].sum(), c.NEG_LABELS: numbers["neg"].sum()}
-    labels[c.N_ALONE] = ((pl.col(_N) == 1) & (w > 1)).sum().cast(pl.Int64)
-    each = [of.alias(name) for name, of in (unseen | labels).items()]
+            found[_UNSEEN[cell]] = pl.when(drawn_by_class).then(of_class).otherwise(by_score)
+    found |= {c.POS_LABELS: numbers["pos"].sum(), c.NEG_LABELS: numbers["neg"].sum()}
+    found[c.N_ALONE] = ((pl.col(_N) == 1) & (w > 1)).sum().cast(pl.Int64)
+    each = [of.alias(name) for name, of in found.items()]
     sums = aggregate_by(
         strata.with_columns(_to_whole(state)), by, [pl.col(*state).sum(), pl.col(_SCALE).first(), *each]
     )

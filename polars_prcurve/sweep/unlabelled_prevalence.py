@@ -18,13 +18,13 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence.bands import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.column_reader import missing_row_check
-from polars_prcurve.inputs.score_table import ScoreTable, count_unlabelled
+from polars_prcurve.inputs.column_reader import missing_row_check, show_first
+from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.prevalence.mixture_likelihood import LevelCounts, estimate_by_mixture
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, warn_of_refuted_estimates
-from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
+from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.sweep_table import build_running_sums
 
 if TYPE_CHECKING:
@@ -47,10 +47,7 @@ _N_UNLABELLED = f"{c.RESERVED}n_unlabelled"
 def build_mixture_table(
     table: ScoreTable, reference: ScoreTable, confidence: float | None
 ) -> pl.LazyFrame:
-    """Return a table of one row per group: `by`, then the columns of `list_estimate_columns`.
-
-    The greatest likelihood is found directly: nothing is iterated until it hardly changes.
-    """
+    """Return a table of one row per group: `by`, then the columns of `list_estimate_columns`."""
     groups, counts = _count_levels(table, reference, "the reference= table")
     found = estimate_by_mixture(counts, confidence)
     p_values = [None if np.isnan(p) else float(p) for p in found.shift_p_value]
@@ -61,12 +58,19 @@ def build_mixture_table(
 
 
 def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float | None) -> EtaTable:
-    """Return the prevalences of rows without labels, estimated with the table that is asked.
-
-    Each group of the table has its own. With `confidence` their limits are carried, and the grid has
-    ETA_REFERENCE.
-    """
-    etas = _estimate_with_own_reference(field, table, confidence)
+    """Return the prevalences of rows without labels, one per group of the table that is asked."""
+    groups, counts = _count_levels(field, table, "the table that is asked")
+    found = estimate_by_mixture(counts, confidence)
+    tests = groups.with_columns(shift_p_value=pl.Series(found.shift_p_value).fill_nan(None))
+    warn_of_refuted_estimates(tests, list(table.by))
+    etas = groups.select(*table.by, eta=pl.Series(found.eta))
+    if confidence is not None:
+        limits = {c.ETA_LOW: found.low, c.ETA_HIGH: found.high}
+        etas = etas.with_columns(
+            *(pl.Series(name, values) for name, values in limits.items()),
+            pl.lit(confidence).alias(c.ETA_CONFIDENCE),
+            describe_shared_errors(counts, found.eta),
+        )
     return EtaTable(
         etas.lazy(),
         dict(table.by),
@@ -76,31 +80,12 @@ def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float
     )
 
 
-def _estimate_with_own_reference(
-    field: ScoreTable, table: ScoreTable, confidence: float | None
-) -> pl.DataFrame:
-    groups, counts = _count_levels(field, table, "the table that is asked")
-    found = estimate_by_mixture(counts, confidence)
-    tests = groups.with_columns(shift_p_value=pl.Series(found.shift_p_value).fill_nan(None))
-    warn_of_refuted_estimates(tests, list(table.by))
-    etas = groups.select(*table.by, eta=pl.Series(found.eta))
-    if confidence is None:
-        return etas
-    limits = {c.ETA_LOW: found.low, c.ETA_HIGH: found.high}
-    return etas.with_columns(
-        *(pl.Series(name, values) for name, values in limits.items()),
-        pl.lit(confidence).alias(c.ETA_CONFIDENCE),
-        describe_shared_errors(counts, found.eta),
-    )
-
-
 def _count_levels(
     table: ScoreTable, reference: ScoreTable, where: str
 ) -> tuple[pl.DataFrame, LevelCounts]:
     """Return the groups of unlabelled rows, `by` and _N_UNLABELLED, and their counts per level.
 
-    Raise if a group has no reference, or one that lacks a class, or has but one score; `where` is what
-    a message calls the reference.
+    Raise if a group has no reference, or one that lacks a class, or has but one score.
     """
     if reference.score_dtype != table.score_dtype:
         raise PrcError(
@@ -114,22 +99,25 @@ def _count_levels(
     if found.height == 0:
         raise PrcError(f"{where} has no rows; it takes labelled rows of the same model")
     levels = found.lazy()
-    groups = count_unlabelled(table, _N_UNLABELLED).with_row_index(c.GROUP)
+    n_rows = pl.len() if table.labelled else table.columns[c.NEG].sum()
+    groups = table.aggregate_groups([n_rows.cast(pl.Int64).alias(_N_UNLABELLED)])
+    groups = stop_if_broken(groups, table.tallies.checks).select(*table.by, _N_UNLABELLED)
+    groups = groups.filter(pl.col(_N_UNLABELLED) > 0).with_row_index(c.GROUP)
     groups = join_groups(groups, levels, reference.by, how="left")
     missing, keys = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
     groups = stop_if_broken(groups, [missing_row_check("reference", keys, missing, missing.sum())])
-    edges = (pl.col(_EDGES).list.get(j, null_on_oob=True) for j in range(MOST_LEVELS - 1))
-    named_edges = (edge.alias(f"{_EDGE}{j}") for j, edge in enumerate(edges))
-    rows = join_groups(table.rows, levels.select(*reference.by, *named_edges), reference.by, how="left")
+    places = range(MOST_LEVELS - 1)
+    edges = (pl.col(_EDGES).list.get(j, null_on_oob=True).alias(f"{_EDGE}{j}") for j in places)
+    rows = join_groups(table.rows, levels.select(*reference.by, *edges), reference.by, how="left")
     n = pl.lit(1) if table.labelled else pl.col(c.NEG)
-    reaching = [
+    reaching = (
         pl.when(pl.col(c.SCORE) >= pl.col(f"{_EDGE}{j}"))
         .then(n)
         .otherwise(0)
         .sum()
         .alias(f"{_REACH}{j}")
-        for j in range(MOST_LEVELS - 1)
-    ]
+        for j in places
+    )
     reached = aggregate_by(rows, table.by, reaching)
     both = join_groups(groups, reached, table.by, how="left")
     found = table.collect(both.sort(c.GROUP), _COLLECTS)
@@ -137,17 +125,14 @@ def _count_levels(
 
 
 def _cut_levels(table: ScoreTable) -> pl.DataFrame:
-    """Return one row per group of a reference: `by`, and lists by falling level.
-
-    The lists are POS, NEG, and _EDGES, the least score of each level except the lowest one. The number
-    of a score's level is the weight of the rows above it and of half the rows at it, times the number of
-    levels and rounded down. A positive weighs ½/P and a negative ½/N, so that both classes count alike.
-    By half the rows at it, any two scores make two levels, however many rows they have.
-    """
+    """Return one row per group of a reference: `by`, and lists POS, NEG and _EDGES by falling level."""
     rows, groups, _ = build_running_sums(table, None)
     absent = {"positives": pl.col(c.N_POS).is_null(), "negatives": pl.col(c.N_NEG).is_null()}
     checks = [_group_check(table, none, f"there are no {name}") for name, none in absent.items()]
     groups = stop_if_broken(groups, checks)
+    # The number of a score's level is the weight of the rows above it and of half the rows at it, times
+    # the number of levels and rounded down. A positive weighs ½/P and a negative ½/N, so that classes
+    # count alike. By half the rows at it, any two scores make two levels, however many rows they have.
     n_pos, n_neg = pl.col(c.N_POS).cast(pl.Int128), pl.col(c.N_NEG).cast(pl.Int128)
     n_levels = (pl.min_horizontal(n_pos, n_neg) // LEAST_PER_LEVEL).clip(2, MOST_LEVELS)
     twice_tp = pl.col(c.CUM_POS_ABOVE) + pl.col(c.CUM_POS) - 2 * pl.col(c.POS_BEFORE_GROUP)
@@ -170,12 +155,10 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
 
 def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:
     """Return the check that no group of the reference is `wrong`, with the first one in its sentence."""
-    parts: list[str | pl.Expr] = []
-    for name in reference.by:
-        value = show_value(pl.col(name).filter(wrong).first()).fill_null("null")
-        parts += [", " if parts else " where ", f"{name} = ", value]
+    first = show_first({name: pl.col(name) for name in reference.by}, wrong)
     remedy = "; it takes positives and negatives at two scores or more to tell the classes apart"
-    return Check(wrong.any(), compose_sentence(trouble, *parts, remedy))
+    where = [" where ", *first] if first else []
+    return Check(wrong.any(), compose_sentence(trouble, *where, remedy))
 
 
 def _read_counts(found: pl.DataFrame) -> LevelCounts:

@@ -27,6 +27,8 @@ Sources: Hajek 1971; Sarndal, Swensson and Wretman 1992; Kish 1965.
 
 from __future__ import annotations
 
+from functools import reduce
+
 import polars as pl
 
 from polars_prcurve import column_names as c
@@ -34,7 +36,8 @@ from polars_prcurve import exact_sums
 from polars_prcurve.confidence.cohorts import name_moment
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
+from polars_prcurve.sweep.alert_sizes import Sums, list_alert_sizes
+from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS
 
 _SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
@@ -47,19 +50,15 @@ _LEAST_FACTOR = 1.5
 
 
 def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
-    """Return effective and least sizes of the classes, UNSEEN_SHARE and ETA_VARIANCE, from totals.
-
-    A sample without a heavy positive looks as if none was heavy. So the least size takes the mean weight
-    of the rows of the other class, if that is fewer examples. Flags of reliability read it. A class that
-    is thinned out keeps its mean weight, so no size grows when rows are left out.
-
-    A positive that was not sampled has the mean weight of the rows of its class, or of all rows if that
-    is more: UNSEEN_SHARE is what it would be of the positives.
-    """
+    """Return effective and least sizes of the classes, UNSEEN_SHARE and ETA_VARIANCE, from totals."""
     (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
+    # A positive that was not sampled has the mean weight of its class, or of all rows if that is more.
     unseen = pl.max_horizontal(mean_weight, pos_squares / n_pos)
     of_pos, of_neg = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
+    # A sample without a heavy positive looks as if none was heavy. So the least size, which flags of
+    # reliability read, takes the mean weight of the other class, if that is fewer examples. A class that
+    # is thinned out keeps its mean weight, so no size grows when rows are left out.
     least_pos, least_neg = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
     return [
         # Squares that are given as counts may be 0: then nothing is known.
@@ -84,103 +83,76 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
 
 
 def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Set the effective sizes of rows with counts to those at their thresholds.
-
-    Also add MOMENTS, ALERT_SIZES, and the shares of the squared weights that are flagged, SQUARE_RECALL
-    and SQUARE_FPR.
-    """
-    above = {
-        c.N_POS_SQUARES: pl.col(c.CUM_POS_SQUARES) - pl.col(c.POS_SQUARES_BEFORE_GROUP),
-        c.N_NEG_SQUARES: pl.col(c.CUM_NEG_SQUARES) - pl.col(c.NEG_SQUARES_BEFORE_GROUP),
-    }
-    below = [pl.col(total) - squares for total, squares in above.items()]
-    all_squares = sum(_scale_squares(table, *map(pl.col, above)), pl.lit(0.0))
+    """Set the sizes of rows with counts to those at their thresholds; add moments and ALERT_SIZES."""
+    above = [pl.col(s.cum) - pl.col(s.before) for s in SQUARE_SUMS]
+    below = [pl.col(s.total) - flagged for s, flagged in zip(SQUARE_SUMS, above, strict=True)]
+    all_squares = sum(_scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS)), pl.lit(0.0))
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
     means: dict[str, pl.Expr] = {}
-    for (side, counts), squares in zip(_SIDES.items(), ([*above.values()], below), strict=True):
+    moments: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
+    for (side, counts), squares in zip(_SIDES.items(), (above, below), strict=True):
         of_classes, n = _scale_squares(table, *squares), _add_counts(*counts)
         mean = pl.when(n > 0).then(sum(of_classes, pl.lit(0.0)) / n)
         means[_MEANS[side]] = mean.otherwise(mean_weight)
         for count, own in zip(counts, of_classes, strict=True):
             means[_OWN_MEANS[count]] = pl.when(_add_counts(count) > 0).then(own / _add_counts(count))
-    shares = zip((c.SQUARE_RECALL, c.SQUARE_FPR), above.items(), strict=True)
-    frame = frame.with_columns(
-        *(_divide(squares, pl.col(total)).alias(name) for name, (total, squares) in shares),
-        *(mean.alias(name) for name, mean in means.items()),
-        *_list_moments(table, [*above.values()], below),
-    )
+            moments[name_moment(count, count)] = own
+    shares = {
+        name: _divide(flagged, pl.col(s.total))
+        for name, s, flagged in zip((c.SQUARE_RECALL, c.SQUARE_FPR), SQUARE_SUMS, above, strict=True)
+    }
+    frame = frame.with_columns(**shares, **means, **moments)
     frame = frame.with_columns(_list_alert_sizes(table))
     return frame.with_columns(_measure_sizes(table)).drop(*means)
 
 
-def _list_moments(table: ScoreTable, above: list[pl.Expr], below: list[pl.Expr]) -> list[pl.Expr]:
-    """Return MOMENTS, from the squared weights of both classes above a threshold and below it.
-
-    An example is in one cell, so there are none of two cells.
-    """
-    squares = (*_scale_squares(table, *above), *_scale_squares(table, *below))
-    return [of.alias(name_moment(cell, cell)) for cell, of in zip(c.CELLS, squares, strict=True)]
-
-
 def _list_alert_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return ALERT_SIZES, from the counts and the moments of the cells."""
-    cells = (Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in c.CELLS)
-    tp, fp, fn, tn = cells
-    sums = SideSums(tp, fp, fn, tn, tp + fn, fp + tn, tp + fp, fn + tn, tp + fp + fn + tn)
-    return list_alert_sizes(sums, _weigh_next_negative(table), _weigh_next_miss(sums))
+    sums = {cell: Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in c.CELLS}
 
+    def add(*cells: str) -> Sums:
+        return reduce(Sums.__add__, (sums[cell] for cell in cells))
 
-def _weigh_next_negative(table: ScoreTable) -> pl.Expr:
-    """Return the mean weight of the negatives at this score, or else at the next one below, or above."""
+    # The next negative weighs as those at this score, or else at the next one below, or above.
     n = pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
     squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE)
     own = Sums(_near_one(table, n) * _ratios(table)[1], _scale_squares(table, squares, squares)[1])
-    return own.mean.backward_fill().forward_fill().over(c.GROUP)
-
-
-def _weigh_next_miss(sums: SideSums) -> pl.Expr:
-    """Return what a positive below the threshold weighs, by class or by score."""
-    by_class = sums.tp.mean * (sums.tn.mean / sums.fp.mean)
-    return _choose_weight(
-        pl.coalesce(sums.silent.mean, sums.every.mean), pl.coalesce(by_class, sums.tp.mean, pl.lit(0.0))
-    )
+    next_negative = own.mean.backward_fill().forward_fill().over(c.GROUP)
+    # And a positive below the threshold, by class or by score.
+    tp, fp, _, tn = (sums[cell].mean for cell in c.CELLS)
+    by_class = pl.coalesce(tp * (tn / fp), tp, pl.lit(0.0))
+    by_score = pl.coalesce(add("fn", "tn").mean, add(*c.CELLS).mean)
+    return list_alert_sizes(add, next_negative, _choose_weight(by_score, by_class))
 
 
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return the effective size of each class at the threshold of a row."""
     sizes = []
-    for number, size, names, rate, share, squares in zip(
-        (0, 1),
-        (c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE),
-        zip(*_SIDES.values(), strict=True),
-        (pl.col("recall"), pl.col("fpr")),
-        (pl.col(c.SQUARE_RECALL), pl.col(c.SQUARE_FPR)),
-        _scale_squares(table, pl.col(c.N_POS_SQUARES), pl.col(c.N_NEG_SQUARES)),
-        strict=True,
-    ):
-        above, below = (
-            _raise_to_one_row(part, _add_counts(name), pl.col(mean), squares)
-            for part, name, mean in (
-                (share, names[0], _MEANS["above"]),
-                (1 - share, names[1], _MEANS["below"]),
-            )
-        )
-        rest = 1 - rate
+    squares = _scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS))
+    columns = ((c.N_POS_EFFECTIVE, "recall", c.SQUARE_RECALL), (c.N_NEG_EFFECTIVE, "fpr", c.SQUARE_FPR))
+    for number, (size, name, share) in enumerate(columns):
+        rate, rest = pl.col(name), 1 - pl.col(name)
+        part, unseen = {"above": pl.col(share), "below": 1 - pl.col(share)}, {}
+        for side, opposite in (("above", "below"), ("below", "above")):
+            mean, count = pl.col(_MEANS[side]), _add_counts(_SIDES[side][number])
+            # The share of squares is at least that of one row of the mean weight, and not raised above
+            # what the class would have if all its rows on this side had that weight.
+            least = pl.min_horizontal(count * mean, mean * mean)
+            least = least / repeat_in_rows(squares[number], part[side])
+            # With equal weights both may be the square of one row, apart from rounding.
+            raised = least > part[side] * (1 + 1e-6)
+            part[side] = pl.when(raised).then(least).otherwise(part[side])
+            # What a row would weigh where the class has none on this side.
+            own = pl.col(_OWN_MEANS[_SIDES[opposite][number]])
+            here, there = (pl.col(_OWN_MEANS[_SIDES[at][1 - number]]) for at in (side, opposite))
+            unseen[side] = _choose_weight(mean, pl.coalesce(here * (own / there), own))
         # Exactly 1 where the shares of squares equal the rates, as those of equal weights do.
-        design_effect = rest * (above / rate) + rate * (below / rest)
-        unseen_above, unseen_below = (_find_unseen_weight(number, side) for side in _SIDES)
-        of_empty = _add_counts(*names) / pl.when(rate == 0).then(unseen_above).otherwise(unseen_below)
+        design_effect = rest * (part["above"] / rate) + rate * (part["below"] / rest)
+        total = _add_counts(*(counts[number] for counts in _SIDES.values()))
+        of_empty = total / pl.when(rate == 0).then(unseen["above"]).otherwise(unseen["below"])
         inside = (rate > 0) & (rate < 1)
         sizes.append(pl.when(inside).then(pl.col(size) / design_effect).otherwise(of_empty).alias(size))
     return sizes
-
-
-def _find_unseen_weight(number: int, side: str) -> pl.Expr:
-    """Return what a row of class `number` would weigh on the side of a threshold where it has none."""
-    opposite = "below" if side == "above" else "above"
-    own = pl.col(_OWN_MEANS[_SIDES[opposite][number]])
-    here, there = (pl.col(_OWN_MEANS[_SIDES[at][1 - number]]) for at in (side, opposite))
-    return _choose_weight(pl.col(_MEANS[side]), pl.coalesce(here * (own / there), own))
 
 
 def _choose_weight(by_score: pl.Expr, by_class: pl.Expr) -> pl.Expr:
@@ -188,30 +160,17 @@ def _choose_weight(by_score: pl.Expr, by_class: pl.Expr) -> pl.Expr:
     return pl.when(by_class > by_score * _LEAST_FACTOR).then(by_class).otherwise(by_score)
 
 
-def _raise_to_one_row(part: pl.Expr, count: pl.Expr, mean: pl.Expr, squares: pl.Expr) -> pl.Expr:
-    """Return the share of squares of a class on one side, at least that of one row of `mean` weight.
-
-    It is not raised above what the class would have if all its rows on that side had the mean weight.
-    """
-    least = pl.min_horizontal(count * mean, mean * mean) / repeat_in_rows(squares, part)
-    # With equal weights both may be the square of one row, apart from rounding.
-    return pl.when(least > part * (1 + 1e-6)).then(least).otherwise(part)
-
-
 def add_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
     n_neg = pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
     squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE)
     own = _near_one(table, squares, squares=True) / _near_one(table, n_neg)
-    frame = frame.with_columns(
-        pl.when(n_neg > 0).then(own * _ratios(table)[1]).alias(c.N_NEG_LOCAL),
-        _divide(
-            pl.col(c.CUM_POS_SQUARES_ABOVE) - pl.col(c.POS_SQUARES_BEFORE_GROUP), pl.col(c.N_POS_SQUARES)
-        ).alias(c.SQUARE_RECALL_BEFORE),
-        _divide(
-            pl.col(c.CUM_NEG_SQUARES_ABOVE) - pl.col(c.NEG_SQUARES_BEFORE_GROUP), pl.col(c.N_NEG_SQUARES)
-        ).alias(c.SQUARE_FPR_BEFORE),
-    )
+    shares = {
+        name: _divide(pl.col(s.above) - pl.col(s.before), pl.col(s.total))
+        for name, s in zip((c.SQUARE_RECALL_BEFORE, c.SQUARE_FPR_BEFORE), SQUARE_SUMS, strict=True)
+    }
+    local = pl.when(n_neg > 0).then(own * _ratios(table)[1])
+    frame = frame.with_columns(local.alias(c.N_NEG_LOCAL), **shares)
     # The weight of the negatives at a score, or else at the next one below; at the end, above.
     for fill in (pl.col(c.N_NEG_LOCAL).backward_fill(), pl.col(c.N_NEG_LOCAL).forward_fill()):
         frame = frame.with_columns(fill.over(c.GROUP))
@@ -220,10 +179,10 @@ def add_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the total weight of each class and that of squares, in the unit of both classes."""
-    squares = _scale_squares(table, pl.col(c.N_POS_SQUARES), pl.col(c.N_NEG_SQUARES))
+    squares = _scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS))
     return [
-        (_near_one(table, pl.col(total).fill_null(0)) * ratio, of_class)
-        for total, ratio, of_class in zip((c.N_POS, c.N_NEG), _ratios(table), squares, strict=True)
+        (_near_one(table, pl.col(s.total).fill_null(0)) * ratio, of_class)
+        for s, ratio, of_class in zip(CLASS_SUMS, _ratios(table), squares, strict=True)
     ]
 
 
