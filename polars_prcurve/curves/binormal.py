@@ -67,11 +67,8 @@ def _name(what: str, kind: str) -> str:
 
 
 def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
-    """Return the means and standard deviations of both classes, one row per GROUP.
-
-    Both are null for a class that fits no normal distribution, such as one with a single distinct score.
-    Variances are divided by n - ddof, and are null unless n > ddof.
-    """
+    """Return mean and standard deviation of both classes per GROUP; null without a fit, or n > ddof."""
+    # A class with a single distinct score, for one, fits no normal distribution.
     # Scores are measured from the lowest score of their class, in units of the range of the class:
     # places from 0 to 1. So neither squares overflow nor does a large common offset cost digits.
     amounts = {"pos": (c.CUM_POS, c.CUM_POS_ABOVE), "neg": (c.CUM_NEG, c.CUM_NEG_ABOVE)}
@@ -153,10 +150,8 @@ def _mu_and_sigma(kind: str, ddof: int) -> tuple[pl.Expr, pl.Expr]:
 
 
 def _binormal_auc() -> pl.Expr:
-    """Return the area under the ROC curve: Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2)).
-
-    Null without a fit of both classes.
-    """
+    """Return the area under the ROC curve, null without a fit of both classes."""
+    # Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2))
     # Divide by the larger sigma first: the squares themselves could overflow.
     large = pl.max_horizontal(c.SIGMA_POS, c.SIGMA_NEG)
     small = pl.min_horizontal(c.SIGMA_POS, c.SIGMA_NEG)
@@ -168,10 +163,7 @@ def _binormal_auc() -> pl.Expr:
 
 
 def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Replace recall and fpr by those of the fitted model, and counts by null.
-
-    `frame` is a result of `build_eta_sweep`.
-    """
+    """Replace both rates of a sweep at each eta by those of the fitted model, and counts by null."""
     fit = fit_binormal(table, build_sweep(table))
     threshold = pl.col("threshold").cast(pl.Float64)
     sigmas = pl.col(c.SIGMA_POS), pl.col(c.SIGMA_NEG)
@@ -210,11 +202,8 @@ _LEAST_FPR = 1e-200
 
 
 def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the nodes of each GROUP, over which areas are summed: recall, fpr, and the weight as RISE.
-
-    BINORMAL_AUC, BINORMAL_SLOPE and BINORMAL_SHIFT stand at one node of each group, and are null at all
-    other nodes, for metrics that need only these.
-    """
+    """Return the nodes of each GROUP, over which areas are summed: recall, fpr, the weight as RISE."""
+    # BINORMAL_AUC and so on stand at one node of each group, for metrics that need only these.
     last = math.ceil(math.asinh((_MAX_Z + _MAX_CENTRE) / _MIN_SCALE) * _STEPS_PER_UNIT)
     u = pl.col(_NODE_NUMBER) * (1 / _STEPS_PER_UNIT)
     steps = pl.LazyFrame({_NODE_NUMBER: range(-last, last + 1)}).with_columns(u.sinh().alias(_SINH))

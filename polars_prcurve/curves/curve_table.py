@@ -40,10 +40,8 @@ def list_curve_columns(
 
 
 def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
-    """Raise if a metric would bear the name of another column of the result, or none.
-
-    The metrics recall and fpr may be requested: their columns are in the result already.
-    """
+    """Raise if a metric would bear the name of another column of the result, or none."""
+    # The metrics recall and fpr may be requested: their columns are in the result already.
     named = list(columns)
     for metric in metrics:
         is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
@@ -79,11 +77,7 @@ def build_curve_table(
     smooth: bool = False,
     long: bool = False,
 ) -> pl.LazyFrame:
-    """Return the result of `curve`: `by`, then `columns`, with what the eta frame carries after eta.
-
-    `columns` are those of `list_curve_columns`. Metrics have a column each, or, in a `long` table, a row
-    each. With `smooth`, recall and fpr are those of a binormal model, and counts are null.
-    """
+    """Return the result of `curve`: `by`, then `columns`, with what the eta frame carries after eta."""
     if smooth:
         grid = grid.require_exact("smooth=")
     if long:
@@ -124,11 +118,7 @@ def add_metrics(
     long: bool,
     from_counts: bool = True,
 ) -> pl.LazyFrame:
-    """Add the columns of `list_metric_columns` to rows of `build_eta_sweep`.
-
-    For a `long` table the rows come repeated, one copy per metric. A fitted curve has no counts, so its
-    metrics are computed from rates, not `from_counts`.
-    """
+    """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long."""
     names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
@@ -151,10 +141,7 @@ def add_metrics(
 def metric_values(
     metrics: Sequence[PointMetric], table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col
 ) -> list[pl.Expr]:
-    """Return the metrics as expressions over the columns of `build_eta_sweep`; undefined is null.
-
-    Without a table of scores, they are computed from recall and fpr instead of counts.
-    """
+    """Return the metrics from counts, or from rates without a table of scores; undefined is null."""
     recall, fpr, eta = map(column, ("recall", "fpr", "eta"))
     if table is None or not table.has_cells:
         return [metric.from_columns(recall, fpr, eta) for metric in metrics]
@@ -167,10 +154,7 @@ def metric_values(
 
 
 def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
-    """Return the rows that metrics of a curve read, from the columns of `build_eta_sweep` by name.
-
-    Without a table of scores, point metrics are computed from recall and fpr.
-    """
+    """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
     unscored = table is not None and has_unscored(table)
     return Rows(
         column,
@@ -184,10 +168,7 @@ def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr]
 
 
 def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
-    """Columns of a long table: copy i of a row gets the name and values of metric i.
-
-    `columns` holds the values of each metric, in the order of `names`, for each column beside `metric`.
-    """
+    """Return `metric`, and `columns`: copy i of a row gets the name and values of metric i."""
     if len(names) == 1:  # there may be no COPY to pick by
         only = {column: values[0] for column, values in columns.items()}
         return [pl.lit(names[0]).alias("metric"), *(value.alias(name) for name, value in only.items())]

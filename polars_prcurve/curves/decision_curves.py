@@ -93,10 +93,8 @@ def build_decision_table(
 
 
 def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
-    """Return the risks at which people act: PROBABILITIES, unless one prevalence is small.
-
-    Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
-    """
+    """Return the risks at which people act: PROBABILITIES, unless one prevalence is small."""
+    # Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
     inside = [eta for eta in etas if eta is not None and 0 < eta < 1]
     if not inside or min(inside) >= _RARE:
         return PROBABILITIES

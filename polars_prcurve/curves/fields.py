@@ -63,10 +63,8 @@ RATES_AT_ETAS = [
 
 
 def build_field_grid(field: ScoreTable) -> EtaTable:
-    """Return the own prevalences of fields, with their intervals if those of parts are estimates.
-
-    Bands carry the error of each part, so the grid itself counts as exact.
-    """
+    """Return the own prevalences of fields, with their intervals if those of parts are estimates."""
+    # Bands carry the error of each part, so the grid itself counts as exact.
     assert field.parts is not None
     own = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
     carried = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
@@ -121,11 +119,7 @@ def add_field_bands(
 
 
 def _measure_spread() -> list[pl.Expr]:
-    """Return what the errors of the rates of all parts are, over rows of a field and its parts.
-
-    These are the variance of the rate of the field, with the rates of the parts and with equal ones, and
-    how far one part alone takes the rate to either side.
-    """
+    """Return the variance of both rates of a field, also if all parts had them, and FARTHEST."""
     share, eta = pl.col(c.PART_SHARE), pl.col(c.PART_ETA)
     field_eta = repeat_in_rows(pl.col("eta"), share)
     weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
@@ -171,10 +165,7 @@ def add_part_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
-    """Add recall, fpr and eta of the field with the eta of one part at either end of its interval.
-
-    The rows have those of the field and of `add_part_rates`; the new ones are RATES_AT_ETAS.
-    """
+    """Add RATES_AT_ETAS to rows of fields and parts: with one eta at an end of its interval."""
     columns = []
     for end, (recall, fpr, eta) in zip(c.ETA_LIMITS, RATES_AT_ETAS, strict=True):
         step = pl.col(c.PART_SHARE) * (pl.col(end) - pl.col(c.PART_ETA))

@@ -54,10 +54,7 @@ _IS_ABOVE = f"{c.RESERVED}is_above"
 def build_sampling_plan(
     table: ScoreTable, labelled: ScoreTable | None, *, threshold: Any, budget: int, strata: int
 ) -> pl.LazyFrame:
-    """Return one row per stratum, from the highest scores down: PLAN_COLUMNS.
-
-    `table` holds all rows, and `labelled` those that have a label, if there are any.
-    """
+    """Return one row per stratum, from the highest scores down: PLAN_COLUMNS. `labelled` may be None."""
     budget = read_whole_number("budget=", budget, 0)
     strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
     [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
@@ -96,10 +93,7 @@ def build_sampling_plan(
 
 
 def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
-    """Return the strata: half of them flagged rows, half the others.
-
-    Rows of equal score stay together, so there may be fewer strata.
-    """
+    """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
     above = scores[_IS_ABOVE].to_numpy()
     n = scores["n"].to_numpy()
     places = np.concatenate(

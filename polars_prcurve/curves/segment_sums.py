@@ -155,10 +155,7 @@ def number_metrics(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:
 def build_curves(
     table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
 ) -> CurveSegments:
-    """Return the curves of a table, with the rows that the metrics need.
-
-    With `with_last`, also with the last row of each curve.
-    """
+    """Return the curves of a table, with the rows that the metrics need, `with_last` the last ones."""
     rows = build_segments(table, sweep, metrics, with_last=with_last)
     # Used twice or more, and Polars would compute them anew for each use.
     segments = {on: frame.cache() for on, frame in build_hulls(table, rows, metrics).items()}
@@ -221,10 +218,7 @@ def build_hulls(
 
 
 def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
-    """Return the vertices of the hull of each GROUP, with recall and fpr, sorted, without the origin.
-
-    A group without negatives has fpr 0, and one without positives has no points.
-    """
+    """Return the vertices of the hull of each GROUP, with recall and fpr, sorted, without the origin."""
     # Whether a point is a vertex depends on which of its neighbours are, so Polars has no expression for
     # the hull: tables become arrays here.
     points = points.select(c.GROUP, "recall", pl.col(c.FPR_OR_ZERO).alias("fpr")).filter(
@@ -249,10 +243,7 @@ def _has_weights(table: InputTable) -> bool:
 def build_segments(
     table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
 ) -> pl.LazyFrame:
-    """Return the rows that the metrics need, each with the end of the segment before it.
-
-    With `with_last`, also the last row of each curve.
-    """
+    """Return the rows that the metrics need, `with_last` the last ones, and where segments start."""
     frame = sweep.rows
     if isinstance(table, ScoreTable):
         # In terms of running sums, so that the filter is moved ahead of all that is made of them.
@@ -296,10 +287,7 @@ def build_segments(
 
 
 def add_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.LazyFrame:
-    """Add what formulas read of a segment: RISE, RUN, and ENVELOPE if a metric reads it.
-
-    Without negatives there is no fpr; FPR_OR_ZERO is 0 there.
-    """
+    """Add what formulas read of a segment: RISE, RUN, and ENVELOPE if a metric reads it."""
     segments = segments.with_columns(
         pl.col("fpr").fill_null(0.0).alias(c.FPR_OR_ZERO), pl.col(c.FPR_BEFORE).fill_null(0.0)
     )

@@ -73,10 +73,7 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
 def build_weighed_sample(
     frame: pl.LazyFrame, score: ReadColumn, label: ReadColumn, plan: Plan, *, drop: bool
 ) -> pl.LazyFrame:
-    """Return the rows with a label, in their order, with SAMPLE_COLUMNS.
-
-    With `drop`, rows without a score are left out; otherwise the query stops.
-    """
+    """Return the rows with a label, in order, with SAMPLE_COLUMNS; `drop` leaves out null scores."""
     names = frame.collect_schema().names()
     if both := [name for name in SAMPLE_COLUMNS if name in names]:
         raise PrcError(f"the table has a column {both[0]!r} already; drop or rename it")

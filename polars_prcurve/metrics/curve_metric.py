@@ -46,6 +46,11 @@ SHORT = 0.006
 """A segment is short if recall and fpr both grow along it by at most this share of their start."""
 
 
+def _read(name: str) -> property:
+    """Return the property of rows that is their column of this name."""
+    return property(lambda rows: rows.column(name))
+
+
 @dataclass(frozen=True)
 class Rows:
     """The rows of one curve at one prevalence, as expressions or arrays: what a term may read."""
@@ -62,50 +67,24 @@ class Rows:
     unit: float = 1.0
     """A factor of every rise; see `CurveMetric.prepare_term`."""
 
-    @property
-    def recall(self) -> Cell:
-        """Recall at this row, where the segment ends."""
-        return self.column("recall")
-
-    @property
-    def fpr(self) -> Cell:
-        """The fpr at this row, where the segment ends; 0 in a curve without negatives."""
-        return self.column(c.FPR_OR_ZERO)
-
-    @property
-    def recall_before(self) -> Cell:
-        """Recall where the segment starts."""
-        return self.column(c.RECALL_BEFORE)
-
-    @property
-    def fpr_before(self) -> Cell:
-        """The fpr where the segment starts."""
-        return self.column(c.FPR_BEFORE)
-
-    @property
-    def rise(self) -> Cell:
-        """The step in recall from `recall_before` to `recall`, times `unit`."""
-        return self.column(c.RISE) if self.unit == 1 else self.column(c.RISE) * self.unit
-
-    @property
-    def run(self) -> Cell:
-        """The step in fpr from `fpr_before` to `fpr`."""
-        return self.column(c.RUN)
-
-    @property
-    def odds(self) -> Cell:
-        """The negatives per positive, `(1 - eta) / eta`."""
-        return self.column(c.ODDS)
-
-    @property
-    def ratio(self) -> Cell:
-        """The ratio `fpr / recall`, which is computed once for all prevalences."""
-        return self.column(c.FPR_RECALL_RATIO)
-
-    @property
-    def envelope(self) -> Cell:
-        """The least `fpr / recall` of this row and the rows of lower threshold."""
-        return self.column(c.ENVELOPE)
+    recall = _read("recall")
+    """Recall at this row, where the segment ends."""
+    fpr = _read(c.FPR_OR_ZERO)
+    """The fpr at this row; 0 in a curve without negatives."""
+    recall_before, fpr_before = _read(c.RECALL_BEFORE), _read(c.FPR_BEFORE)
+    """Both rates where the segment starts."""
+    rise = property(
+        lambda rows: rows.column(c.RISE) * rows.unit if rows.unit != 1 else rows.column(c.RISE)
+    )
+    """The step in recall from `recall_before` to `recall`, times `unit`."""
+    run = _read(c.RUN)
+    """The step in fpr from `fpr_before` to `fpr`."""
+    odds = _read(c.ODDS)
+    """The negatives per positive, `(1 - eta) / eta`."""
+    ratio = _read(c.FPR_RECALL_RATIO)
+    """The ratio `fpr / recall`, which is computed once for all prevalences."""
+    envelope = _read(c.ENVELOPE)
+    """The least `fpr / recall` of this row and the rows of lower threshold."""
 
 
 class CurveFacts(NamedTuple):
@@ -353,29 +332,24 @@ class CurveMetric(Metric):
             curve = curve.build_hull()
         if recipe.needs == "rises":
             curve = curve.select_rises()
-        return np.array([self._compute_value(curve, eta) for eta in etas])
+        columns = curve.columns
+        reducers: dict[str, Callable[[Array], float]]
+        reducers = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
+        values = []
+        for eta in etas:
+            at_eta = {**curve.columns, c.ODDS: odds_against(eta)}
 
-    def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
-        """Return the value at one prevalence, NaN where undefined."""
-        import numpy as np
+            def value(metric: PointMetric, eta: np.float64 = eta) -> Cell:
+                return metric.from_curve(columns["recall"], columns["fpr"], eta)
 
-        columns = {**curve.columns, c.ODDS: odds_against(eta)}
-
-        def value(metric: PointMetric) -> Array:
-            return metric.from_curve(columns["recall"], columns["fpr"], eta)
-
-        rows = Rows(columns.__getitem__, eta, value)
-        for step in self.recipe.all_steps():
-            columns |= step(rows)
-        terms = np.broadcast_to(self.recipe.term(rows), columns[c.RISE].shape)
-        reducers: dict[str, Callable[[Array], float]] = {
-            "sum": add_shares,
-            "max": np.fmax.reduce,
-            "min": np.fmin.reduce,
-        }
-        has_negatives = np.bool_(curve.has_negatives)
-        facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
-        return float(self.recipe.finish(reducers[self.recipe.total](terms), facts))
+            rows = Rows(at_eta.__getitem__, eta, value)
+            for step in recipe.all_steps():
+                at_eta |= step(rows)
+            terms = np.broadcast_to(recipe.term(rows), columns[c.RISE].shape)
+            has_negatives = np.bool_(curve.has_negatives)
+            facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
+            values.append(float(recipe.finish(reducers[recipe.total](terms), facts)))
+        return np.array(values)
 
     def change_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""
@@ -390,17 +364,9 @@ class CurveMetric(Metric):
                 "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
                 f"recall_at_fpr(...); got {self.name}"
             )
+        finish, total, below = self.recipe.finish, self.recipe.total, self.recipe.below
         low, high = (
-            replace(
-                self,
-                recipe=Recipe(
-                    term,
-                    self.recipe.finish,
-                    self.recipe.total,
-                    reads_half_positive=True,
-                    below=self.recipe.below,
-                ),
-            )
+            replace(self, recipe=Recipe(term, finish, total, reads_half_positive=True, below=below))
             for term in self.recipe.limits
         )
         return low, high
@@ -424,18 +390,11 @@ class CurveMetric(Metric):
         return from_whole(total) if self.recipe.total == "sum" else total
 
 
-def declare_curve(
-    *,
-    source: str,
-    range: tuple[float, float] = (0.0, 1.0),
-    direction: str = "maximize",
-    depends_on_eta: bool = True,
-    **recipe: Any,
-) -> Callable[[Term], CurveMetric]:
+def declare_curve(*, source: str, **fields: Any) -> Callable[[Term], CurveMetric]:
     """Return a decorator that makes a term a curve metric of the same name, and declares it.
 
-    The docstring of the function becomes that of the metric. Arguments that are not named here are
-    fields of the `Recipe`. A whole metric is:
+    The docstring of the function becomes that of the metric. Fields are those of the metric, such as
+    `range`, or of its `Recipe`. A whole metric is:
 
         @declare_curve(source="W 2, step sum", finish=require_all_precisions)
         def average_precision(rows: Rows) -> Cell:
@@ -444,14 +403,9 @@ def declare_curve(
     """
 
     def make(term: Term) -> CurveMetric:
-        metric = CurveMetric(
-            term.__name__,
-            Recipe(term, **recipe),
-            range=range,
-            direction=direction,
-            depends_on_eta=depends_on_eta,
-            source=source,
-        )
+        of_metric = {name: fields[name] for name in fields if name not in Recipe.__dataclass_fields__}
+        recipe = Recipe(term, **{name: fields[name] for name in fields if name not in of_metric})
+        metric = CurveMetric(term.__name__, recipe, source=source, **of_metric)
         return declare(metric, term.__doc__, CURVE_METRICS)
 
     return make
@@ -460,21 +414,16 @@ def declare_curve(
 def declare_like(
     metric: CurveMetric,
     *,
-    source: str | None = None,
+    source: str = "",
     range: tuple[float, float] | None = None,
     **recipe: Any,
 ) -> Callable[[Finish], CurveMetric]:
-    """Return a decorator that declares a metric with the terms of another one and its own `finish`.
-
-    Name and docstring are those of the function. Arguments that are not named here are fields of the
-    `Recipe` that differ.
-    """
+    """Return a decorator that declares a metric like another one, with its own `finish` and fields."""
 
     def make(finish: Finish) -> CurveMetric:
         changed = replace(
-            metric,
+            metric.change_recipe(finish=finish, **recipe),
             name=finish.__name__,
-            recipe=replace(metric.recipe, finish=finish, **recipe),
             source=source or metric.source,
             range=range or metric.range,
         )
@@ -497,20 +446,15 @@ def require_both_classes(value: Cell, facts: CurveFacts) -> Cell:
 
 
 def require_one_precision(value: Cell, facts: CurveFacts) -> Cell:
-    """Return the value, or null where no precision is defined.
-
-    Precision needs positives, and negatives except at eta = 1. At eta = 0 one precision may be defined
-    where others are not.
-    """
-    known = facts.has_negatives | (facts.eta == 1)
-    return keep_where(facts.has_positives & known, value)
+    """Return the value, or null where no precision is defined: negatives are needed below eta = 1."""
+    # At eta = 0 one precision may be defined where others are not.
+    return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)), value)
 
 
 def require_all_precisions(value: Cell, facts: CurveFacts) -> Cell:
     """Return the value, or null where a precision is undefined; at eta = 0 it needs false positives."""
     at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
-    known = facts.has_negatives | (facts.eta == 1)
-    return keep_where(facts.has_positives & known & at_0, value)
+    return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)) & at_0, value)
 
 
 # Parts of formulas ----------------------------------------------------------------------------

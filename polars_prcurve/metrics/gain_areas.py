@@ -16,10 +16,8 @@ from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, m
 
 
 def _require_gains(value: Cell, facts: CurveFacts) -> Cell:
-    """Return the area, or null where it is undefined: at eta = 1, as recall gain is, and near eta = 0.
-
-    An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
-    """
+    """Return the area, or null where it is undefined: at eta = 1, as recall gain, and near eta = 0."""
+    # An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
     inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
     area = value / _gain_unit(facts.eta)
     return keep_where(facts.has_positives & facts.has_negatives & inside, area)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import polars as pl
 from polars import selectors
@@ -30,7 +30,7 @@ from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence, guar
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]
 """A function of tp, fn, fp and tn."""
@@ -138,15 +138,16 @@ class PointMetric(Metric):
 
     def from_rates(self, recall: Cell, fpr: Cell, eta: Cell) -> Cell:
         """Return the value from rates and a prevalence, undefined as NaN."""
-        return self.from_cells(cells_from_rates(recall, fpr, eta), recall, fpr, eta)
+        cells = eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
+        return self.from_cells(cells, recall, fpr, eta)
 
-    def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Array:
+    def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Cell:
         """Return the value at each point of a curve; fpr is NaN in a curve without negatives."""
-        tp, fn, fp, tn = cells_from_rates(recall, fpr, eta := self.choose_eta(eta))
+        eta = self.choose_eta(eta)
         if eta == 1:  # there are no negatives then, and their rate does not matter
-            fp, tn = 0 * recall, 0 * recall
-        value: Array = self.from_cells((tp, fn, fp, tn), recall, fpr, eta)
-        return value
+            cells = recall, 1 - recall, 0 * recall, 0 * recall
+            return self.from_cells(cells, recall, fpr, eta)
+        return self.from_rates(recall, fpr, eta)
 
     def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
         """Return the value from columns of rates and prevalences, null where undefined."""
@@ -162,11 +163,7 @@ class PointMetric(Metric):
         rates: tuple[pl.Expr, pl.Expr],
         eta: pl.Expr,
     ) -> pl.Expr:
-        """Return the value from the counts tp, fn, fp, tn, null where undefined.
-
-        `factors` scale positives and negatives to the proportions of eta, which is not null then; None
-        if the counts have these proportions.
-        """
+        """Return the value from counts, null where undefined; `factors` scale both classes to eta."""
         if self.fixed_eta is not None:
             value: pl.Expr = self.from_rates(*rates, pl.lit(self.fixed_eta))
         else:
@@ -226,22 +223,9 @@ def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> 
 _RATE_DTYPES = DtypeRule(
     selectors.numeric() | selectors.by_dtype(pl.Null), "; expected numbers in [0, 1]"
 )
-T = TypeVar("T", "NDArray[np.float64]", pl.Expr)
 
 
-def cells_from_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
-    """Return the shares of tp, fn, fp and tn in a population of prevalence eta; they sum to 1."""
-    return eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
-
-
-def declare_point(
-    *,
-    source: str,
-    range: tuple[float, float] = (0.0, 1.0),
-    direction: str = "maximize",
-    depends_on_eta: bool = True,
-    **others: Any,
-) -> Callable[[Formula], PointMetric]:
+def declare_point(*, source: str, **fields: Any) -> Callable[[Formula], PointMetric]:
     """Return a decorator that makes a formula a point metric of the same name, and declares it.
 
     The docstring of the function becomes that of the metric. The arguments are fields of `PointMetric`.
@@ -256,15 +240,7 @@ def declare_point(
     """
 
     def make(formula: Formula) -> PointMetric:
-        metric = PointMetric(
-            formula.__name__,
-            formula,
-            range=range,
-            direction=direction,
-            depends_on_eta=depends_on_eta,
-            source=source,
-            **others,
-        )
+        metric = PointMetric(formula.__name__, formula, source=source, **fields)
         return declare(metric, formula.__doc__, POINT_METRICS)
 
     return make

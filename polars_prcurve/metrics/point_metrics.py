@@ -82,12 +82,9 @@ def _tie_markedness(a: Point, b: Point) -> list[float]:
     return [*_divide(q, x), *_divide(z, q)]
 
 
-# Limits at eta = 0 -----------------------------------------------------------------------------
-
-# There the cells of the positives are 0, so that a formula is 0/0 although recall tells its limit.
-# Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0, and terms such as
-# `0 * fpr` are 0, and make it undefined without negatives.
-
+# Limits at eta = 0: there the cells of the positives are 0, so that a formula is 0/0 although recall
+# tells its limit. Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0, and
+# terms such as `0 * fpr` are 0, and make it undefined without negatives.
 
 # With a parameter -----------------------------------------------------------------------------
 
@@ -186,14 +183,9 @@ def point(
         n = tp + fn + fp + tn
         return formula(tp / n, fn / n, fp / n, tn / n)
 
+    # No equation for `ties` is known of a formula that anyone may write.
     return PointMetric(
-        name,
-        apply_to_shares,
-        range=ends,
-        direction=direction,
-        source="user",
-        falls_with_fpr=False,
-        ties=None,  # none is known of a formula that anyone may write
+        name, apply_to_shares, range=ends, direction=direction, source="user", falls_with_fpr=False
     )
 
 

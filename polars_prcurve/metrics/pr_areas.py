@@ -32,8 +32,14 @@ from polars_prcurve.metrics.curve_metric import (
     require_all_precisions,
     require_one_precision,
 )
-from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, log1p, minimum
-from polars_prcurve.metrics.inverse_means import atanh_rest
+from polars_prcurve.metrics.elementwise import (
+    Cell,
+    atanh_rest,
+    choose_where,
+    keep_where,
+    log1p,
+    minimum,
+)
 from polars_prcurve.metrics.metric import declare_factory
 
 # Areas of rankings without skill: of a random ranking, and of the worst one ---------------------
@@ -53,11 +59,9 @@ def least_pr_auc(eta: Cell) -> Cell:
 
 
 def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
-    """Return the average precision of the worst ranking, in which all positives come last.
-
-    It is the mean of `i / (i + a)` over i = 1 .. n_pos, with `a = odds * n_pos`. The first ten terms are
-    added, and the others come from the formula of Euler and Maclaurin: an integral and corrections.
-    """
+    """Return the average precision of the worst ranking, in which all positives come last."""
+    # It is the mean of i / (i + a) over i = 1 .. n_pos, with a = odds * n_pos. The first ten terms are
+    # added, and the others come from the formula of Euler and Maclaurin: an integral and corrections.
     a = odds * n_pos
     first = sum(
         (pl.when(n_pos >= i).then(i / (i + a)).otherwise(0.0) for i in range(1, 11)), pl.lit(0.0)
@@ -164,15 +168,11 @@ def _integrand(share: float) -> pl.Expr:
 
 
 def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
-    """Return the influences on average precision, of rows that `change` has changed.
-
-    The sums are bound under names that begin with `name`.
-    """
+    """Return the influences on average precision, of changed rows; `name` begins those of sums."""
     of_recall, of_fpr = f"{c.RESERVED}{name}_of_recall", f"{c.RESERVED}{name}_of_fpr"
 
     def bind_sensitivity(given: Rows) -> dict[str, Cell]:
-        """Bind how much the precision of a row moves with recall and with fpr, times the rise."""
-        rows = change(given)
+        rows = change(given)  # how much the precision of a row moves with both rates, times the rise
         alerts = rows.recall + rows.odds * rows.fpr
         lost = rows.rise * (rows.recall / alerts) * (rows.odds * rows.fpr / alerts)
         matters = (rows.rise > 0) & (rows.fpr > 0) & rows.odds.is_finite()
@@ -210,12 +210,6 @@ def _cautious_term(given: Rows) -> Cell:
     return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
 
 
-_CAUTIOUS = CurveMetric(
-    "average precision with one false positive more",
-    Recipe(_cautious_term, influence=_build_influence("cautious", _add_false_positive)),
-)
-
-
 def _hopeful_term(rows: Rows) -> Cell:
     """Return the term of the mean precision of all positives but one, which is above them."""
     share = rows.column(c.UNSEEN_SHARE)
@@ -228,8 +222,16 @@ def _slope_term(rows: Rows) -> Cell:
     return rows.rise * (rows.odds * rows.ratio / alerts) / alerts
 
 
-_SLOPE = CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True))
-_HOPEFUL = CurveMetric("mean precision below one positive more", Recipe(_hopeful_term, ends_only=True))
+_HELPERS = {
+    "cautious": CurveMetric(
+        "average precision with one false positive more",
+        Recipe(_cautious_term, influence=_build_influence("cautious", _add_false_positive)),
+    ),
+    "hopeful": CurveMetric(
+        "mean precision below one positive more", Recipe(_hopeful_term, ends_only=True)
+    ),
+    "slope": CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True)),
+}
 
 
 def _step_term(rows: Rows) -> Cell:
@@ -239,7 +241,7 @@ def _step_term(rows: Rows) -> Cell:
 
 # Limits of coarse scores. While fpr stays, the mean of recall / (recall + odds fpr) from recall x to y
 # is (x + y - 2 a v^2 s) / (x + y + 2 a), with a = odds fpr, v = (y - x) / (x + y + 2 a), and s of
-# `inverse_means`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
+# `atanh_rest`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
 
 
 def _rise_at(rows: Rows, fpr: Cell, shift: Cell = 0.0) -> Cell:
@@ -272,7 +274,7 @@ _SMOOTH_AREA = Fitted(_step_term)
     by_rise=True,
     ends_only=True,
     influence=_build_influence("plain", lambda rows: rows),
-    helpers={"cautious": _CAUTIOUS, "hopeful": _HOPEFUL, "slope": _SLOPE},
+    helpers=_HELPERS,
     fitted=_SMOOTH_AREA,
     limits=_STEP_LIMITS,
 )
@@ -292,7 +294,7 @@ def average_precision_interpolated(rows: Rows) -> Cell:
 # The area by Davis and Goadrich ---------------------------------------------------------------
 
 
-# The mean of precision along a segment follows from g1 and g2 of `inverse_means`. It is
+# The mean of precision along a segment follows from g1 and g2 of `atanh_rest`. It is
 # (1 + w v s) / m, where 1 / m is precision in the middle of the segment, and
 # v = w + rise / (recall_before + recall). The odds come in last:
 #     m = 1 + odds (fpr_before + fpr) / (recall_before + recall)
@@ -424,43 +426,31 @@ def _rescale(area: Cell, least: Cell, facts: CurveFacts) -> Cell:
 # Baselines, for which the rows do not matter --------------------------------------------------
 
 
-def _declare_baseline(source: str) -> Callable[[Callable[[CurveFacts], Cell]], CurveMetric]:
-    """Return a decorator that declares a metric which follows from the class sizes and eta alone."""
-
-    def make(value: Callable[[CurveFacts], Cell]) -> CurveMetric:
-        def finish(_: Cell, facts: CurveFacts) -> Cell:
-            return require_one_precision(value(facts), facts)
-
-        def any_term(rows: Rows) -> Cell:  # a recipe needs one
-            return rows.recall
-
-        any_term.__name__, any_term.__doc__ = value.__name__, value.__doc__
-        declared = declare_curve(
-            source=source, direction="none", finish=finish, total="max", ends_only=True
-        )
-        return declared(any_term)
-
-    return make
+# One row is as good as any, since `finish` leaves out the total.
+_BASELINE = CurveMetric(
+    "baseline", Recipe(lambda rows: rows.recall, total="max", ends_only=True), direction="none"
+)
 
 
-@_declare_baseline("mean over all rankings")
-def random_average_precision(facts: CurveFacts) -> Cell:
+@declare_like(_BASELINE, source="mean over all rankings")
+def random_average_precision(_: Cell, facts: CurveFacts) -> Cell:
     """The mean average precision of all orders of the examples."""
-    if facts.n_pos is None or facts.n_neg is None:
-        return math.nan
-    mean = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
-    return choose_where(facts.eta == 1, 1.0, mean)
+    mean: Cell = math.nan
+    if facts.n_pos is not None and facts.n_neg is not None:
+        mean = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
+        mean = choose_where(facts.eta == 1, 1.0, mean)
+    return require_one_precision(mean, facts)
 
 
-@_declare_baseline("W 2, step sum")
-def worst_average_precision(facts: CurveFacts) -> Cell:
+@declare_like(_BASELINE, source="W 2, step sum")
+def worst_average_precision(_: Cell, facts: CurveFacts) -> Cell:
     """The average precision of a ranking with all negatives before the first positive."""
-    if facts.n_pos is None:
-        return math.nan
-    return least_average_precision(facts.n_pos, odds_against(facts.eta))
+    known = facts.n_pos is not None
+    least = least_average_precision(facts.n_pos, odds_against(facts.eta)) if known else math.nan
+    return require_one_precision(least, facts)
 
 
-@_declare_baseline("Boyd et al. 2012")
-def worst_pr_auc(facts: CurveFacts) -> Cell:
+@declare_like(_BASELINE, source="Boyd et al. 2012")
+def worst_pr_auc(_: Cell, facts: CurveFacts) -> Cell:
     """The area `pr_auc` of a ranking with all negatives before the first positive."""
-    return least_pr_auc(facts.eta)
+    return require_one_precision(least_pr_auc(facts.eta), facts)

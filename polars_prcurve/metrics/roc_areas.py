@@ -14,12 +14,12 @@ from polars_prcurve.argument_kinds import read_number
 from polars_prcurve.metrics.curve_metric import (
     CurveFacts,
     CurveMetric,
+    Finish,
     Fitted,
     Influence,
     Limits,
     Recipe,
     Rows,
-    Term,
     declare_curve,
     declare_like,
     require_both_classes,
@@ -67,28 +67,24 @@ def roc_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
     return require_both_classes(area, facts)
 
 
-def _term_up_to(max_fpr: float) -> Term:
-    """Return the term of the area between the curve and a vertical line at `max_fpr`."""
+def _build_partial(name: str, limit: float, finish: Finish, range: tuple[float, float]) -> CurveMetric:
+    """Return the area between the curve and a vertical line at an fpr of `limit`, after `finish`."""
 
     def term(rows: Rows) -> Cell:
-        start, end = max_fpr - rows.fpr_before, max_fpr - rows.fpr
-        # If a segment crosses max_fpr, only its part before max_fpr counts: a triangle.
+        start, end = limit - rows.fpr_before, limit - rows.fpr
+        # If a segment crosses the line, only its part before the line counts: a triangle.
         mean = choose_where(end >= 0, (start + end) / 2, start * start / (start - end) / 2)
         return choose_where(start > 0, rows.rise * mean, 0.0)
 
-    return term
-
-
-def _limits_up_to(max_fpr: float) -> Limits:
-    """Return the limits of the area between the curve and a vertical line at `max_fpr`."""
-    return Limits(
-        lambda rows: rows.rise * maximum(max_fpr - rows.fpr, 0.0),
-        lambda rows: rows.rise * maximum(max_fpr - rows.fpr_before, 0.0),
+    limits = Limits(
+        lambda rows: rows.rise * maximum(limit - rows.fpr, 0.0),
+        lambda rows: rows.rise * maximum(limit - rows.fpr_before, 0.0),
     )
+    recipe = Recipe(term, finish, below="ties", limits=limits)
+    return CurveMetric(f"{name}({limit:g})", recipe, range=range, depends_on_eta=False, source="M")
 
 
 def _read_max_fpr(max_fpr: float) -> float:
-    """Return `max_fpr` as a float; raise if it is not in (0, 1]."""
     return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda limit: 0 < limit <= 1)
 
 
@@ -96,13 +92,7 @@ def _read_max_fpr(max_fpr: float) -> float:
 def partial_roc_auc(max_fpr: float) -> CurveMetric:
     """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
     limit = _read_max_fpr(max_fpr)
-    return CurveMetric(
-        f"partial_roc_auc({limit:g})",
-        Recipe(_term_up_to(limit), require_both_classes, below="ties", limits=_limits_up_to(limit)),
-        range=(0.0, limit),
-        depends_on_eta=False,
-        source="M",
-    )
+    return _build_partial("partial_roc_auc", limit, require_both_classes, (0.0, limit))
 
 
 @declare_factory
@@ -117,10 +107,5 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
     def finish(area: Cell, facts: CurveFacts) -> Cell:
         return require_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, facts)
 
-    return CurveMetric(
-        f"partial_roc_auc_mcclish({limit:g})",
-        Recipe(_term_up_to(limit), finish, below="ties", limits=_limits_up_to(limit)),
-        range=((1 - random / (limit - random)) / 2, 1.0),
-        depends_on_eta=False,
-        source="M",
-    )
+    least = (1 - random / (limit - random)) / 2
+    return _build_partial("partial_roc_auc_mcclish", limit, finish, (least, 1.0))
