@@ -84,13 +84,8 @@ def build_curve_table(
         grid = replace(grid, copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
-    frame = build_eta_sweep(
-        grid,
-        table,
-        thresholds=thresholds,
-        effective=bands is not None,
-        clusters=bands is not None and bands.clustered,
-    )
+    banded, clustered = bands is not None, bands is not None and bands.clustered
+    frame = build_eta_sweep(grid, table, thresholds=thresholds, effective=banded, clusters=clustered)
     if smooth and isinstance(table, ScoreTable):
         frame = replace_by_binormal_rates(frame, table)
     frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
@@ -155,13 +150,12 @@ def metric_values(
 
 def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
     """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
+
+    def value(metric: PointMetric) -> pl.Expr:
+        return metric_values([metric], table, column)[0]
+
     unscored = table is not None and has_unscored(table)
-    return Rows(
-        column,
-        column("eta"),
-        lambda metric: metric_values([metric], table, column)[0],
-        has_unscored=unscored,
-    )
+    return Rows(column, column("eta"), value, has_unscored=unscored)
 
 
 # Long tables, of a row per metric: each row comes repeated, numbered in COPY -------------------
@@ -169,12 +163,14 @@ def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr]
 
 def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
     """Return `metric`, and `columns`: copy i of a row gets the name and values of metric i."""
+    every = {"metric": list(map(pl.lit, names)), **columns}
     if len(names) == 1:  # there may be no COPY to pick by
-        only = {column: values[0] for column, values in columns.items()}
-        return [pl.lit(names[0]).alias("metric"), *(value.alias(name) for name, value in only.items())]
-    metric = pick_by_number(c.COPY, map(pl.lit, names), pl.lit(None, dtype=pl.String))
-    picked = {name: pick_by_number(c.COPY, values, pl.lit(None)) for name, values in columns.items()}
-    return [metric.alias("metric"), *(value.alias(name) for name, value in picked.items())]
+        return [values[0].alias(name) for name, values in every.items()]
+    null = {"metric": pl.lit(None, dtype=pl.String)}
+    return [
+        pick_by_number(c.COPY, values, null.get(name, pl.lit(None))).alias(name)
+        for name, values in every.items()
+    ]
 
 
 def pick_by_number(number_column: str, values: Iterable[pl.Expr | None], otherwise: pl.Expr) -> pl.Expr:

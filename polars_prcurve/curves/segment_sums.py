@@ -52,17 +52,11 @@ class CurveSegments(NamedTuple):
     facts: CurveFacts
     make_rows: Callable[[Callable[[str], pl.Expr]], Rows]
     """From a function that finds a column by its name, to what formulas read."""
-    design: bool = False
-    """Whether segments have shares of squared weights, SQUARE_RISE and so on, of their own."""
+    design: bool = False  # whether segments have shares of squared weights, SQUARE_RISE and so on
     has_unscored: bool = False
     """Whether the last segment of a curve may be of examples that were never scored: SCORE is null."""
     of_pair: tuple[str, ...] = ()
     """Columns that formulas read from the pairs, where segments have none; see `read_from_pairs`."""
-
-    @property
-    def pair_columns(self) -> tuple[str, ...]:
-        """The columns of a pair that formulas read."""
-        return (c.GROUP, c.PAIR, "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR, *self.of_pair)
 
     def read_from_pairs(self, *names: str) -> CurveSegments:
         """Return the curves, of which formulas read these columns at each prevalence."""
@@ -79,17 +73,12 @@ class CurveSegments(NamedTuple):
         averaged = {name: m for name, m in named.items() if m.recipe.averages is not None}
         summed = {name: m for name, m in named.items() if m.recipe.averages is None}
         rises = pl.when(pl.col(c.RISE) > 0).then(pl.col(c.FPR_OR_ZERO))
-        least_fpr = (
-            self.segments[False].select(c.GROUP, rises.alias(c.LEAST_FPR)).group_by(c.GROUP).min()
-        )
-        values = pairs.join(least_fpr, on=c.GROUP, how="left")
+        fprs = self.segments[False].select(c.GROUP, rises.alias(c.LEAST_FPR))
+        values = pairs.join(fprs.group_by(c.GROUP).min(), on=c.GROUP, how="left")
         # Metrics that read the same rows by the same key are reduced together, in one pass.
         for on_hull, on_eta in product((False, True), repeat=2):
-            alike = {
-                name: metric
-                for name, metric in summed.items()
-                if (metric.recipe.on_hull, metric.depends_on_eta) == (on_hull, on_eta)
-            }
+            kind = on_hull, on_eta
+            alike = {n: m for n, m in summed.items() if (m.recipe.on_hull, m.depends_on_eta) == kind}
             if alike:
                 key, own = (c.PAIR, pairs) if on_eta else (c.GROUP, None)
                 values = values.join(self._reduce(alike, on_hull, own), on=key, how="left")
@@ -106,6 +95,7 @@ class CurveSegments(NamedTuple):
     ) -> pl.LazyFrame:
         """Return the totals of metrics over segments, by pair, or by group if `pairs` is None."""
         key = c.GROUP if pairs is None else c.PAIR
+        read = (c.GROUP, c.PAIR, "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR, *self.of_pair)
         segments, recipes = self.segments[on_hull], [metric.recipe for metric in metrics.values()]
         if all(recipe.needs == "rises" for recipe in recipes):
             segments = segments.filter(pl.col(c.RISE) > 0)  # other metrics may have asked for more rows
@@ -119,7 +109,7 @@ class CurveSegments(NamedTuple):
             parts = [(segments.filter(~short), False), (segments.filter(short), True)]
         terms = []
         for part, is_short in parts:
-            frame = part if pairs is None else part.join(pairs.select(self.pair_columns), on=c.GROUP)
+            frame = part if pairs is None else part.join(pairs.select(read), on=c.GROUP)
             rows = replace(self.make_rows(pl.col), short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 frame = frame.with_columns(**_bind(steps, rows))
@@ -186,10 +176,8 @@ def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSe
     checks = late_checks(table, EtaTable(pl.LazyFrame()))
     groups = table.collect(check_at_end(table, found.groups.sort(c.GROUP), *checks), "", n_etas=1)
     rows = table.collect(build_segments(table, found, metrics), "", n_etas=1).lazy()
-    segments = {
-        on: table.collect(frame, "", n_etas=1).lazy()
-        for on, frame in build_hulls(table, rows, metrics).items()
-    }
+    hulls = build_hulls(table, rows, metrics).items()
+    segments = {on: table.collect(frame, "", n_etas=1).lazy() for on, frame in hulls}
     return _assemble_curves(table, groups.lazy(), segments)
 
 
@@ -221,9 +209,7 @@ def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
     """Return the vertices of the hull of each GROUP, with recall and fpr, sorted, without the origin."""
     # Whether a point is a vertex depends on which of its neighbours are, so Polars has no expression for
     # the hull: tables become arrays here.
-    points = points.select(c.GROUP, "recall", pl.col(c.FPR_OR_ZERO).alias("fpr")).filter(
-        pl.col("recall") > 0
-    )
+    points = points.select(c.GROUP, "recall", fpr=c.FPR_OR_ZERO).filter(pl.col("recall") > 0)
     origin = points.select(pl.col(c.GROUP).unique(), recall=pl.lit(0.0), fpr=pl.lit(0.0))
     points = pl.concat([origin, points]).unique().sort(c.GROUP, "fpr", "recall")
     vertices = find_vertices(*(points[name].to_numpy() for name in (c.GROUP, "recall", "fpr")))
@@ -257,10 +243,9 @@ def build_segments(
         at_corner = (pl.col("recall") == 1) & (pl.col("fpr") == 1)
         frame = frame.with_columns(at_corner.alias(c.ENDS_GROUP))
         if table.has_counts:
-            sizes = sweep.groups.select(
-                c.GROUP, c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE, c.N_NEG_LOCAL, c.UNSEEN_SHARE
-            )
-            frame = frame.join(sizes, on=c.GROUP, maintain_order="left")
+            sizes = (c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE, c.N_NEG_LOCAL, c.UNSEEN_SHARE)
+            of_group = sweep.groups.select(c.GROUP, *sizes)
+            frame = frame.join(of_group, on=c.GROUP, maintain_order="left")
         rises = pl.col("recall") > pl.col(c.RECALL_BEFORE)
         early = pl.col(c.FPR_BEFORE) == 0
     needs = {metric.recipe.needs for metric in metrics}
@@ -278,9 +263,7 @@ def build_segments(
     if not sweep.design:
         return frame
     # Shares of squared weights; 0 if a group has no negatives.
-    return frame.with_columns(
-        pl.col(c.SQUARE_FPR).fill_null(0.0), pl.col(c.SQUARE_FPR_BEFORE).fill_null(0.0)
-    ).with_columns(
+    return frame.with_columns(pl.col(c.SQUARE_FPR, c.SQUARE_FPR_BEFORE).fill_null(0.0)).with_columns(
         (pl.col(c.SQUARE_RECALL) - pl.col(c.SQUARE_RECALL_BEFORE)).alias(c.SQUARE_RISE),
         (pl.col(c.SQUARE_FPR) - pl.col(c.SQUARE_FPR_BEFORE)).alias(c.SQUARE_RUN),
     )

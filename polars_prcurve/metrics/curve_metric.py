@@ -38,10 +38,8 @@ if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
 
 CURVE_METRICS: dict[str, CurveMetric] = {}
 """Every curve metric that a string may name, by that name, in the order of declaration."""
-
 LEAST_ETA = 2.0**-69
 """The least prevalence at which sums of shares still differ from those at prevalence 0."""
-
 SHORT = 0.006
 """A segment is short if recall and fpr both grow along it by at most this share of their start."""
 
@@ -58,33 +56,25 @@ class Rows:
     column: Callable[[str], Cell]
     """A function from a name to the column of that name, or to what a step has bound to it."""
     eta: Cell
-    value: Callable[[PointMetric], Cell]
-    """A function from a point metric to its value at each row, null where undefined."""
-    short: bool = False
-    """Whether all segments are short; see SHORT."""
+    value: Callable[[PointMetric], Cell]  # a point metric at each row, null where undefined
+    short: bool = False  # whether all segments are short; see SHORT
     has_unscored: bool = False
     """Whether a last row may be of examples that were never scored: SCORE is null."""
-    unit: float = 1.0
-    """A factor of every rise; see `CurveMetric.prepare_term`."""
+    unit: float = 1.0  # a factor of every rise; see `CurveMetric.prepare_term`
 
-    recall = _read("recall")
-    """Recall at this row, where the segment ends."""
-    fpr = _read(c.FPR_OR_ZERO)
-    """The fpr at this row; 0 in a curve without negatives."""
-    recall_before, fpr_before = _read(c.RECALL_BEFORE), _read(c.FPR_BEFORE)
-    """Both rates where the segment starts."""
-    rise = property(
-        lambda rows: rows.column(c.RISE) * rows.unit if rows.unit != 1 else rows.column(c.RISE)
-    )
-    """The step in recall from `recall_before` to `recall`, times `unit`."""
-    run = _read(c.RUN)
-    """The step in fpr from `fpr_before` to `fpr`."""
-    odds = _read(c.ODDS)
-    """The negatives per positive, `(1 - eta) / eta`."""
-    ratio = _read(c.FPR_RECALL_RATIO)
-    """The ratio `fpr / recall`, which is computed once for all prevalences."""
-    envelope = _read(c.ENVELOPE)
-    """The least `fpr / recall` of this row and the rows of lower threshold."""
+    recall = _read("recall")  # where the segment ends
+    fpr = _read(c.FPR_OR_ZERO)  # where the segment ends; 0 in a curve without negatives
+    recall_before = _read(c.RECALL_BEFORE)  # where the segment starts
+    fpr_before = _read(c.FPR_BEFORE)
+    run = _read(c.RUN)  # the step in fpr from `fpr_before` to `fpr`
+    odds = _read(c.ODDS)  # the negatives per positive, (1 - eta) / eta
+    ratio = _read(c.FPR_RECALL_RATIO)  # fpr / recall, which is computed once for all prevalences
+    envelope = _read(c.ENVELOPE)  # the least ratio of this row and the rows of lower threshold
+
+    @property
+    def rise(self) -> Cell:
+        """The step in recall from `recall_before` to `recall`, times `unit`."""
+        return self.column(c.RISE) if self.unit == 1 else self.column(c.RISE) * self.unit
 
 
 class CurveFacts(NamedTuple):
@@ -93,12 +83,9 @@ class CurveFacts(NamedTuple):
     eta: Cell
     has_positives: Cell
     has_negatives: Cell
-    least_fpr: Cell
-    """The least fpr of the rows on which recall rises."""
-    n_pos: Cell
-    """The number of positives; None if examples have weights, or if only rates are known."""
+    least_fpr: Cell  # of the rows on which recall rises
+    n_pos: Cell  # None if examples have weights, or if only rates are known
     n_neg: Cell
-    """The number of negatives; None as `n_pos` is."""
 
 
 class Average(NamedTuple):
@@ -123,55 +110,40 @@ class Average(NamedTuple):
         return math.nan if np.isnan(values).any() else min(max(mean, low), high)
 
 
-Term: TypeAlias = Callable[[Rows], Cell]
-"""A function from the rows to the contribution of each."""
-
+Term: TypeAlias = Callable[[Rows], Cell]  # from the rows to the contribution of each
 Step: TypeAlias = Callable[[Rows], dict[str, Cell]]
 """A function from the rows to expressions by name, which later functions read by `rows.column(name)`."""
-
-
-Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]
-"""A function from the total of a curve to the value of the metric."""
+Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]  # from the total of a curve to the metric
 
 
 class Influence(NamedTuple):
     """The influence of an example on the estimate, up to a constant; see `uncertainty.influence`."""
 
-    positive: Term
-    """The influence of a positive that has the score of the row."""
-    negative: Term
-    """The influence of a negative that has the score of the row."""
-    between: Term
-    """The influence of a negative in the gap, with a score below that of the row before, and above that
-    of this row."""
+    positive: Term  # of a positive that has the score of the row
+    negative: Term  # of a negative that has the score of the row
+    between: Term  # of a negative in the gap, with a score between those of the row before and this row
     sums: Step
     """Expressions by name, whose sums over all rows above the three terms read under that name."""
-    ddof: int
-    """The number that is subtracted from the size of a class before its variance is divided by it."""
+    ddof: int  # is subtracted from the size of a class before its variance is divided by it
 
 
 class Fitted(NamedTuple):
     """The contribution of a node of a fitted curve; see `curves.binormal`."""
 
     term: Term
-    steps: tuple[Step, ...] = ()
-    """The steps that are made before the term."""
+    steps: tuple[Step, ...] = ()  # that are made before the term
 
 
 class Limits(NamedTuple):
-    """The contribution of a row to the least and to the greatest value of an area, if examples of equal
-    score have an order that is not known.
+    """The terms of the least and of the greatest area, if the order of equal scores is not known."""
 
-    Some order puts all negatives of a score first, and another one all positives. The ROC curve of any
-    order lies between the two: the corners below and above a segment.
-    """
-
+    # Some order puts all negatives of a score first, and another one all positives. The ROC curve of any
+    # order lies between the two: the corners below and above a segment.
     low: Term
     high: Term
 
 
-Needs: TypeAlias = Literal["rises", "corners", "all"]
-"""The rows that a metric needs; see `Recipe.needs`."""
+Needs: TypeAlias = Literal["rises", "corners", "all"]  # see `Recipe.needs`
 
 
 @dataclass(frozen=True)
@@ -196,21 +168,14 @@ class Recipe:
     term: Term
     """The contribution of a row. Terms that are added are shares: their sum is at most 1, and they are
     cut to multiples of 2**-118."""
-    finish: Finish = lambda total, facts: total
-    """The value of the metric from the total; NaN where the metric is undefined."""
-    total: Literal["sum", "max", "min"] = "sum"
-    """The function that makes one number of the terms of a curve."""
-    steps: tuple[Step, ...] = ()
-    """Expressions that are bound to names before the term, one step after another."""
-    reads_envelope: bool = False
-    """Whether the formula reads `Rows.envelope`."""
-    reads_half_positive: bool = False
-    """Whether the formula reads the column HALF_POSITIVE."""
-    on_hull: bool = False
-    """Whether the rows are the vertices of the convex hull of the ROC curve."""
+    finish: Finish = lambda total, facts: total  # the value from the total; NaN where it is undefined
+    total: Literal["sum", "max", "min"] = "sum"  # makes one number of the terms of a curve
+    steps: tuple[Step, ...] = ()  # what is bound to names before the term, one step after another
+    reads_envelope: bool = False  # whether the formula reads `Rows.envelope`
+    reads_half_positive: bool = False  # whether the formula reads the column HALF_POSITIVE
+    on_hull: bool = False  # whether the rows are the vertices of the convex hull of the ROC curve
     averages: Average | None = None
     """The mean, if the metric is a weighted mean of another metric; its own term is unused then."""
-
     below: Literal["nothing", "zero", "ties"] = "nothing"
     """What the examples below all scores are to the metric, which no threshold flags: nothing, a row of
     value 0, or ties at one more score, as in areas over pairs."""
@@ -219,18 +184,15 @@ class Recipe:
     needs: Needs = "rises"
     """The rows that matter: "rises" for the rows on which recall rises; "corners" for these and the rows
     before the first false positive, without which much is undefined at eta = 0; "all" for all rows."""
-    ends_only: bool = False
-    """Whether the formula reads neither `Rows.fpr_before` nor `Rows.run`."""
-    by_rise: bool = False
-    """Whether the term is `Rows.rise` times something that does not read `Rows.rise`."""
+    ends_only: bool = False  # whether the formula reads neither `Rows.fpr_before` nor `Rows.run`
+    by_rise: bool = False  # whether the term is `Rows.rise` times something that does not read it
     once: Step | None = None
     """A first step that reads neither eta nor odds, so that it is made once for all prevalences."""
     has_short_form: bool = False
     """Whether the formula is shorter, with the same values, where `Rows.short` is true."""
 
     # More methods
-    influence: Influence | None = None
-    """The influence of an example on the estimate."""
+    influence: Influence | None = None  # of an example on the estimate
     helpers: Mapping[str, CurveMetric] = field(default_factory=dict)
     """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
     metric with one false positive more at every threshold, and `hopeful` its mean over the positives
@@ -238,12 +200,9 @@ class Recipe:
     least_if_perfect: Callable[[pl.Expr, pl.Expr, float], pl.Expr] | None = None
     """A function from the numbers of positives and of negatives, and 1 - confidence, to the lower end of
     the interval where all positives score higher than all negatives."""
-    at_recall: float | None = None
-    """The recall, if the metric is precision at one recall."""
-    at_fpr: float | None = None
-    """The fpr, if the metric is recall at one fpr."""
-    fitted: Fitted | None = None
-    """The contribution of a node of a fitted curve."""
+    at_recall: float | None = None  # the recall, if the metric is precision at one recall
+    at_fpr: float | None = None  # the fpr, if the metric is recall at one fpr
+    fitted: Fitted | None = None  # the contribution of a node of a fitted curve
     limits: Limits | None = None
     """The terms of the least and the greatest value, if scores are coarse. They share `total` and
     `finish` with the metric, so `finish` must not fall while the total grows."""

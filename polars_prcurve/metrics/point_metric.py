@@ -16,7 +16,7 @@ At the own prevalence of a group the formula therefore reads the plain counts: p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import polars as pl
@@ -32,18 +32,10 @@ if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
     from numpy.typing import ArrayLike
 
-Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]
-"""A function of tp, fn, fp and tn."""
-
-Point: TypeAlias = tuple[float, float]
-"""Recall and fpr."""
-
-Ties: TypeAlias = Callable[[Point, Point], list[float]]
-"""A function from two points to the odds at which they tie; see `PointMetric.ties`."""
-
-Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-"""The names of cells that are hits, and of cells that are misses."""
-
+Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]  # of tp, fn, fp and tn
+Point: TypeAlias = tuple[float, float]  # recall and fpr
+Ties: TypeAlias = Callable[[Point, Point], list[float]]  # see `PointMetric.ties`
+Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]  # cells that are hits, and misses, by name
 POINT_METRICS: dict[str, PointMetric] = {}
 """Every point metric that a string may name, by that name, in the order of declaration."""
 
@@ -75,34 +67,32 @@ class PointMetric(Metric):
     """
 
     formula: Formula = field(repr=False)
-    falls_with_fpr: bool = field(default=True, kw_only=True)
+    _: KW_ONLY
+    falls_with_fpr: bool = True
     """Whether of two points of equal recall the one of lower fpr is at least as good."""
-    ties: Ties | None = field(default=None, kw_only=True, repr=False)
+    ties: Ties | None = field(default=None, repr=False)
     """A function from two points to the odds `eta / (1 - eta)` at which their values are equal. It
     returns no odds if the values are equal at every prevalence. None means that no equation is known:
     prevalences at which points tie are then searched for."""
-    fixed_eta: float | None = field(default=None, kw_only=True)
+    fixed_eta: float | None = None
     """The prevalence that the metric always takes, whatever eta is, as `balanced_precision` does."""
-    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
     """A function from recall and fpr to the value at eta = 0. It is needed by a formula that divides by
     `tp + fn` or by `tp`: these cells are 0 there, and do not tell recall."""
-    of_rates: Callable[[Cell, Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    of_rates: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
     """A function from recall and fpr to the value, for a metric that is one of the two. Tables hold both
     rates, from exact counts; the formula would compute them again, from counts that are rounded."""
-    if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, repr=False)
     """A function from eta to the value where all examples are flagged. Counts that are scaled to eta
     miss it by a bit, and a target of just that value would find no threshold."""
-
-    share_of: Share | None = field(default=None, kw_only=True)
+    share_of: Share | None = None
     """The cells that are hits and those that are misses, by name, if the value follows from the share of
     hits among both: the formula then has this value with one cell of either kind. Among examples that
     were drawn together such a share is that of independent trials."""
-
-    difference_of: tuple[str, str] | None = field(default=None, kw_only=True)
+    difference_of: tuple[str, str] | None = None
     """The cells whose shares of all examples the value rises with, and falls with, as a weighted
     difference of both. Among examples that were drawn together, shares have no error of a prevalence."""
-
-    is_linear: bool = field(default=False, kw_only=True)
+    is_linear: bool = False
     """Whether the value is a weighted sum of recall and fpr, so that a band adds up distances of the
     value itself, whatever its range is."""
 
@@ -211,11 +201,9 @@ def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> 
     }
     checks = []
     for argument, column in columns.items():
-        outside = (column.is_nan() | ~column.is_between(0, 1)).sum()
-        text = compose_sentence(
-            f"{argument} must lie in [0, 1]; ", outside.cast(pl.String), " value(s) do not"
-        )
-        checks.append(Check(outside > 0, text))
+        n = (column.is_nan() | ~column.is_between(0, 1)).sum()
+        sentence = (f"{argument} must lie in [0, 1]; ", n.cast(pl.String), " value(s) do not")
+        checks.append(Check(n > 0, compose_sentence(*sentence)))
     result: pl.Expr = formula(*columns.values()) + guard(checks)
     return result.fill_nan(None).alias(name)
 

@@ -267,7 +267,7 @@ def g_mean(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(source="W 4-6", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
 def f1(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The harmonic mean of precision and recall, `f_beta(1)`."""
-    return f_beta(1).formula(tp, fn, fp, tn)
+    return 2 * tp / (2 * tp + fn + fp)
 
 
 @declare_point(source="f1 / (2 - f1)", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
