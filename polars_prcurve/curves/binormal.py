@@ -86,15 +86,11 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
             for k, (cum, above) in amounts.items()
         ),
     ).cache()  # without it, each of the uses below would sort again
+    halves = {k: pl.when(_column("amount", k) > 0).then(pl.col(_HALF_SCORE)) for k in amounts}
     ends = rows.group_by(c.GROUP).agg(
-        end
-        for kind in amounts
-        for half in [pl.when(_column("amount", kind) > 0).then(pl.col(_HALF_SCORE))]
-        for end in (
-            _column("amount", kind).sum().alias(_name("total", kind)),
-            half.min().alias(_name("low", kind)),
-            half.max().alias(_name("high", kind)),
-        )
+        *(_column("amount", kind).sum().alias(_name("total", kind)) for kind in amounts),
+        *(half.min().alias(_name("low", kind)) for kind, half in halves.items()),
+        *(half.max().alias(_name("high", kind)) for kind, half in halves.items()),
     )
     rows = rows.join(ends, on=c.GROUP).with_columns(e for kind in amounts for e in _place_scores(kind))
 

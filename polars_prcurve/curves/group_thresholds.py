@@ -16,11 +16,7 @@ from polars_prcurve.argument_kinds import round_to_float
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.column_reader import (
-    check_forgotten_groups,
-    missing_row_check,
-    read_group_keys,
-)
+from polars_prcurve.inputs import column_reader
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
@@ -59,7 +55,7 @@ class GroupThresholds:
         keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
         n_groups = pl.col(one_per).filter(missing).n_unique()
         droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
-        return missing_row_check(self.argument, keys, missing, n_groups, droppable)
+        return column_reader.missing_row_check(self.argument, keys, missing, n_groups, droppable)
 
 
 _SAME = f"{c.RESERVED}same"
@@ -92,9 +88,9 @@ def read_group_thresholds(
         shown: schema.get(shown, pl.Null()) if name == c.MODEL == table.model_name else table.by[name]
         for name, shown in named.items()
     }
-    shown_keys = read_group_keys(argument, schema, by)
+    shown_keys = column_reader.read_group_keys(argument, schema, by)
     others = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
-    check_forgotten_groups(argument, others, table.schema)
+    column_reader.check_forgotten_groups(argument, others, table.schema)
     names = {name: shown for name, shown in named.items() if shown in shown_keys}
     keys = {name: table.by[name] for name in names}
     if at_eta and "eta" in schema:

@@ -24,22 +24,10 @@ from typing import NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.binomial_tails import (
-    Alpha,
-    AlphaColumns,
-    count_passing,
-    is_tail_at_most,
-    log_alpha,
-)
+from polars_prcurve.confidence import binomial_tails as tails
 from polars_prcurve.confidence.rates import compute_upper_limits
+from polars_prcurve.curves import guarantees_in_field as in_field
 from polars_prcurve.curves.group_thresholds import GroupThresholds
-from polars_prcurve.curves.guarantees_in_field import (
-    FIELD_ALERTS_HIGH,
-    FIELD_FPR_HIGH,
-    FIELD_RECALL_LOW,
-    NPV_RUN,
-    PRECISION_RUN,
-)
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     ClassSizes,
@@ -170,10 +158,21 @@ class _Run(NamedTuple):
 
 def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
     """Return the search along a run of precision, fdr, lift or npv."""
-    start, goes_up, ratio = guarantee.start, target.takes_first, _bind_ratio(target, guarantee)
-    alpha: Alpha = guarantee.alpha
+    start, goes_up, value = guarantee.start, target.takes_first, _read_value(target)
+    # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to
+    # meet: a low one for precision. A high prevalence makes it hard to have a lift above 1, and a low
+    # one to have a lift below.
+    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
+    end_of_eta = _LOW_END if low else _HIGH_END
+
+    def ratio(eta: pl.Expr) -> pl.Expr:
+        # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
+        found = RATIOS[target.criterion](value, guarantee.choose_eta(eta, end_of_eta))
+        return found.fill_nan(math.inf)
+
+    alpha: tails.Alpha = guarantee.alpha
     if guarantee.uncertain_eta:
-        alpha = AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
+        alpha = tails.AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
     needed: tuple[Needed | None, Needed | None] = (None, None)
     if guarantee.in_field:
         run = _build_field_run(target, ratio)
@@ -195,7 +194,7 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
 
 def _build_field_run(target: Target, ratio: Ratio) -> _Run:
     """Return the run of a target in a field of several parts, which reads the limits of its rows."""
-    run = NPV_RUN if target.takes_first else PRECISION_RUN
+    run = in_field.NPV_RUN if target.takes_first else in_field.PRECISION_RUN
 
     def has_started(rows: Rows) -> pl.Expr:
         most = ratio(rows.eta).log()
@@ -213,7 +212,9 @@ def _build_field_run(target: Target, ratio: Ratio) -> _Run:
     return _Run((), has_started, passes)
 
 
-def _build_run(target: Target, guarantee: Guarantee, number: int, ratio: Ratio, alpha: Alpha) -> _Run:
+def _build_run(
+    target: Target, guarantee: Guarantee, number: int, ratio: Ratio, alpha: tails.Alpha
+) -> _Run:
     """Return the run of a target, whose tests are of the cells of each row."""
     # What is used more than once is a column, since expressions in lists share no common parts.
     odds, most, passing, started, passed = (
@@ -232,7 +233,7 @@ def _build_run(target: Target, guarantee: Guarantee, number: int, ratio: Ratio, 
     def add_test(rows: Rows) -> dict[str, pl.Expr]:
         tp, fp, fn, tn = _read_cells(rows, target)
         wrong, alerts, _ = _count_alerts(rows, target, guarantee)
-        test = {passed: (tp > 0) & is_tail_at_most(alpha, wrong, alerts, rows.column(odds))}
+        test = {passed: (tp > 0) & tails.is_tail_at_most(alpha, wrong, alerts, rows.column(odds))}
         if guarantee.start is not None:
             return test
         share = rows.column(c.TABLE_SIZE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
@@ -240,11 +241,11 @@ def _build_run(target: Target, guarantee: Guarantee, number: int, ratio: Ratio, 
         return test | {most: count_alerts_at_start(sought, others, rows.column(odds), alpha)}
 
     def add_passing(rows: Rows) -> dict[str, pl.Expr]:
-        return {passing: count_passing(rows.column(most), rows.column(odds), alpha)}
+        return {passing: tails.count_passing(rows.column(most), rows.column(odds), alpha)}
 
     def add_start(rows: Rows) -> dict[str, pl.Expr]:
         _, _, alerts = _count_alerts(rows, target, guarantee)
-        fewer = is_tail_at_most(alpha, rows.column(passing), alerts, rows.column(odds))
+        fewer = tails.is_tail_at_most(alpha, rows.column(passing), alerts, rows.column(odds))
         has_fewest = (rows.column(odds) < math.inf) & fewer
         return {started: (alerts >= rows.column(most)) | has_fewest}
 
@@ -268,7 +269,7 @@ def _read_value(target: Target) -> float:
     return value
 
 
-def _count_needed(target: Target, ratio: Ratio, alpha: Alpha) -> tuple[Needed, Needed | None]:
+def _count_needed(target: Target, ratio: Ratio, alpha: tails.Alpha) -> tuple[Needed, Needed | None]:
     """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
     own_odds, is_own = _find_own_odds(target), pl.col(c.IS_OWN_ETA)
 
@@ -279,7 +280,7 @@ def _count_needed(target: Target, ratio: Ratio, alpha: Alpha) -> tuple[Needed, N
         # n (alpha**(-1/m) - 1) / ratio, for n examples of the class that is sought, which count as m.
         # With sinh, because the difference from 1 would cancel where m is large.
         n, size = read_sought(of)
-        half: pl.Expr = -log_alpha(alpha) / size / 2
+        half: pl.Expr = -tails.log_alpha(alpha) / size / 2
         needed: pl.Expr = (n * 2 * half.sinh() * half.exp() / ratio(eta)).fill_nan(math.inf)
         return needed if own_odds is None else pl.when(~is_own).then(needed)
 
@@ -287,7 +288,7 @@ def _count_needed(target: Target, ratio: Ratio, alpha: Alpha) -> tuple[Needed, N
         # So many alerts without a false one are as improbable as alpha; others change nothing.
         n, size = read_sought(of)
         per_alert = 1 / math.log1p(own_odds) if own_odds else math.inf
-        least: pl.Expr = (pl.lit(-per_alert) * log_alpha(alpha)).ceil()
+        least: pl.Expr = (pl.lit(-per_alert) * tails.log_alpha(alpha)).ceil()
         return pl.when(is_own).then(least * (n / size).fill_nan(1.0))
 
     return count_others, None if own_odds is None else count_sought
@@ -359,18 +360,6 @@ def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, 
     return first, second, third, fourth
 
 
-def _bind_ratio(target: Target, guarantee: Guarantee) -> Ratio:
-    """Return the function from eta to the fpr per recall at which the target is just met."""
-    value = _read_value(target)
-    # Of a prevalence that is an estimate it takes the end at which the target is hardest to meet: a low
-    # one for precision. A high prevalence makes it hard to have a lift above 1, and a low one to have a
-    # lift below.
-    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
-    end, ratio = _LOW_END if low else _HIGH_END, RATIOS[target.criterion]
-    # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-    return lambda eta: ratio(value, guarantee.choose_eta(eta, end)).fill_nan(math.inf)
-
-
 RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
     "precision": lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
     "npv": lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
@@ -383,13 +372,13 @@ RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
 """Fpr per recall, or fnr per tnr of npv, at which a target is just met at a prevalence."""
 
 
-def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
+def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: tails.Alpha) -> pl.Expr:
     """Return the number of alerts at which a run starts at the latest, which no label chooses."""
     # With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
     # with that number are a better start, since fewer alerts hold no more false positives.
     # Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
     # target is just met, and no target needs more alerts than there are examples.
-    least = (-log_alpha(alpha) / odds.log1p()).ceil()
+    least = (-tails.log_alpha(alpha) / odds.log1p()).ceil()
     most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
     return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
 
@@ -402,8 +391,8 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
     value, goes_up, needed = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:
-        limits = {"recall": FIELD_RECALL_LOW, "fpr": FIELD_FPR_HIGH}
-        limit = limits.get(target.criterion, FIELD_ALERTS_HIGH)
+        limits = {"recall": in_field.FIELD_RECALL_LOW, "fpr": in_field.FIELD_FPR_HIGH}
+        limit = limits.get(target.criterion, in_field.FIELD_ALERTS_HIGH)
 
         def pass_in_field(rows: Rows) -> pl.Expr:
             low: pl.Expr = rows.column(limit) >= value
@@ -435,7 +424,7 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
         if guarantee.has_sizes:
             size = rows.column(c.RECALL_SIZE if of_recall else c.FPR_SIZE)
             wrong, n = wrong * (size / n), size
-        return is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
+        return tails.is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
 
     # So many right ones in a row are as improbable as alpha where the rate is just missed.
     needed = math.inf if right_share == 1 else 0.0

@@ -23,21 +23,9 @@ from polars_prcurve.confidence.estimates import tell_doubts
 from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
-from polars_prcurve.curves.curve_table import (
-    add_metrics,
-    check_metric_names,
-    fit_bands,
-    list_metric_columns,
-    metric_values,
-    pick_by_number,
-)
+from polars_prcurve.curves import curve_table, guarantees
 from polars_prcurve.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
-from polars_prcurve.curves.guarantees import (
-    GUARANTEE_COLUMNS,
-    add_guarantee_columns,
-    list_promise_checks,
-)
 from polars_prcurve.curves.guarantees_in_field import add_field_tests
 from polars_prcurve.curves.moving_band import COARSENESS, add_eta_ends, add_moved_rates, add_row_limits
 from polars_prcurve.curves.row_search import RowSearch, list_frame_targets, name_extreme, read_extreme
@@ -50,16 +38,8 @@ from polars_prcurve.curves.targets import (
     find_greatest_rate,
     read_events,
 )
-from polars_prcurve.inputs.score_table import (
-    InputTable,
-    RateTable,
-    ScoreTable,
-    counts_negatives,
-    has_unlike_examples,
-    has_unscored,
-    is_clustered,
-    is_field,
-)
+from polars_prcurve.inputs import score_table
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
@@ -113,7 +93,7 @@ def list_points_columns(
     if per is not None:
         read_events(per)
     alerts = [] if per is None else list(_ALERTS)
-    metric_columns = list_metric_columns(metrics, long=long, bands=bands)
+    metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
     threshold, *counts = c.SWEEP_COLUMNS
     kind, flags = [], []
     if bands is not None and bands.shown_with == "points":
@@ -129,9 +109,9 @@ def list_points_columns(
             metric_columns = [name for name in metric_columns if name not in counts]
     elif bands is not None and bands.shown_with == "differences":
         flags = ["reliable", "why", c.ETA_ERROR]
-    sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
+    sweep = (threshold, *kind, *(guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
-    check_metric_names(columns, [] if long else metrics)
+    curve_table.check_metric_names(columns, [] if long else metrics)
     return columns
 
 
@@ -156,7 +136,7 @@ def _choose_bands(
     if bands is None:
         return None, []
     kinds: list[IntervalKind] = []
-    is_known = isinstance(table, ScoreTable) and not is_field(table)
+    is_known = isinstance(table, ScoreTable) and not score_table.is_field(table)
     may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
     for target in targets if bands.shown_with == "points" else ():
         is_sought = target.test is not None and target.least_score is None and target.promise is None
@@ -180,10 +160,10 @@ def build_points_table(
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
-    bands = None if bands is None else fit_bands(bands, grid, table, shown)
-    sized = targets[0].promise is not None and has_unlike_examples(table)
+    bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
+    sized = targets[0].promise is not None and score_table.has_unlike_examples(table)
     effective = bands is not None or sized
-    clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)
+    clusters = (sized and score_table.is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
     sweep = build_sweep(table, effective=effective, clusters=clusters, unscored=False)
     search = _build_search(grid, sweep, targets, bands, design)
@@ -205,14 +185,14 @@ def build_points_table(
         points = points.join(pl.LazyFrame({c.COPY: range(len(metrics))}), how="cross")
         order.append(c.COPY)
     missing = (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
-    checks = [*late_checks(table, grid), *missing, *list_promise_checks(targets, grid)]
+    checks = [*late_checks(table, grid), *missing, *guarantees.list_promise_checks(targets, grid)]
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
         points = _add_chance(points, search.rows, sweep.groups, table, bands.confidence)
-    points = add_metrics(points, shown, table, bands, long=long)
+    points = curve_table.add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
@@ -222,7 +202,7 @@ def build_points_table(
 def _pick_literals(values: Iterable[Any], dtype: pl.DataType | None = None) -> pl.Expr:
     """Return value i for the points of target i; of None, null."""
     literals = (of if of is None or isinstance(of, pl.Expr) else pl.lit(of) for of in values)
-    return pick_by_number(TARGET_NUMBER, literals, pl.lit(None, dtype=dtype))
+    return curve_table.pick_by_number(TARGET_NUMBER, literals, pl.lit(None, dtype=dtype))
 
 
 def _build_search(
@@ -241,9 +221,8 @@ def _build_search(
     if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
         columns = (*columns, c.RECALL_BEFORE, c.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
-    sized = promise is not None and has_unlike_examples(table)
-    counted = bands is not None and bands.counts_eta
-    moments = design.moments if counted else ()
+    sized = promise is not None and score_table.has_unlike_examples(table)
+    moments = design.moments if bands is not None and bands.counts_eta else ()
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
     if sized:
@@ -251,7 +230,7 @@ def _build_search(
         of_groups = rows.group_by(c.GROUP).agg(pl.col(_CLASS_SIZES).first())
         pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
     if promise is not None:
-        if is_field(table):
+        if score_table.is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
         elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
             rows = add_upper_limits(rows, promise.alpha, rate, table)
@@ -297,13 +276,14 @@ def _find_points(search: RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
         points = _fill_given_thresholds(points, targets, table)
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        asked = pick_by_number(TARGET_NUMBER, (of.least_score for of in targets), pl.col("threshold"))
+        least = (of.least_score for of in targets)
+        asked = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col("threshold"))
         known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
         points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
     if targets[0].promise is None:
         return points
     ends_of_stretches = [read_extreme(number)(END) for number in range(len(targets))]
-    return add_guarantee_columns(points, targets, ends_of_stretches, table)
+    return guarantees.add_guarantee_columns(points, targets, ends_of_stretches, table)
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
@@ -316,8 +296,7 @@ def build_sample_size_table(
 ) -> pl.LazyFrame:
     """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
-    of_eta = [] if grid is None else ["eta", *grid.carried]
-    at_eta = grid is not None
+    at_eta, of_eta = grid is not None, [] if grid is None else ["eta", *grid.carried]
     if options.method in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
         rows = table.collect(points, f'method="{options.method}"')
@@ -359,7 +338,8 @@ def _fill_given_thresholds(
 ) -> pl.LazyFrame:
     """Set the thresholds of all points; a target threshold stays as given, though no row may have it."""
     # A target threshold above all scores meets no row; nothing is flagged there.
-    threshold = pick_by_number(TARGET_NUMBER, (of.least_score for of in targets), pl.col(c.SCORE))
+    least = (of.least_score for of in targets)
+    threshold = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col(c.SCORE))
     given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
     above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
     n_pos, n_neg = class_counts(table)
@@ -375,7 +355,7 @@ def _fill_given_thresholds(
 
 def _lists_scores(table: InputTable) -> bool:
     """Return whether points have thresholds: those of cells with a score."""
-    return isinstance(table, RateTable) and table.score_dtype is not None
+    return isinstance(table, score_table.RateTable) and table.score_dtype is not None
 
 
 def _add_alerts(
@@ -383,7 +363,8 @@ def _add_alerts(
 ) -> pl.LazyFrame:
     """Add alerts, true alerts and missed positives among `per` events, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
-    flagged, *rates = metric_values([point.predicted_positive_rate, point.recall, point.fnr], table)
+    metrics = [point.predicted_positive_rate, point.recall, point.fnr]
+    flagged, *rates = curve_table.metric_values(metrics, table)
     shares = dict(zip(_ALERTS, (flagged, *(pl.col("eta") * rate for rate in rates)), strict=True))
     with_ends = [name for name in _ALERTS if f"{c.RESERVED}{name}" in {of.name for of in shown}]
     ends = [f"{name}_{end}" for name in with_ends for end in ("low", "high")]
@@ -395,9 +376,10 @@ def _add_chance(
     points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
-    if is_field(table) or has_unlike_examples(table) or not counts_negatives(table):
+    unlike = score_table.is_field(table) or score_table.has_unlike_examples(table)
+    if unlike or not score_table.counts_negatives(table):
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    if has_unscored(table):
+    if score_table.has_unscored(table):
         rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
@@ -413,7 +395,21 @@ def _add_doubts(
     targets: Sequence[Target],
 ) -> pl.LazyFrame:
     """Add `reliable` and `why`, whether intervals may not hold as often as they say, and ETA_ERROR."""
-    doubts = _doubt_strata() if bands.stratified else _doubt_cells(design)
+    if bands.stratified:
+        # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
+        # flag that read what labels say would mark the samples that found more than others.
+        n_pos, n_neg, above = pl.col(c.POS_LABELS), pl.col(c.NEG_LABELS), pl.col(c.N_ABOVE).fill_null(0)
+        doubts = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
+        doubts["few labels"] = pl.min_horizontal(above, n_pos + n_neg - above) < _FEW
+        doubts["stratum of one row"] = pl.col(c.N_ALONE) > 0
+    else:
+        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in c.CELLS)
+        if design.varies:  # cells are as full as their rates and effective sizes say
+            recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
+            tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
+        doubts = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
+        if score_table.counts_negatives(table):
+            doubts["few negatives"] = tn < _FEW
     if bands.clustered:
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
         doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
@@ -423,36 +419,9 @@ def _add_doubts(
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)
     # Sums over the parts of a field do not tell how full a cell is.
-    known = pl.lit(False) if is_field(table) else pl.col("tp").is_not_null()
+    known = pl.lit(False) if score_table.is_field(table) else pl.col("tp").is_not_null()
     reliable, why = tell_doubts(doubts, known)
     error = pl.lit(0.0)
     if bands.counts_eta:
         error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
     return points.with_columns(error.alias(c.ETA_ERROR), reliable.alias("reliable"), why.alias("why"))
-
-
-def _doubt_strata() -> dict[str, pl.Expr]:
-    """Return the doubts about labels that were drawn by strata, which do not read what labels say."""
-    # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A flag
-    # that read them would mark the samples that found more than others.
-    above, n_pos, n_neg = pl.col(c.N_ABOVE).fill_null(0), pl.col(c.POS_LABELS), pl.col(c.NEG_LABELS)
-    return {
-        "few positives": n_pos < _FEW,
-        "few negatives": n_neg < _FEW,
-        "few labels": pl.min_horizontal(above, n_pos + n_neg - above) < _FEW,
-        "stratum of one row": pl.col(c.N_ALONE) > 0,
-    }
-
-
-def _doubt_cells(design: Design) -> dict[str, pl.Expr]:
-    """Return the doubts about cells that are not full."""
-    tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in c.CELLS)
-    if design.varies:  # cells are as full as their rates and effective sizes say
-        n_pos, n_neg = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
-        tp, fn = pl.col("recall") * n_pos, (1 - pl.col("recall")) * n_pos
-        fp, tn = pl.col("fpr") * n_neg, (1 - pl.col("fpr")) * n_neg
-    return {
-        "few positives": pl.min_horizontal(tp, fn) < _FEW,
-        "few false alerts": fp < _FEW,
-        **({"few negatives": tn < _FEW} if counts_negatives(design.table) else {}),
-    }

@@ -63,9 +63,8 @@ def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
     # It is the mean of i / (i + a) over i = 1 .. n_pos, with a = odds * n_pos. The first ten terms are
     # added, and the others come from the formula of Euler and Maclaurin: an integral and corrections.
     a = odds * n_pos
-    first = sum(
-        (pl.when(n_pos >= i).then(i / (i + a)).otherwise(0.0) for i in range(1, 11)), pl.lit(0.0)
-    )
+    terms = (pl.when(n_pos >= i).then(i / (i + a)).otherwise(0.0) for i in range(1, 11))
+    first = sum(terms, pl.lit(0.0))
     rest = (n_pos - 10).clip(lower_bound=0)
     low = 10 + a
     high = low + rest
@@ -125,9 +124,8 @@ def _integrate_u() -> pl.Expr:
     """Return a struct for each node in s, whose field `value` is the integral over u times a weight."""
     # What is used more than once becomes a field first: Polars would compute it again for each use.
     places, weights = _nodes(64, 0.15)
-    n_pos, n_neg, k, least, growth = (
-        pl.element().struct.field(name).first() for name in ("n_pos", "n_neg", "k", "least", "growth")
-    )
+    fields = ("n_pos", "n_neg", "k", "least", "growth")
+    n_pos, n_neg, k, least, growth = (pl.element().struct.field(name).first() for name in fields)
     stretch = (pl.lit(pl.Series([*places, 1.0])) * growth).exp()
     steps = pl.lit(pl.Series([*weights, 0.0])) * growth * least * stretch
     last = pl.lit(pl.Series([0.0] * len(places) + [1.0]))
@@ -140,20 +138,15 @@ def _integrate_u() -> pl.Expr:
     )
     steepness = (pl.field("P") - 1) * pl.field("a") + pl.field("N") * pl.field("b")
     nodes = nodes.struct.with_fields(span=pl.min_horizontal(1.0, _REACH / steepness))
-    total = sum(
-        (_integrand(u) * weight for u, weight in zip(*_nodes(14, 0.7), strict=True)), pl.lit(0.0)
-    )
-    return nodes.struct.with_fields(value=total * pl.field("span") * pl.field("down"))
-
-
-def _integrand(share: float) -> pl.Expr:
-    """Return the integrand at a share of the span of u, without its factor exp(-s)."""
     others, n_neg, a, b = pl.field("P") - 1, pl.field("N"), pl.field("a"), pl.field("b")
-    u = pl.field("span") * share
-    rest = 1 - u * a
-    chance = ((others - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
-    inner = pl.field("step") * (rest + others * u * pl.field("down"))
-    return chance * (inner + pl.field("last") * rest)
+    total: pl.Expr = pl.lit(0.0)
+    for share, weight in zip(*_nodes(14, 0.7), strict=True):
+        u = pl.field("span") * share
+        rest = 1 - u * a
+        chance = ((others - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
+        inner = pl.field("step") * (rest + others * u * pl.field("down"))
+        total = total + chance * (inner + pl.field("last") * rest) * weight
+    return nodes.struct.with_fields(value=total * pl.field("span") * pl.field("down"))
 
 
 # Average precision ----------------------------------------------------------------------------
