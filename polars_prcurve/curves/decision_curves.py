@@ -111,8 +111,10 @@ def _read_etas(eta: Any, eta_train: Any) -> list[float | None]:
     numbers = [value for value in etas if value is not None]
     if eta_train is None:
         if numbers:
-            text = "expected eta_train= beside eta=: posteriors at which prevalence? pass it, such as "
-            raise PrcError(f"{text}eta_train=0.2")
+            raise PrcError(
+                "expected eta_train= beside eta=: posteriors at which prevalence? pass it, such as "
+                "eta_train=0.2"
+            )
         return etas
     check_prior("eta_train", eta_train)
     if len(numbers) < len(etas):

@@ -34,8 +34,6 @@ from polars_prcurve.query_checks import guard
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None for the own prevalence of its rows."""
-
-
 _POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"
 _COUNTS = ("tp_in_unit", "fp_in_unit", "fn_in_unit", "tn_in_unit")
 _TOTALS, _FACTORS, _AT = ("pos_in_unit", "neg_in_unit"), ("pos_factor", "neg_factor"), "filled_eta"
@@ -125,10 +123,8 @@ class ScoredRows:
     neg: pl.Expr
     weight: pl.Expr | None
     exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
-    guard: pl.Expr
-    """0 while all checks hold; otherwise it stops the query."""
-    etas: Sequence[Prevalence]
-    """The prevalences that are asked for, of which only a curve takes several."""
+    guard: pl.Expr  # 0 while all checks hold; otherwise it stops the query
+    etas: Sequence[Prevalence]  # the prevalences that are asked for, of which only a curve takes several
 
     def keep_name(self, value: pl.Expr) -> pl.Expr:
         """Return the value under the name of the score column."""
@@ -213,28 +209,24 @@ class ScoredRows:
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
         rows, reader = self._add_eta(self._distinct_list().list.explode())
-        if len(self.etas) > 1:
+        if len(self.etas) > 1:  # the structs of the sweep come repeated, by rising eta
             reader = _CountReader(pl.field("eta"), weighted=bool(self.exponents))
-            rows = self._repeat_for_etas(rows, reader)
+            n = pl.element().len()
+            number = pl.int_range(n * len(self.etas))
+            row = pl.element().gather(number % n)
+            eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(number // n)
+            names = ["score", "tp", "fp", "fn", "tn"]
+            names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
+            pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
+            repeated = rows.implode().list.eval(pairs).list.explode()
+            # The own prevalence stands where its value belongs.
+            rising = repeated.struct.with_fields(reader.fill_eta().alias("rising")).implode()
+            by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
+            rows = rising.list.eval(by_rising).list.explode()
         values = [reader.read_metric(m) for m in metrics if m.name not in c.SWEEP_COLUMNS]
         rows = _add_fields(rows, reader.list_steps())
         fields = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *values]
         return self.keep_name(_build_structs(rows, fields, list_curve_columns(metrics, long=False)))
-
-    def _repeat_for_etas(self, rows: pl.Expr, reader: _CountReader) -> pl.Expr:
-        """Repeat the structs of a sweep for each prevalence, with a field eta, by rising eta."""
-        n = pl.element().len()
-        number = pl.int_range(n * len(self.etas))
-        row = pl.element().gather(number % n)
-        eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(number // n)
-        names = ["score", "tp", "fp", "fn", "tn"]
-        names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
-        pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
-        repeated = rows.implode().list.eval(pairs).list.explode()
-        # The own prevalence stands where its value belongs.
-        rising = reader.fill_eta().alias("rising")
-        by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
-        return repeated.struct.with_fields(rising).implode().list.eval(by_rising).list.explode()
 
     # One value per context --------------------------------------------------------------------
 

@@ -23,8 +23,7 @@ from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop
 
 THRESHOLD_ROW = f"{c.RESERVED}threshold_row"
 """The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
-GIVEN_THRESHOLD = f"{c.RESERVED}given_threshold"
-"""The threshold as given, as a Float64."""
+GIVEN_THRESHOLD = f"{c.RESERVED}given_threshold"  # the threshold as given, as a Float64
 LEAST_SCORE = f"{c.RESERVED}least_score"
 """The least score that reaches the threshold; null if there is none, or no threshold."""
 

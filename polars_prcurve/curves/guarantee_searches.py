@@ -56,10 +56,11 @@ _ETA_ENDS = f"{c.RESERVED}promised_eta_low", f"{c.RESERVED}promised_eta_high"
 _LOW_END, _HIGH_END = 0, 1
 PROMISE_COLUMNS = (*_ETA_ENDS, ALPHA, _ALPHA_QUANTILE)
 """The columns of a pair that tests read where prevalences are estimates."""
-
-
 Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """The function from eta to the fpr per recall at which a target is just met."""
+Promised: TypeAlias = "tuple[Search, Callable[[Rows], Extreme], Needed | None, Needed | None]"
+"""A search, the other end of its stretch, and the examples that are needed of the class that is not
+sought, and, at the own prevalence, of the class that is sought."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,14 @@ class Guarantee:
             is_run, goes_up = target.criterion in RATIOS, target.takes_first
             find = _promise_run if is_run else _promise_rate
             search, end, needed, own_needed = find(target, self, number)
+            promise = Promise(self.level, self.alpha, end, holds_above=not goes_up, starts=self.starts)
             # The examples that prove it are positives for recall and npv, and negatives for all other
             # targets; at the own prevalence it is the other way round.
-            n_pos, n_neg = (needed, own_needed) if goes_up else (own_needed, needed)
-            start, once = "start" if is_run else None, not (self.in_field or self.has_sizes)
-            promise = Promise(
-                *(self.level, self.alpha, end, not goes_up, self.starts, start, once, n_pos, n_neg)
+            promise = promise._replace(
+                run_start="start" if is_run else None,
+                changes_once_in_block=not (self.in_field or self.has_sizes),
+                n_pos_needed=needed if goes_up else own_needed,
+                n_neg_needed=own_needed if goes_up else needed,
             )
             promised.append(replace(target, search=search, promise=promise))
         return promised
@@ -138,11 +141,6 @@ def add_upper_limits(
 
 
 # Precision, and what is precision in other words ----------------------------------------------
-
-
-Promised: TypeAlias = "tuple[Search, Callable[[Rows], Extreme], Needed | None, Needed | None]"
-"""A search, the other end of its stretch, and the examples that are needed of the class that is not
-sought, and, at the own prevalence, of the class that is sought."""
 
 
 class _Run(NamedTuple):

@@ -15,7 +15,7 @@ The lowest threshold of those has the most recall.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
@@ -183,13 +183,17 @@ def _join_targets(targets: Sequence[Target]) -> Target:
     """Return the target that is met where all are; promised if they are promised."""
     promises = [target.promise for target in targets if target.promise is not None]
     tests = [target.test for target in targets if target.test is not None]
+
+    def count_most(counts: Iterable[Needed | None]) -> Needed | None:
+        """Return the greatest number of examples that any promise needs."""
+        given = [count for count in counts if count is not None]
+        return (lambda of, eta: pl.max_horizontal(count(of, eta) for count in given)) if given else None
+
     promise, search = None, choose_row(lambda rows: pl.all_horizontal(test(rows) for test in tests))
     if promises:
         search = _join_searches(targets, promises)
-        n_pos, n_neg = (
-            _count_most([getattr(one, name) for one in promises])
-            for name in ("n_pos_needed", "n_neg_needed")
-        )
+        n_pos = count_most(one.n_pos_needed for one in promises)
+        n_neg = count_most(one.n_neg_needed for one in promises)
         promise = promises[0]._replace(
             end=None, holds_above=True, run_start=None, n_pos_needed=n_pos, n_neg_needed=n_neg
         )
@@ -202,12 +206,6 @@ def _join_targets(targets: Sequence[Target]) -> Target:
         promise=promise,
         is_joined=True,
     )
-
-
-def _count_most(counts: Sequence[Needed | None]) -> Needed | None:
-    """Return the greatest number of examples that any promise needs."""
-    given = [count for count in counts if count is not None]
-    return (lambda of, eta: pl.max_horizontal(count(of, eta) for count in given)) if given else None
 
 
 def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:

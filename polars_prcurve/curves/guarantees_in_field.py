@@ -28,12 +28,10 @@ class RunColumns(NamedTuple):
 
     limit: str
     """The upper limit of ln(fpr / recall), or of ln(fnr / tnr) for npv; infinite if there is none."""
-    is_long_enough: str
-    """Whether the examples so far are at least an eighth of the class that is sought."""
+    is_long_enough: str  # whether the examples so far are at least an eighth of the class that is sought
     best: str
     """The least limit so far, had the examples of each row the best labels that they could have."""
-    best_of_all: str
-    """The least of these at any row of the group."""
+    best_of_all: str  # the least of these at any row of the group
 
 
 PRECISION_RUN, NPV_RUN = (
@@ -42,8 +40,7 @@ PRECISION_RUN, NPV_RUN = (
 )
 FIELD_RECALL_LOW = f"{c.RESERVED}field_recall_low"
 FIELD_FPR_HIGH = f"{c.RESERVED}field_fpr_high"
-FIELD_ALERTS_HIGH = f"{c.RESERVED}field_alerts_high"
-"""The upper limit of the share of alerts."""
+FIELD_ALERTS_HIGH = f"{c.RESERVED}field_alerts_high"  # the upper limit of the share of alerts
 
 
 def add_field_tests(

@@ -41,11 +41,9 @@ class RowSearch:
     """The rows of all curves, among which targets choose, and the pairs of group and prevalence."""
 
     table: InputTable
-    rows: pl.LazyFrame
-    """By group and rising ROW_NUMBER."""
+    rows: pl.LazyFrame  # by group and rising ROW_NUMBER
     pairs: pl.LazyFrame
-    has_many_etas: bool
-    """Whether a group may have several prevalences, so that blocks save time."""
+    has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
 
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
         """Return one row per pair and target, with ROW_NUMBER, which is null where no row will do.

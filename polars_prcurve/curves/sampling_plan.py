@@ -50,12 +50,8 @@ PLAN_COLUMNS = (
 LEAST_PER_STRATUM = 50
 """Labels that a stratum gets at least, if it has that many rows and the budget suffices."""
 
-_GROWTH = 3
-"""How many times the rows of a stratum the next one has that is farther off the threshold."""
-
-_MOST_STRATA = 1_000
-"""Half of them are on a side, and floats hold powers of _GROWTH up to 646."""
-
+_GROWTH = 3  # how many times the rows of a stratum the next one has that is farther off the threshold
+_MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _GROWTH up to 646
 SAMPLE_COLUMNS = ("stratum", "weight")
 _READ = ("stratum", "score_low", "score_high", "n")
 _IS_ABOVE, _PLACE, _IN_STRATUM = (f"{c.RESERVED}{name}" for name in ("is_above", "place", "in_stratum"))
@@ -75,12 +71,9 @@ def build_sampling_plan(
     else:
         query = query.join(count_scores(labelled), on="score", how="left")
     is_above = (pl.col("score") >= pl.lit(least).first()).fill_null(False)
-    scores = table.collect(
-        query.with_columns(
-            is_above.alias(_IS_ABOVE), (pl.col("n_pos") + pl.col("n_neg")).alias("n_labelled")
-        ).sort("score", descending=True),
-        "sampling_plan",
-    )
+    n_labelled = (pl.col("n_pos") + pl.col("n_neg")).alias("n_labelled")
+    query = query.with_columns(is_above.alias(_IS_ABOVE), n_labelled).sort("score", descending=True)
+    scores = table.collect(query, "sampling_plan")
     if scores[_IS_ABOVE].n_unique() < 2:
         where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
         raise PrcError(
@@ -88,11 +81,11 @@ def build_sampling_plan(
             f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
         )
     cut = _cut_strata(scores, strata)
-    n, n_labelled, n_pos = (cut[name].to_numpy() for name in ("n", "n_labelled", "n_pos"))
-    shares = (n_pos + 0.5) / (n_labelled + 1)
-    total = int(n_labelled.sum()) + min(budget, int((n - n_labelled).sum()))
+    n, labels, n_pos = (cut[name].to_numpy() for name in ("n", "n_labelled", "n_pos"))
+    shares = (n_pos + 0.5) / (labels + 1)
+    total = int(labels.sum()) + min(budget, int((n - labels).sum()))
     deviations = compute_deviations(n, shares, cut[_IS_ABOVE].to_numpy())
-    n_next = allocate_labels(n, deviations, n_labelled, total) - n_labelled
+    n_next = allocate_labels(n, deviations, labels, total) - labels
     drawn = pl.col("n_labelled") + pl.col("n_next")
     return (
         cut.lazy()
@@ -108,12 +101,9 @@ def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
 
     above = scores[_IS_ABOVE].to_numpy()
     n = scores["n"].to_numpy()
-    places = np.concatenate(
-        [
-            -1 - _place_outwards(n[above][::-1], strata // 2)[::-1],
-            _place_outwards(n[~above], strata - strata // 2),
-        ]
-    )
+    flagged = _place_outwards(n[above][::-1], strata // 2)
+    others = _place_outwards(n[~above], strata - strata // 2)
+    places = np.concatenate([-1 - flagged[::-1], others])
     cut = (
         scores.with_columns(pl.Series("stratum", places))
         .group_by("stratum", maintain_order=True)

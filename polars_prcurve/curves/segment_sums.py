@@ -99,8 +99,8 @@ class CurveSegments(NamedTuple):
         segments, recipes = self.segments[on_hull], [metric.recipe for metric in metrics.values()]
         if all(recipe.needs == "rises" for recipe in recipes):
             segments = segments.filter(pl.col(c.RISE) > 0)  # other metrics may have asked for more rows
-        first_steps = [recipe.once for recipe in recipes]
-        segments = segments.with_columns(**_bind(first_steps, self.make_rows(pl.col)))
+        rows = self.make_rows(pl.col)
+        segments = segments.with_columns(**_bind([recipe.once for recipe in recipes], rows))
         parts = [(segments, False)]
         if any(recipe.has_short_form for recipe in recipes):
             # Logarithms of nearly equal numbers cancel, so short segments have a formula of their own.
@@ -110,7 +110,7 @@ class CurveSegments(NamedTuple):
         terms = []
         for part, is_short in parts:
             frame = part if pairs is None else part.join(pairs.select(read), on=c.GROUP)
-            rows = replace(self.make_rows(pl.col), short=is_short)
+            rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 frame = frame.with_columns(**_bind(steps, rows))
             found = {n: m.prepare_term(rows) for n, m in metrics.items()}

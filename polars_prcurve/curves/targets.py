@@ -39,11 +39,9 @@ from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]
-ROW_NUMBER = f"{c.RESERVED}row"
-"""The number of a row; within a curve it rises with recall."""
+ROW_NUMBER = f"{c.RESERVED}row"  # the number of a row; within a curve it rises with recall
 TARGET_NUMBER = f"{c.RESERVED}turn"
-END = "end"
-"""The name of the extreme that is the score at the other end of a stretch."""
+END = "end"  # the name of the extreme that is the score at the other end of a stretch
 
 
 class ClassSizes(NamedTuple):
@@ -73,8 +71,7 @@ class Extreme(NamedTuple):
         return column.max() if self.is_greatest else column.min()
 
 
-Found: TypeAlias = Callable[[str], pl.Expr]
-"""A function from the name of an extreme to its value."""
+Found: TypeAlias = Callable[[str], pl.Expr]  # a function from the name of an extreme to its value
 
 
 class Search(NamedTuple):
@@ -121,8 +118,7 @@ class Target:
     """The thresholds of each group, if they are the target; `value` then reads one, and there may be
     several for a group."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
-    test: RowTest | None = None
-    """Whether a row meets the target, if each row tells that by itself."""
+    test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
     takes_first: bool = False  # of the rows that pass the test; otherwise the last one is taken
     promise: Promise | None = None
     is_joined: bool = False  # whether it is several targets, which are met together

@@ -25,11 +25,9 @@ if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
 class CurveArrays:
     """The segments of a curve with positives: the columns of a table of segments, as arrays."""
 
-    columns: dict[str, Array]
-    """The columns by name; `fpr` is NaN without negatives."""
+    columns: dict[str, Array]  # the columns by name; `fpr` is NaN without negatives
     has_negatives: bool
-    least_fpr: float
-    """The least fpr of the points at which recall rises; 0 without negatives."""
+    least_fpr: float  # the least fpr of the points at which recall rises; 0 without negatives
 
     def select_rises(self) -> CurveArrays:
         """Return the segments on which recall rises."""

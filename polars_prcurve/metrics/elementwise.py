@@ -15,8 +15,7 @@ if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     from numpy.typing import NDArray
 
 Array: TypeAlias = "NDArray[np.float64]"
-Cell: TypeAlias = Any
-"""A number, a float array or a pl.Expr; formulas use the operations that all have."""
+Cell: TypeAlias = Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
 
 
 def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:

@@ -18,8 +18,7 @@ from polars_prcurve.errors import PrcError
 M = TypeVar("M", bound="Metric")
 P = ParamSpec("P")
 
-DECLARED: dict[str, Any] = {}
-"""Every metric of this package, and every function that makes one, by name."""
+DECLARED: dict[str, Any] = {}  # every metric of this package, and every function that makes one, by name
 
 
 class Origin(NamedTuple):
