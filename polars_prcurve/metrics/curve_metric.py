@@ -371,11 +371,7 @@ def declare_curve(*, source: str, **fields: Any) -> Callable[[Term], CurveMetric
 
 
 def declare_like(
-    metric: CurveMetric,
-    *,
-    source: str = "",
-    range: tuple[float, float] | None = None,
-    **recipe: Any,
+    metric: CurveMetric, *, source: str = "", range: tuple[float, float] | None = None, **recipe: Any
 ) -> Callable[[Finish], CurveMetric]:
     """Return a decorator that declares a metric like another one, with its own `finish` and fields."""
 

@@ -158,11 +158,7 @@ def f_gain(beta: float) -> PointMetric:
 
 @declare_factory
 def point(
-    name: str,
-    formula: Formula,
-    *,
-    range: tuple[float, float] = (-INF, INF),
-    direction: str = "maximize",
+    name: str, formula: Formula, *, range: tuple[float, float] = (-INF, INF), direction: str = "maximize"
 ) -> PointMetric:
     """A metric of your own, from the prevalence-weighted cells `tp, fn, fp, tn`.
 
