@@ -68,7 +68,7 @@ def _column(what: str, kind: str) -> pl.Expr:
 
 
 def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
-    """Return mean and standard deviation of both classes per GROUP; null without a fit, or n > ddof."""
+    """Return mean and standard deviation of both classes per GROUP, null without a fit and n > ddof."""
     # A class with a single distinct score, for one, fits no normal distribution. Scores are measured
     # from the lowest score of their class, in units of the range of the class: places from 0 to 1. So
     # neither squares overflow nor does a large common offset cost digits.

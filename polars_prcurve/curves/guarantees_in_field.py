@@ -38,9 +38,10 @@ PRECISION_RUN, NPV_RUN = (
     RunColumns(*(f"{c.RESERVED}field_{name}_{of}" for of in RunColumns._fields))
     for name in ("precision", "npv")
 )
-FIELD_RECALL_LOW = f"{c.RESERVED}field_recall_low"
-FIELD_FPR_HIGH = f"{c.RESERVED}field_fpr_high"
-FIELD_ALERTS_HIGH = f"{c.RESERVED}field_alerts_high"  # the upper limit of the share of alerts
+FIELD_RECALL_LOW, FIELD_FPR_HIGH, FIELD_ALERTS_HIGH = (
+    f"{c.RESERVED}field_{name}" for name in ("recall_low", "fpr_high", "alerts_high")
+)
+"""Limits of recall, of fpr, and of the share of alerts."""
 
 
 def add_field_tests(

@@ -31,7 +31,6 @@ from polars_prcurve.metrics.curve_metric import (
     CurveFacts,
     CurveMetric,
     Rows,
-    Step,
     odds_against,
 )
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
@@ -100,7 +99,8 @@ class CurveSegments(NamedTuple):
         if all(recipe.needs == "rises" for recipe in recipes):
             segments = segments.filter(pl.col(c.RISE) > 0)  # other metrics may have asked for more rows
         rows = self.make_rows(pl.col)
-        segments = segments.with_columns(**_bind([recipe.once for recipe in recipes], rows))
+        once = (recipe.once(rows).items() for recipe in recipes if recipe.once is not None)
+        segments = segments.with_columns(**{name: e for items in once for name, e in items})
         parts = [(segments, False)]
         if any(recipe.has_short_form for recipe in recipes):
             # Logarithms of nearly equal numbers cancel, so short segments have a formula of their own.
@@ -112,7 +112,8 @@ class CurveSegments(NamedTuple):
             frame = part if pairs is None else part.join(pairs.select(read), on=c.GROUP)
             rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
-                frame = frame.with_columns(**_bind(steps, rows))
+                bound = (step(rows).items() for step in steps if step is not None)
+                frame = frame.with_columns(**{name: e for items in bound for name, e in items})
             found = {n: m.prepare_term(rows) for n, m in metrics.items()}
             if self.has_unscored:
                 found = {n: metrics[n].recipe.leave_out_unscored(term) for n, term in found.items()}
@@ -214,11 +215,6 @@ def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
     points = pl.concat([origin, points]).unique().sort(c.GROUP, "fpr", "recall")
     vertices = find_vertices(*(points[name].to_numpy() for name in (c.GROUP, "recall", "fpr")))
     return points[vertices].filter(pl.col("recall") > 0)
-
-
-def _bind(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
-    """Return what steps bind, one of each metric; None for a metric with fewer steps."""
-    return {name: e for step in steps if step is not None for name, e in step(rows).items()}
 
 
 def _has_weights(table: InputTable) -> bool:
