@@ -11,6 +11,8 @@ were aggregated before.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Literal, TypeAlias
 
 import polars as pl
@@ -21,7 +23,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveFacts, CurveMetric
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveFacts, CurveMetric
 from polars_prcurve.metrics.elementwise import Cell
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
@@ -34,7 +36,6 @@ BINORMAL_COLUMNS = (
 Smooth: TypeAlias = Literal["binormal"] | None
 
 _MOMENT_COLUMNS = (c.MU_POS, c.SIGMA_POS, c.MU_NEG, c.SIGMA_NEG)
-_CLASSES = ("pos", "neg")
 
 
 def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
@@ -57,23 +58,20 @@ _HALF_SCORE = f"{c.RESERVED}half"
 """Half the score: the difference of two scores may overflow, that of two halves does not."""
 
 
-def _column(what: str, kind: str) -> pl.Expr:
-    """Return a column of the class `kind`, "pos" or "neg"."""
-    return pl.col(_name(what, kind))
-
-
 def _name(what: str, kind: str) -> str:
+    """Return the name of a column of a class, "pos" or "neg"."""
     return f"{c.RESERVED}{what}_{kind}"
 
 
-def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
-    """Return the means and standard deviations of both classes, one row per GROUP.
+def _column(what: str, kind: str) -> pl.Expr:
+    return pl.col(_name(what, kind))
 
-    Both are null for a class that fits no normal distribution, such as one with a single distinct score.
-    Variances are divided by n - ddof, and are null unless n > ddof.
-    """
-    # Scores are measured from the lowest score of their class, in units of the range of the class:
-    # places from 0 to 1. So neither squares overflow nor does a large common offset cost digits.
+
+def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
+    """Return mean and standard deviation of both classes per GROUP, null without a fit and n > ddof."""
+    # A class with a single distinct score, for one, fits no normal distribution. Scores are measured
+    # from the lowest score of their class, in units of the range of the class: places from 0 to 1. So
+    # neither squares overflow nor does a large common offset cost digits.
     amounts = {"pos": (c.CUM_POS, c.CUM_POS_ABOVE), "neg": (c.CUM_NEG, c.CUM_NEG_ABOVE)}
     rows = sweep.rows.select(
         c.GROUP,
@@ -83,80 +81,62 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
             for k, (cum, above) in amounts.items()
         ),
     ).cache()  # without it, each of the uses below would sort again
-    ends = rows.group_by(c.GROUP).agg(total for kind in _CLASSES for total in _total_and_ends(kind))
-    rows = rows.join(ends, on=c.GROUP).with_columns(
-        e for kind in _CLASSES for e in _share_and_place(kind)
+    halves = {k: pl.when(_column("amount", k) > 0).then(pl.col(_HALF_SCORE)) for k in amounts}
+    ends = rows.group_by(c.GROUP).agg(
+        *(_column("amount", kind).sum().alias(_name("total", kind)) for kind in amounts),
+        *(half.min().alias(_name("low", kind)) for kind, half in halves.items()),
+        *(half.max().alias(_name("high", kind)) for kind, half in halves.items()),
     )
-    means = rows.group_by(c.GROUP).agg(
-        _average("mean", kind, _column("place", kind)) for kind in _CLASSES
-    )
+    rows = rows.join(ends, on=c.GROUP).with_columns(e for kind in amounts for e in _place_scores(kind))
+
+    def average(name: str, value: Callable[[str], pl.Expr]) -> list[pl.Expr]:
+        """Return the mean of a value over each class, as the column `name` of that class."""
+        shares = {kind: to_whole_shares(_column("share", kind) * value(kind)) for kind in amounts}
+        return [sum_shares(share).alias(_name(name, kind)) for kind, share in shares.items()]
+
+    means = rows.group_by(c.GROUP).agg(average("mean", partial(_column, "place")))
     # A second pass over the rows: mean squares less the squared mean would cancel.
     rows = rows.join(means, on=c.GROUP).with_columns(
-        (_column("place", kind) - _column("mean", kind)).alias(_name("off", kind)) for kind in _CLASSES
+        (_column("place", kind) - _column("mean", kind)).alias(_name("off", kind)) for kind in amounts
     )
-    spreads = rows.group_by(c.GROUP).agg(
-        _average("spread", kind, _column("off", kind) ** 2) for kind in _CLASSES
-    )
+    spreads = rows.group_by(c.GROUP).agg(average("spread", lambda kind: _column("off", kind) ** 2))
     moments = ends.join(means, on=c.GROUP).join(spreads, on=c.GROUP)
     if ddof:
         # Weights count as their effective size.
         of_weights = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
         sizes = of_weights if table.has_squares else class_counts(table)
-        numbers = zip(_CLASSES, (size.cast(pl.Float64) for size in sizes), strict=True)
+        numbers = zip(amounts, (size.cast(pl.Float64) for size in sizes), strict=True)
         factors = {_name("factor", k): pl.when(n > ddof).then(n / (n - ddof)) for k, n in numbers}
         moments = moments.join(sweep.groups.select(c.GROUP, **factors), on=c.GROUP)
-    return moments.select(c.GROUP, *(e for kind in _CLASSES for e in _mu_and_sigma(kind, ddof)))
+    return moments.select(c.GROUP, *_measure_moments("pos", ddof), *_measure_moments("neg", ddof))
 
 
-def _average(name: str, kind: str, value: pl.Expr) -> pl.Expr:
-    """Return the mean of a value over a class, as the column `name` of that class."""
-    shares = to_whole_shares(_column("share", kind) * value)
-    return sum_shares(shares).alias(_name(name, kind))
-
-
-def _total_and_ends(kind: str) -> list[pl.Expr]:
-    """Return the total of a class and half of its lowest and highest score, to aggregate per group."""
-    amount = _column("amount", kind)
-    half = pl.when(amount > 0).then(pl.col(_HALF_SCORE))
-    return [
-        amount.sum().alias(_name("total", kind)),
-        half.min().alias(_name("low", kind)),
-        half.max().alias(_name("high", kind)),
-    ]
-
-
-def _share_and_place(kind: str) -> list[pl.Expr]:
+def _place_scores(kind: str) -> list[pl.Expr]:
     """Return the share of a class that a score has, and its place between the ends, from 0 to 1."""
-    amount = _column("amount", kind)
+    amount, half = _column("amount", kind), pl.col(_HALF_SCORE)
     # Both divisors are written as sums of columns: with a single group Polars may hold the joined total
     # as one number, and would multiply by its reciprocal.
     share = amount.cast(pl.Float64) / (_column("total", kind) - amount + amount).cast(pl.Float64)
-    half = pl.col(_HALF_SCORE)
     below, above = half - _column("low", kind), _column("high", kind) - half
     place = pl.when(amount > 0).then(below / (below + above))
     return [share.alias(_name("share", kind)), place.alias(_name("place", kind))]
 
 
-def _mu_and_sigma(kind: str, ddof: int) -> tuple[pl.Expr, pl.Expr]:
+def _measure_moments(kind: str, ddof: int) -> list[pl.Expr]:
     """Return mean and standard deviation of a class, from places back to scores; null without a fit."""
     low, high, spread = (_column(what, kind) for what in ("low", "high", "spread"))
-    if ddof:
-        spread = spread * _column("factor", kind)
+    spread = spread * _column("factor", kind) if ddof else spread
     # The ends are half scores.
     mu = (low + (high - low) * _column("mean", kind)) * 2
     sigma = (high - low) * spread.sqrt() * 2
     fits = (low < high) & (spread > 0) & mu.is_finite() & sigma.is_finite()
-    return (
-        pl.when(fits).then(mu).alias(c.MU_POS if kind == "pos" else c.MU_NEG),
-        pl.when(fits).then(sigma).alias(c.SIGMA_POS if kind == "pos" else c.SIGMA_NEG),
-    )
+    names = _MOMENT_COLUMNS[:2] if kind == "pos" else _MOMENT_COLUMNS[2:]
+    return [pl.when(fits).then(of).alias(name) for of, name in zip((mu, sigma), names, strict=True)]
 
 
 def _binormal_auc() -> pl.Expr:
-    """Return the area under the ROC curve: Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2)).
-
-    Null without a fit of both classes.
-    """
+    """Return the area under the ROC curve, null without a fit of both classes."""
+    # Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2))
     # Divide by the larger sigma first: the squares themselves could overflow.
     large = pl.max_horizontal(c.SIGMA_POS, c.SIGMA_NEG)
     small = pl.min_horizontal(c.SIGMA_POS, c.SIGMA_NEG)
@@ -168,10 +148,7 @@ def _binormal_auc() -> pl.Expr:
 
 
 def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Replace recall and fpr by those of the fitted model, and counts by null.
-
-    `frame` is a result of `build_eta_sweep`.
-    """
+    """Replace both rates of a sweep at each eta by those of the fitted model, and counts by null."""
     fit = fit_binormal(table, build_sweep(table))
     threshold = pl.col("threshold").cast(pl.Float64)
     sigmas = pl.col(c.SIGMA_POS), pl.col(c.SIGMA_NEG)
@@ -196,13 +173,9 @@ def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.Lazy
 # The poles of precision are at about d = 0.08 or more, so only rounding errors are left, for any r and
 # at prevalences down to 1e-9.
 
-_NODE_NUMBER = f"{c.RESERVED}step"
-_SINH = f"{c.RESERVED}sinh"
-_NODE_SCALE = f"{c.RESERVED}scale"
-_NEG_CENTRE = f"{c.RESERVED}start"  # c, the z of the mean of the negatives
-_NODE_CENTRE = f"{c.RESERVED}near"  # c, brought into the range where positives are
-_Z = f"{c.RESERVED}z"
-_NODE_FPR = f"{c.RESERVED}x"
+_NODE_NUMBER, _SINH, _Z, _NODE_FPR = (f"{c.RESERVED}{name}" for name in ("step", "sinh", "z", "x"))
+# The centre c, the z of the mean of the negatives; brought into the range of the positives; and s
+_NEG_CENTRE, _NODE_CENTRE, _NODE_SCALE = (f"{c.RESERVED}{name}" for name in ("start", "near", "scale"))
 _STEPS_PER_UNIT = 128
 _MAX_Z = 11.0  # fewer than 1e-27 of all positives are further out
 _MAX_CENTRE, _MIN_SCALE = 9.0, 2.0**-46
@@ -210,11 +183,8 @@ _LEAST_FPR = 1e-200
 
 
 def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the nodes of each GROUP, over which areas are summed: recall, fpr, and the weight as RISE.
-
-    BINORMAL_AUC, BINORMAL_SLOPE and BINORMAL_SHIFT stand at one node of each group, and are null at all
-    other nodes, for metrics that need only these.
-    """
+    """Return the nodes of each GROUP, over which areas are summed: recall, fpr, the weight as RISE."""
+    # BINORMAL_AUC and so on stand at one node of each group, for metrics that need only these.
     last = math.ceil(math.asinh((_MAX_Z + _MAX_CENTRE) / _MIN_SCALE) * _STEPS_PER_UNIT)
     u = pl.col(_NODE_NUMBER) * (1 / _STEPS_PER_UNIT)
     steps = pl.LazyFrame({_NODE_NUMBER: range(-last, last + 1)}).with_columns(u.sinh().alias(_SINH))
@@ -279,17 +249,8 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
         # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.
         return metric.recipe.finish(value.clip(upper_bound=1.0), curve)
 
-    averages = metric.recipe.averages
+    averages, (term, steps) = metric.recipe.averages, metric.recipe.fitted
     if averages is not None:
         averages = averages._replace(of=to_binormal_metric(averages.of))
-    term, steps = metric.recipe.fitted
-    return metric.change_recipe(
-        term=term,
-        finish=finish,
-        steps=steps,
-        averages=averages,
-        needs="rises",
-        by_rise=False,
-        once=None,
-        has_short_form=False,
-    )
+    given = {"term": term, "finish": finish, "steps": steps, "averages": averages}
+    return metric.change_recipe(**{**PROMISES, **given, "needs": "rises"})

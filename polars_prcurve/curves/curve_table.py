@@ -40,10 +40,8 @@ def list_curve_columns(
 
 
 def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
-    """Raise if a metric would bear the name of another column of the result, or none.
-
-    The metrics recall and fpr may be requested: their columns are in the result already.
-    """
+    """Raise if a metric would bear the name of another column of the result, or none."""
+    # The metrics recall and fpr may be requested: their columns are in the result already.
     named = list(columns)
     for metric in metrics:
         is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
@@ -79,24 +77,15 @@ def build_curve_table(
     smooth: bool = False,
     long: bool = False,
 ) -> pl.LazyFrame:
-    """Return the result of `curve`: `by`, then `columns`, with what the eta frame carries after eta.
-
-    `columns` are those of `list_curve_columns`. Metrics have a column each, or, in a `long` table, a row
-    each. With `smooth`, recall and fpr are those of a binormal model, and counts are null.
-    """
+    """Return the result of `curve`: `by`, then `columns`, with what the eta frame carries after eta."""
     if smooth:
         grid = grid.require_exact("smooth=")
     if long:
         grid = replace(grid, copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
-    frame = build_eta_sweep(
-        grid,
-        table,
-        thresholds=thresholds,
-        effective=bands is not None,
-        clusters=bands is not None and bands.clustered,
-    )
+    banded, clustered = bands is not None, bands is not None and bands.clustered
+    frame = build_eta_sweep(grid, table, thresholds=thresholds, effective=banded, clusters=clustered)
     if smooth and isinstance(table, ScoreTable):
         frame = replace_by_binormal_rates(frame, table)
     frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
@@ -124,11 +113,7 @@ def add_metrics(
     long: bool,
     from_counts: bool = True,
 ) -> pl.LazyFrame:
-    """Add the columns of `list_metric_columns` to rows of `build_eta_sweep`.
-
-    For a `long` table the rows come repeated, one copy per metric. A fitted curve has no counts, so its
-    metrics are computed from rates, not `from_counts`.
-    """
+    """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long."""
     names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
@@ -151,10 +136,7 @@ def add_metrics(
 def metric_values(
     metrics: Sequence[PointMetric], table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col
 ) -> list[pl.Expr]:
-    """Return the metrics as expressions over the columns of `build_eta_sweep`; undefined is null.
-
-    Without a table of scores, they are computed from recall and fpr instead of counts.
-    """
+    """Return the metrics from counts, or from rates without a table of scores; undefined is null."""
     recall, fpr, eta = map(column, ("recall", "fpr", "eta"))
     if table is None or not table.has_cells:
         return [metric.from_columns(recall, fpr, eta) for metric in metrics]
@@ -167,33 +149,28 @@ def metric_values(
 
 
 def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
-    """Return the rows that metrics of a curve read, from the columns of `build_eta_sweep` by name.
+    """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
 
-    Without a table of scores, point metrics are computed from recall and fpr.
-    """
+    def value(metric: PointMetric) -> pl.Expr:
+        return metric_values([metric], table, column)[0]
+
     unscored = table is not None and has_unscored(table)
-    return Rows(
-        column,
-        column("eta"),
-        lambda metric: metric_values([metric], table, column)[0],
-        has_unscored=unscored,
-    )
+    return Rows(column, column("eta"), value, has_unscored=unscored)
 
 
 # Long tables, of a row per metric: each row comes repeated, numbered in COPY -------------------
 
 
 def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
-    """Columns of a long table: copy i of a row gets the name and values of metric i.
-
-    `columns` holds the values of each metric, in the order of `names`, for each column beside `metric`.
-    """
+    """Return `metric`, and `columns`: copy i of a row gets the name and values of metric i."""
+    every = {"metric": list(map(pl.lit, names)), **columns}
     if len(names) == 1:  # there may be no COPY to pick by
-        only = {column: values[0] for column, values in columns.items()}
-        return [pl.lit(names[0]).alias("metric"), *(value.alias(name) for name, value in only.items())]
-    metric = pick_by_number(c.COPY, map(pl.lit, names), pl.lit(None, dtype=pl.String))
-    picked = {name: pick_by_number(c.COPY, values, pl.lit(None)) for name, values in columns.items()}
-    return [metric.alias("metric"), *(value.alias(name) for name, value in picked.items())]
+        return [values[0].alias(name) for name, values in every.items()]
+    null = {"metric": pl.lit(None, dtype=pl.String)}
+    return [
+        pick_by_number(c.COPY, values, null.get(name, pl.lit(None))).alias(name)
+        for name, values in every.items()
+    ]
 
 
 def pick_by_number(number_column: str, values: Iterable[pl.Expr | None], otherwise: pl.Expr) -> pl.Expr:

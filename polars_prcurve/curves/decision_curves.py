@@ -58,18 +58,14 @@ def build_decision_table(
     """Return the result of `decision_curve`: `by`, then `list_decision_columns`."""
     expected = "probabilities in [0, 1), such as [0.1, 0.2]"
     given = read_list("probabilities=", probabilities, expected, single=Real)
-    risks = sorted(
-        read_number("probabilities=", risk, expected, lambda number: 0 <= number < 1) for risk in given
-    )
+    risks = sorted(read_number("probabilities=", risk, expected, lambda p: 0 <= p < 1) for risk in given)
     if len(set(risks)) < len(risks):
         raise PrcError("probabilities= holds a number twice; pass each once")
     etas = _read_etas(eta, eta_train)
     requests = _list_requests(etas, risks, eta_train, table)
-    numbered = {"eta": etas, _ETA_NUMBER: range(len(etas))}
     schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
-    grid = EtaTable(
-        pl.LazyFrame(numbered, schema=schema), etas_per_group=len(etas), holds_own=None in etas
-    )
+    numbered = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=schema)
+    grid = EtaTable(numbered, etas_per_group=len(etas), holds_own=None in etas)
     if table.parts is not None:  # a field has one prevalence, its own
         grid = build_field_grid(table)
         number = pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
@@ -93,10 +89,8 @@ def build_decision_table(
 
 
 def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
-    """Return the risks at which people act: PROBABILITIES, unless one prevalence is small.
-
-    Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
-    """
+    """Return the risks at which people act: PROBABILITIES, unless one prevalence is small."""
+    # Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
     inside = [eta for eta in etas if eta is not None and 0 < eta < 1]
     if not inside or min(inside) >= _RARE:
         return PROBABILITIES
@@ -135,16 +129,13 @@ def _list_requests(
     etas: Sequence[float | None], risks: Sequence[float], eta_train: float | None, table: ScoreTable
 ) -> pl.DataFrame:
     """Return one row per prevalence and risk, with the threshold as a value of the score's dtype."""
-    parts = []
+    parts, schema = [], {_PROBABILITY: pl.Float64, _ETA_NUMBER: pl.Int64}
     for number, eta in enumerate(etas):
         moved: Any = risks
         if eta is not None and eta_train is not None and eta != eta_train:
             moved = [shift_prior(risk, eta, eta_train) for risk in risks]
         exact = read_threshold_list("probabilities", moved, table.score_dtype)
-        part = {"threshold": to_least_scores(exact, table.score_dtype), _PROBABILITY: list(risks)}
-        parts.append(
-            pl.DataFrame(part, schema_overrides={_PROBABILITY: pl.Float64}).with_columns(
-                pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER)
-            )
-        )
+        part: dict[str, Any] = {"threshold": to_least_scores(exact, table.score_dtype)}
+        part |= {_PROBABILITY: list(risks), _ETA_NUMBER: [number] * len(risks)}
+        parts.append(pl.DataFrame(part, schema_overrides=schema))
     return pl.concat(parts)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -34,99 +34,81 @@ from polars_prcurve.query_checks import guard
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None for the own prevalence of its rows."""
-
-
-class CountFields(NamedTuple):
-    """The fields of the four counts, as the integers that are added up.
-
-    With weights, a count is the integer divided by two to the power of its class's exponent field.
-    Rates divide by totals that are columns, not scalars: Polars multiplies by the reciprocal of a
-    scalar, and 49 * (1 / 49) is not 1.
-    """
-
-    tp: pl.Expr
-    fp: pl.Expr
-    fn: pl.Expr
-    tn: pl.Expr
-    weighted: bool
-
-    def user_counts(self) -> list[pl.Expr]:
-        """Return tp, fp, fn and tn as users see them: integers, or Float64 sums of weights."""
-        exponents = (_POS_EXPONENT, _NEG_EXPONENT, _POS_EXPONENT, _NEG_EXPONENT)
-        return [self._user_count(*amount) for amount in zip(self[:4], exponents, strict=True)]
-
-    def _user_count(self, value: pl.Expr, exponent: str) -> pl.Expr:
-        return exact_sums.from_integer(value, pl.field(exponent)) if self.weighted else value
-
-    @property
-    def recall(self) -> pl.Expr:
-        """Recall, null without positives."""
-        return _share(self.tp, self.fn)
-
-    @property
-    def fpr(self) -> pl.Expr:
-        """False positive rate, null without negatives."""
-        return _share(self.fp, self.tn)
-
-    def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
-        """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
-        totals = ((self.tp + self.fn, _POS_EXPONENT), (self.fp + self.tn, _NEG_EXPONENT))
-        pos, neg = (self.scale_to_unit(self._user_count(*total)) for total in totals)
-        return pos, neg
-
-    def scale_to_unit(self, count: pl.Expr) -> pl.Expr:
-        """Return a count as a float; a sum of weights in the unit that brings weights near 1."""
-        count = count.cast(pl.Float64)
-        if not self.weighted:
-            return count
-        return count * exact_sums.weight_unit(
-            pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
-        )
-
-
 _POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"
 _COUNTS = ("tp_in_unit", "fp_in_unit", "fn_in_unit", "tn_in_unit")
 _TOTALS, _FACTORS, _AT = ("pos_in_unit", "neg_in_unit"), ("pos_factor", "neg_factor"), "filled_eta"
 
 
-class _MetricReader:
-    """Reads point metrics at a prevalence, and lists the steps that they need, if any is read."""
+def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
+    """Return the share of a class that scores at or above the threshold, null for an absent class."""
+    # The total is a column, not a scalar: Polars multiplies by the reciprocal of a scalar, and
+    # 49 * (1 / 49) is not 1.
+    return (above / (above + below)).fill_nan(None)
 
-    def __init__(self, cells: CountFields, eta: Prevalence) -> None:
-        self.cells = cells
-        self.eta = eta
-        self.reads = False
 
-    def read(self, metric: PointMetric) -> pl.Expr:
+# The four counts are the integers that are added up.
+_TP, _FP, _FN, _TN = map(pl.field, c.CELLS)
+_RECALL, _FPR = _share(_TP, _FN), _share(_FP, _TN)
+
+
+class _CountReader:
+    """Reads the fields of the four counts, and point metrics at a prevalence, in any context.
+
+    With weights, a count is its integer divided by two to the power of the exponent of its class.
+    """
+
+    def __init__(self, eta: Prevalence, *, weighted: bool) -> None:
+        self.eta, self.weighted, self.reads_metrics = eta, weighted, False
+
+    def show(self, count: pl.Expr, exponent: str) -> pl.Expr:
+        """Return a count as users see it: an integer, or a Float64 sum of weights."""
+        return exact_sums.from_integer(count, pl.field(exponent)) if self.weighted else count
+
+    def show_all(self) -> list[pl.Expr]:
+        """Return tp, fp, fn and tn as users see them."""
+        pos, neg = _POS_EXPONENT, _NEG_EXPONENT
+        return [self.show(_TP, pos), self.show(_FP, neg), self.show(_FN, pos), self.show(_TN, neg)]
+
+    def scale_to_unit(self, count: pl.Expr) -> pl.Expr:
+        """Return a count as a float; a sum of weights in the unit that brings weights near 1."""
+        if not self.weighted:
+            return count.cast(pl.Float64)
+        least = pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
+        return count.cast(pl.Float64) * exact_sums.weight_unit(least)
+
+    def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
+        """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
+        pos, neg = self.show(_TP + _FN, _POS_EXPONENT), self.show(_FP + _TN, _NEG_EXPONENT)
+        return self.scale_to_unit(pos), self.scale_to_unit(neg)
+
+    def fill_eta(self) -> pl.Expr:
+        """Return the prevalence, with the own one in place of None or null."""
+        return _fill_eta(self.eta, *self.class_totals())
+
+    def read_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a metric from the fields of `list_steps`, which come first."""
-        self.reads = True
+        self.reads_metrics = True
         tp, fp, fn, tn = map(pl.field, _COUNTS)
-        counts, rates = (tp, fn, fp, tn), (pl.field("recall"), pl.field("fpr"))
-        if self.eta is None:  # at the own prevalence from counts
-            return metric.from_counts(counts, None, rates, pl.lit(None, dtype=pl.Float64))
-        pos, neg = map(pl.field, _FACTORS)
-        return metric.from_counts(counts, (pos, neg), rates, pl.field(_AT))
+        rates, eta, factors = (pl.field("recall"), pl.field("fpr")), pl.lit(None, dtype=pl.Float64), None
+        if self.eta is not None:  # at the own prevalence from counts
+            (pos, neg), eta = map(pl.field, _FACTORS), pl.field(_AT)
+            factors = pos, neg
+        return metric.from_counts((tp, fn, fp, tn), factors, rates, eta)
 
     def list_steps(self) -> list[dict[str, pl.Expr]]:
-        """Return the fields that the metrics read, in steps: those of a step read those before it."""
-        if not self.reads:
+        """Return the fields that metrics read, in steps: those of a step read those before it."""
+        if not self.reads_metrics:
             return []
-        cells = self.cells
         # Formulas read a count several times, and expressions share no common parts.
-        counts = zip(_COUNTS, map(cells.scale_to_unit, cells.user_counts()), strict=True)
-        totals = zip(_TOTALS, cells.class_totals(), strict=True)
-        steps = [{**dict(counts), **dict(totals), "recall": cells.recall, "fpr": cells.fpr}]
+        counts = zip(_COUNTS, map(self.scale_to_unit, self.show_all()), strict=True)
+        totals = zip(_TOTALS, self.class_totals(), strict=True)
+        steps = [{**dict(counts), **dict(totals), "recall": _RECALL, "fpr": _FPR}]
         if self.eta is not None:
             at = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
             pos, neg = map(pl.field, _TOTALS)
             factors = class_factors(at, at.is_null(), pos, neg)
             steps.append({_AT: _fill_eta(at, pos, neg), **dict(zip(_FACTORS, factors, strict=True))})
         return steps
-
-
-def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
-    """Return the share of a class that scores at or above the threshold, null for an absent class."""
-    return (above / (above + below)).fill_nan(None)
 
 
 @dataclass(frozen=True)
@@ -141,10 +123,8 @@ class ScoredRows:
     neg: pl.Expr
     weight: pl.Expr | None
     exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
-    guard: pl.Expr
-    """0 while all checks hold; otherwise it stops the query."""
-    etas: Sequence[Prevalence]
-    """The prevalences that are asked for, of which only a curve takes several."""
+    guard: pl.Expr  # 0 while all checks hold; otherwise it stops the query
+    etas: Sequence[Prevalence]  # the prevalences that are asked for, of which only a curve takes several
 
     def keep_name(self, value: pl.Expr) -> pl.Expr:
         """Return the value under the name of the score column."""
@@ -176,16 +156,15 @@ class ScoredRows:
 
     def point_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a point metric at the row's own score."""
-        pos, neg = pl.field("pos"), pl.field("neg")
         amounts = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
-        rows = self._gather_own_score(
-            self._sort_falling(amounts).struct.eval(*_cumulative_counts(pos, neg))
+        sums = self._sort_falling(amounts).struct.eval(
+            *_cumulative_counts(pl.field("pos"), pl.field("neg"))
         )
+        rows = self._gather_own_score(sums)
         if self.exponents:
             rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
-        rows, eta = _add_eta(rows, self.etas[0])
-        reader = _MetricReader(self._count_fields(), eta)
-        value = reader.read(metric)
+        rows, reader = self._add_eta(rows)
+        value = reader.read_metric(metric)
         return self._evaluate(_add_fields(rows, reader.list_steps()), value)
 
     def _sort_falling(self, amounts: pl.Expr) -> pl.Expr:
@@ -207,13 +186,14 @@ class ScoredRows:
 
     def count_structs(self) -> pl.Expr:
         """Return structs of COUNT_COLUMNS, and of SQUARE_COLUMNS with weights, by falling score."""
-        pos, neg = map(_own_sum, ("tp", "fp"))
-        cells = CountFields(pos, neg, pos, neg, bool(self.exponents))
-        fields = _alias_all(c.COUNT_COLUMNS, (pl.field("score"), *cells.user_counts()[:2]))
+        reader = _CountReader(None, weighted=bool(self.exponents))
         names: tuple[str, ...] = c.COUNT_COLUMNS
+        exponents = _POS_EXPONENT, _NEG_EXPONENT
+        counts = map(reader.show, map(_own_sum, ("tp", "fp")), exponents)
+        fields = _alias_all(names, (pl.field("score"), *counts))
         if self.exponents:
-            exponents = map(pl.field, (_POS_EXPONENT, _NEG_EXPONENT))
-            squares = map(exact_sums.square_from_integer, map(_own_sum, c.SQUARE_COLUMNS), exponents)
+            sums = map(_own_sum, c.SQUARE_COLUMNS)
+            squares = map(exact_sums.square_from_integer, sums, map(pl.field, exponents))
             fields += _alias_all(c.SQUARE_COLUMNS, squares)
             names = (*names, *c.SQUARE_COLUMNS)
         rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
@@ -221,36 +201,32 @@ class ScoredRows:
 
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
-        rows, fields = self._distinct_list().list.explode(), _sweep_fields(self._count_fields())
-        return self.keep_name(_build_structs(rows, fields, c.SWEEP_COLUMNS))
+        fields = _sweep_fields(_CountReader(None, weighted=bool(self.exponents)))
+        return self.keep_name(
+            _build_structs(self._distinct_list().list.explode(), fields, c.SWEEP_COLUMNS)
+        )
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
-        rows, cells = self._distinct_list().list.explode(), self._count_fields()
-        rows, eta = _add_eta(rows, self.etas[0])
-        if len(self.etas) > 1:
-            rows, eta = self._repeat_for_etas(rows), pl.field("eta")
-        reader = _MetricReader(cells, eta)
-        values = [reader.read(m) for m in metrics if m.name not in c.SWEEP_COLUMNS]
+        rows, reader = self._add_eta(self._distinct_list().list.explode())
+        if len(self.etas) > 1:  # the structs of the sweep come repeated, by rising eta
+            reader = _CountReader(pl.field("eta"), weighted=bool(self.exponents))
+            n = pl.element().len()
+            number = pl.int_range(n * len(self.etas))
+            row = pl.element().gather(number % n)
+            eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(number // n)
+            names = ["score", "tp", "fp", "fn", "tn"]
+            names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
+            pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
+            repeated = rows.implode().list.eval(pairs).list.explode()
+            # The own prevalence stands where its value belongs.
+            rising = repeated.struct.with_fields(reader.fill_eta().alias("rising")).implode()
+            by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
+            rows = rising.list.eval(by_rising).list.explode()
+        values = [reader.read_metric(m) for m in metrics if m.name not in c.SWEEP_COLUMNS]
         rows = _add_fields(rows, reader.list_steps())
-        filled = _fill_eta(eta, *cells.class_totals()).alias("eta")
-        names = list_curve_columns(metrics, long=False)
-        return self.keep_name(_build_structs(rows, [filled, *_sweep_fields(cells), *values], names))
-
-    def _repeat_for_etas(self, rows: pl.Expr) -> pl.Expr:
-        """Repeat the structs of a sweep for each prevalence, with a field eta, by rising eta."""
-        n = pl.element().len()
-        number = pl.int_range(n * len(self.etas))
-        row = pl.element().gather(number % n)
-        eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(number // n)
-        names = ["score", "tp", "fp", "fn", "tn"]
-        names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
-        pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
-        repeated = rows.implode().list.eval(pairs).list.explode()
-        # The own prevalence stands where its value belongs.
-        rising = _fill_eta(pl.field("eta"), *self._count_fields().class_totals()).alias("rising")
-        by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
-        return repeated.struct.with_fields(rising).implode().list.eval(by_rising).list.explode()
+        fields = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *values]
+        return self.keep_name(_build_structs(rows, fields, list_curve_columns(metrics, long=False)))
 
     # One value per context --------------------------------------------------------------------
 
@@ -261,13 +237,12 @@ class ScoredRows:
                 f"{metric.name} is not available as an expression; "
                 f"ask a frame for it with .prc.summary(metrics={metric.name!r})"
             )
-        points, eta = self._bind_eta()
-        reader = _MetricReader(self._count_fields(), eta)
-        rows = Rows(pl.field, pl.field("at"), reader.read)
+        points, reader = self._bind_eta()
+        rows = Rows(pl.field, pl.field("at"), reader.read_metric)
         steps = [step(rows) for step in metric.recipe.all_steps()]
         rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
         last = {"term": metric.prepare_term(rows), "rises": rises}
-        points = self._build_segments(points, metric, rows, eta)
+        points = self._build_segments(points, metric, rows, reader)
         points = _add_steps(points, [*reader.list_steps(), *steps, last])
         element = pl.element().struct.field
         # Without positives recall never rises, so the list may be empty; its first struct is then null.
@@ -286,14 +261,12 @@ class ScoredRows:
 
     def find_threshold(self, target: Target) -> pl.Expr:
         """Return the score of the operating point that meets the target, or null."""
-        points, eta = self._bind_eta()
-        cells, element = self._count_fields(), pl.element().struct.field
-        reader = _MetricReader(cells, eta)
-        rows = Rows(pl.field, pl.field("at"), reader.read)
+        (points, reader), element = self._bind_eta(), pl.element().struct.field
+        rows = Rows(pl.field, pl.field("at"), reader.read_metric)
         number = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
-        rates = {ROW_NUMBER: number, "recall": cells.recall, "fpr": cells.fpr}
+        rates = {ROW_NUMBER: number, "recall": _RECALL, "fpr": _FPR}
         if target.promise is not None:
-            rates["at"] = _fill_eta(eta, *cells.class_totals())
+            eta, rates["at"] = reader.eta, reader.fill_eta()
             rates[c.IS_OWN_ETA] = eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
             rates[c.SCORE] = pl.field("score").cast(pl.Float64)
         extremes = target.search.extremes(rows)
@@ -303,30 +276,39 @@ class ScoredRows:
         chosen = target.search.row(lambda name: extremes[name].reduce(element(name)))
         return self.keep_name(points.list.eval(element("score").gather(chosen)).list.first())
 
-    def _bind_eta(self) -> tuple[pl.Expr, Prevalence]:
-        """Return the list of distinct scores, and eta; an expression becomes a field of the list."""
-        points, eta = self._distinct_list(), self.etas[0]
-        if not isinstance(eta, pl.Expr):
-            return points, eta
-        with_eta, eta = _add_eta(points.list.explode(), eta)
-        return with_eta.implode(), eta
+    def _bind_eta(self) -> tuple[pl.Expr, _CountReader]:
+        """Return the list of distinct scores and its reader; an eta that is an expression is a field."""
+        points = self._distinct_list()
+        if not isinstance(self.etas[0], pl.Expr):
+            return points, self._add_eta(points)[1]
+        with_eta, reader = self._add_eta(points.list.explode())
+        return with_eta.implode(), reader
+
+    def _add_eta(self, rows: pl.Expr) -> tuple[pl.Expr, _CountReader]:
+        """Add a prevalence that is an expression to structs as a field; return structs and reader."""
+        eta = self.etas[0]
+        if isinstance(eta, pl.Expr):
+            # It is added to a column, because a lone scalar has no dtype in `agg` of an empty frame.
+            column = pl.field("tp").cast(pl.Float64) * 0.0 + eta
+            rows, eta = rows.struct.with_fields(column.alias("eta")), pl.field("eta")
+        return rows, _CountReader(eta, weighted=bool(self.exponents))
 
     def _build_segments(
-        self, points: pl.Expr, metric: CurveMetric, rows: Rows, eta: Prevalence
+        self, points: pl.Expr, metric: CurveMetric, rows: Rows, reader: _CountReader
     ) -> pl.Expr:
         """Return the rows that the metric needs, each with the segment that ends at it."""
-        cells, tp, fp = self._count_fields(), pl.field("tp"), pl.field("fp")
+        tp, fp = pl.field("tp"), pl.field("fp")
         shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
         points = _add_steps(points, [shifted])
         if metric.recipe.needs == "rises":
             element = pl.element().struct.field
             points = points.list.filter(element("tp") > element("tp_before"))
         rates = {
-            "at": _fill_eta(eta, *cells.class_totals()),
-            "recall": cells.recall,
-            "fpr": cells.fpr,
+            "at": reader.fill_eta(),
+            "recall": _RECALL,
+            "fpr": _FPR,
             c.RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
-            c.FPR_OR_ZERO: cells.fpr.fill_null(0.0),
+            c.FPR_OR_ZERO: _FPR.fill_null(0.0),
             c.FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
         }
         extent = {
@@ -341,10 +323,6 @@ class ScoredRows:
             ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
             steps.append({c.ENVELOPE: ratio.cum_min(reverse=True)})
         return _add_steps(points, steps)
-
-    def _count_fields(self) -> CountFields:
-        tp, fp, fn, tn = map(pl.field, c.CELLS)
-        return CountFields(tp, fp, fn, tn, bool(self.exponents))
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
         """Return a list of structs of score, tp, fp, fn, tn (and exponents), by falling score.
@@ -412,10 +390,7 @@ def read_scored_rows(
     pos_label: Any = None,
     takes_several: bool = False,
 ) -> ScoredRows:
-    """Read score, label, prevalence and weight in any context, with a guard that checks their values.
-
-    Raise for several prevalences unless the caller `takes_several`.
-    """
+    """Read score, label, prevalence and weight in any context, with a guard that checks their values."""
     etas = _read_prevalences(eta, takes_several=takes_several)
     score, given = read_expression(".prc", score), read_expression("label=", label)
     tallies: list[pl.Expr] = []  # fields of one struct, so that each is computed once
@@ -468,25 +443,14 @@ def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     return etas
 
 
-def _sweep_fields(cells: CountFields) -> list[pl.Expr]:
-    return _alias_all(
-        c.SWEEP_COLUMNS, (pl.field("score"), *cells.user_counts(), cells.recall, cells.fpr)
-    )
+def _sweep_fields(reader: _CountReader) -> list[pl.Expr]:
+    return _alias_all(c.SWEEP_COLUMNS, (pl.field("score"), *reader.show_all(), _RECALL, _FPR))
 
 
 def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str]) -> pl.Expr:
     """Return structs that hold only the new fields, in the order of `names`."""
     # Two steps, because `eval` alone loses a field that is used twice.
     return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
-
-
-def _add_eta(rows: pl.Expr, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
-    """Add a prevalence that is an expression to the rows as a field; return rows and prevalence."""
-    if not isinstance(eta, pl.Expr):
-        return rows, eta
-    # It is added to a column, because a lone scalar has no dtype in `agg` of an empty frame.
-    column = pl.field("tp").cast(pl.Float64) * 0.0 + eta
-    return rows.struct.with_fields(column.alias("eta")), pl.field("eta")
 
 
 def _fill_eta(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:

@@ -29,17 +29,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import take_frame
-from polars_prcurve.confidence.bands import (
-    ESTIMATE,
-    LIMIT_COLUMNS,
-    BandOptions,
-    add_band,
-    add_rate_limits,
-    evaluate_metric,
-    measure_distances,
-    scale_bounds,
-    to_unbounded,
-)
+from polars_prcurve.confidence import bands
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
@@ -57,16 +47,15 @@ _FIELD_SIZES = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 _SPREAD, _EVEN_SPREAD = f"{c.RESERVED}spread", f"{c.RESERVED}even_spread"
 _FARTHEST = f"{c.RESERVED}farthest"
 RATES_AT_ETAS = [
-    tuple(f"{c.RESERVED}{name}_at_eta_{end}" for name in ("recall", "fpr", "eta")) for end in (0, 1)
+    (f"{c.RESERVED}recall_at_eta_{i}", f"{c.RESERVED}fpr_at_eta_{i}", f"{c.RESERVED}eta_at_eta_{i}")
+    for i in (0, 1)
 ]
 """Both rates and the prevalence of the field where the prevalence of one part is at an end."""
 
 
 def build_field_grid(field: ScoreTable) -> EtaTable:
-    """Return the own prevalences of fields, with their intervals if those of parts are estimates.
-
-    Bands carry the error of each part, so the grid itself counts as exact.
-    """
+    """Return the own prevalences of fields, with their intervals if those of parts are estimates."""
+    # Bands carry the error of each part, so the grid itself counts as exact.
     assert field.parts is not None
     own = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
     carried = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
@@ -75,8 +64,7 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
 
 def read_field(eta: Eta, table: ScoreTable, confidence: float | None) -> ScoreTable:
     """Return the table of the fields whose parts are the groups of a table, told by the frame `eta`."""
-    frame = take_frame(eta)
-    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+    if not isinstance(frame := take_frame(eta), pl.DataFrame | pl.LazyFrame):
         names = ", ".join(map(repr, table.within))
         raise PrcError(
             f"a field needs a frame with a row per part, and the columns {names}, 'eta', 'share'"
@@ -91,47 +79,56 @@ def read_field(eta: Eta, table: ScoreTable, confidence: float | None) -> ScoreTa
 
 
 def add_field_bands(
-    frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: ScoreTable
+    frame: pl.LazyFrame, metrics: Sequence[PointMetric], options: bands.BandOptions, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics of a field."""
     assert table.parts is not None
-    bands = bands.mark_uncertain_eta() if table.parts.uncertain_eta else bands
+    options = options.mark_uncertain_eta() if table.parts.uncertain_eta else options
     rows = frame.with_row_index(_ROW)
     parts = rows.join(build_part_counts(table, frame), on=[c.GROUP, c.SCORE], nulls_equal=True)
     columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
-    parts = add_rate_limits(add_part_rates(parts), columns, bands, table)
+    parts = bands.add_rate_limits(add_part_rates(parts), columns, options, table)
     sums = _measure_spread()
     # The sums of squared distances of each metric, below and above, over the prevalences of the parts.
     below, above = f"{c.RESERVED}eta_below", f"{c.RESERVED}eta_above"
     eta_squares = [(f"{below}_{i}", f"{above}_{i}") for i in range(len(metrics))]
-    if bands.uncertain_eta:
+    if options.uncertain_eta:
         parts = add_moved_etas(parts)
         at_ends = {end: (pl.col(c.PART_SHARE) * pl.col(end)).fill_null(0.0) for end in c.ETA_LIMITS}
         sums += [sum_shares(to_whole_shares(of)).alias(end) for end, of in at_ends.items()]
         for metric, squares in zip(metrics, eta_squares, strict=True):
-            parts = _add_eta_distances(parts, metric, squares)
+            # The squares of how far the prevalence of a part moves the metric down and up. Values are
+            # columns before they are scaled: an expression that is used twice is computed twice.
+            rates = {bands.ESTIMATE: ("recall", "fpr", "eta")}
+            rates |= {f"{c.RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
+            values = {name: bands.evaluate_metric(metric, *of) for name, of in rates.items()}
+            parts = parts.with_columns(**values).with_columns(
+                bands.to_unbounded(pl.col(name), bands.scale_bounds(metric)).alias(name)
+                for name in values
+            )
+            estimate, *ends = map(pl.col, values)
+            sides = zip(squares, bands.measure_distances(estimate, ends), strict=True)
+            parts = parts.with_columns(**{name: distance * distance for name, distance in sides})
             sums += [add_squares(pl.col(name)).alias(name) for name in squares]
     added = parts.group_by(_ROW).agg(sums)
     rows = rows.drop(*_FIELD_SIZES.values(), strict=False)
     rows = rows.join(added, on=_ROW, how="left", maintain_order="left")
-    rows = _add_rate_limits_of_field(rows, bands, table)
+    rows = _add_rate_limits_of_field(rows, options, table)
     for metric, squares in zip(metrics, eta_squares, strict=True):
-        rows = add_band(rows, metric, bands, eta_squares=squares if bands.uncertain_eta else None)
+        rows = bands.add_band(
+            rows, metric, options, eta_squares=squares if options.uncertain_eta else None
+        )
     return rows
 
 
 def _measure_spread() -> list[pl.Expr]:
-    """Return what the errors of the rates of all parts are, over rows of a field and its parts.
-
-    These are the variance of the rate of the field, with the rates of the parts and with equal ones, and
-    how far one part alone takes the rate to either side.
-    """
+    """Return the variance of both rates of a field, also if all parts had them, and FARTHEST."""
     share, eta = pl.col(c.PART_SHARE), pl.col(c.PART_ETA)
     field_eta = repeat_in_rows(pl.col("eta"), share)
     weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
     measured = []
     for rate, weight in weights.items():
-        own, size, (low, high) = pl.col(_RATES[rate]), pl.col(_SIZES[rate]), LIMIT_COLUMNS[rate]
+        own, size, (low, high) = pl.col(_RATES[rate]), pl.col(_SIZES[rate]), bands.LIMIT_COLUMNS[rate]
         # A part without examples of a class has no weight in its rate.
         even = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
         measured += [
@@ -143,7 +140,9 @@ def _measure_spread() -> list[pl.Expr]:
     return measured
 
 
-def _add_rate_limits_of_field(rows: pl.LazyFrame, bands: BandOptions, table: ScoreTable) -> pl.LazyFrame:
+def _add_rate_limits_of_field(
+    rows: pl.LazyFrame, options: bands.BandOptions, table: ScoreTable
+) -> pl.LazyFrame:
     """Add the number of examples that each class counts as, and LIMIT_COLUMNS of the field."""
     sizes = {}
     for rate, size in _FIELD_SIZES.items():
@@ -154,9 +153,9 @@ def _add_rate_limits_of_field(rows: pl.LazyFrame, bands: BandOptions, table: Sco
         sizes[size] = 1 / pl.when(of_one > 0).then(effect).otherwise(even)
     rows = rows.with_columns(**sizes)
     columns = {rate: (rate, size) for rate, size in _FIELD_SIZES.items()}
-    rows = add_rate_limits(rows, columns, bands, table)
+    rows = bands.add_rate_limits(rows, columns, options, table)
     ends = {}
-    for rate, (low, high) in LIMIT_COLUMNS.items():
+    for rate, (low, high) in bands.LIMIT_COLUMNS.items():
         least, most = pl.col(rate) - pl.col(_FARTHEST + low), pl.col(rate) + pl.col(_FARTHEST + high)
         ends[low] = pl.min_horizontal(low, least).clip(lower_bound=0.0)
         ends[high] = pl.max_horizontal(high, most).clip(upper_bound=1.0)
@@ -171,10 +170,7 @@ def add_part_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
-    """Add recall, fpr and eta of the field with the eta of one part at either end of its interval.
-
-    The rows have those of the field and of `add_part_rates`; the new ones are RATES_AT_ETAS.
-    """
+    """Add RATES_AT_ETAS to rows of fields and parts: with one eta at an end of its interval."""
     columns = []
     for end, (recall, fpr, eta) in zip(c.ETA_LIMITS, RATES_AT_ETAS, strict=True):
         step = pl.col(c.PART_SHARE) * (pl.col(end) - pl.col(c.PART_ETA))
@@ -189,22 +185,6 @@ def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
             for name, value in new.items()
         ]
     return parts.with_columns(columns)
-
-
-def _add_eta_distances(
-    parts: pl.LazyFrame, metric: PointMetric, squares: tuple[str, str]
-) -> pl.LazyFrame:
-    """Add the squares of how far the prevalence of a part moves a metric down and up."""
-    values = {ESTIMATE: evaluate_metric(metric, "recall", "fpr", "eta")}
-    for end, at_eta in enumerate(RATES_AT_ETAS):
-        values[f"{c.RESERVED}scaled_at_eta_{end}"] = evaluate_metric(metric, *at_eta)
-    # Values are columns before they are scaled: an expression that is used twice is computed twice.
-    parts = parts.with_columns(**values).with_columns(
-        to_unbounded(pl.col(name), scale_bounds(metric)).alias(name) for name in values
-    )
-    estimate, *ends = map(pl.col, values)
-    sides = zip(squares, measure_distances(estimate, ends), strict=True)
-    return parts.with_columns(**{name: distance * distance for name, distance in sides})
 
 
 def add_squares(square: pl.Expr) -> pl.Expr:

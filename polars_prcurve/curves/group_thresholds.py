@@ -6,7 +6,7 @@ frame -> read_group_thresholds   checked, with each threshold as the least score
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -16,19 +16,14 @@ from polars_prcurve.argument_kinds import round_to_float
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.column_reader import (
-    check_forgotten_groups,
-    missing_row_check,
-    read_group_keys,
-)
+from polars_prcurve.inputs import column_reader
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 THRESHOLD_ROW = f"{c.RESERVED}threshold_row"
 """The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
-GIVEN_THRESHOLD = f"{c.RESERVED}given_threshold"
-"""The threshold as given, as a Float64."""
+GIVEN_THRESHOLD = f"{c.RESERVED}given_threshold"  # the threshold as given, as a Float64
 LEAST_SCORE = f"{c.RESERVED}least_score"
 """The least score that reaches the threshold; null if there is none, or no threshold."""
 
@@ -59,7 +54,7 @@ class GroupThresholds:
         keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
         n_groups = pl.col(one_per).filter(missing).n_unique()
         droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
-        return missing_row_check(self.argument, keys, missing, n_groups, droppable)
+        return column_reader.missing_row_check(self.argument, keys, missing, n_groups, droppable)
 
 
 _SAME = f"{c.RESERVED}same"
@@ -83,17 +78,19 @@ def read_group_thresholds(
             raise PrcError("with cells= pass threshold= as numbers, or join the frame to the table")
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     schema = given.lazy().collect_schema()
-    _check_dtypes(schema, argument, at_eta=at_eta)
-    _refuse_parts(table, schema, argument)
+    _check_schema(table, schema, argument, at_eta=at_eta)
+    # What users call the group columns; names of score columns go by `model`.
+    model = "model" if table.model_name == c.MODEL and "model" not in table.by else table.model_name
+    named = {name: model if name == c.MODEL else name for name in table.by}
     by = {
         # Names of score columns may be any text in the frame.
         shown: schema.get(shown, pl.Null()) if name == c.MODEL == table.model_name else table.by[name]
-        for name, shown in _name_keys(table).items()
+        for name, shown in named.items()
     }
-    shown_keys = read_group_keys(argument, schema, by)
+    shown_keys = column_reader.read_group_keys(argument, schema, by)
     others = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
-    check_forgotten_groups(argument, others, table.schema)
-    names = {name: shown for name, shown in _name_keys(table).items() if shown in shown_keys}
+    column_reader.check_forgotten_groups(argument, others, table.schema)
+    names = {name: shown for name, shown in named.items() if shown in shown_keys}
     keys = {name: table.by[name] for name in names}
     if at_eta and "eta" in schema:
         keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
@@ -106,19 +103,18 @@ def read_group_thresholds(
         # Without keys all rows are thresholds of the same models.
         repeated = pl.struct(*keys).is_duplicated().sum() if keys else pl.len()
         why = "models are ranked at one target" if argument == "threshold" else "a run has one start"
-        text = compose_sentence(
-            f"{why}, and the {argument}= frame holds several for a group, in ",
-            repeated.cast(pl.String),
-            " row(s); filter it",
-        )
-        frame = stop_if_broken(frame, [Check(repeated > 1, text)])
+        text = f"{why}, and the {argument}= frame holds several for a group, in "
+        sentence = compose_sentence(text, repeated.cast(pl.String), " row(s); filter it")
+        frame = stop_if_broken(frame, [Check(repeated > 1, sentence)])
     if isinstance(given, pl.DataFrame):
         frame = run_query(frame).lazy()
     return GroupThresholds(frame, keys, names, argument)
 
 
-def _check_dtypes(schema: Mapping[str, pl.DataType], argument: str, *, at_eta: bool) -> None:
-    """Raise unless thresholds are numbers, and with `at_eta` prevalences, too, if the frame has any."""
+def _check_schema(
+    table: ScoreTable, schema: Mapping[str, pl.DataType], argument: str, *, at_eta: bool
+) -> None:
+    """Raise unless thresholds, and prevalences with `at_eta`, are numbers, and none is of a part."""
     dtype = schema.get("threshold", pl.String())
     if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
         shown = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
@@ -126,10 +122,6 @@ def _check_dtypes(schema: Mapping[str, pl.DataType], argument: str, *, at_eta: b
     eta = schema.get("eta", pl.Null())
     if at_eta and not (eta.is_numeric() or eta == pl.Null):
         raise PrcError(f"column 'eta' of the {argument}= frame is {eta}; cast it to Float64")
-
-
-def _refuse_parts(table: ScoreTable, schema: Iterable[str], argument: str) -> None:
-    """Raise if a frame has thresholds of the parts of a field, which stand behind one threshold."""
     within = table.within if table.parts is None else table.parts.table.within
     if named := [name for name in schema if name in within]:
         raise PrcError(
@@ -144,14 +136,6 @@ _OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn
 """Columns of operating points, which a user's table may have, too, without meaning a group."""
 
 
-def _name_keys(table: InputTable) -> dict[str, str]:
-    """Return what users call the group columns; names of score columns go by `model`."""
-    shown = table.model_name
-    if shown == c.MODEL and "model" not in table.by:
-        shown = "model"
-    return {name: shown if name == c.MODEL else name for name in table.by}
-
-
 def _add_least_scores(
     given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType, argument: str
 ) -> pl.LazyFrame:
@@ -164,12 +148,9 @@ def _add_least_scores(
             least.cast(pl.Float64).alias(GIVEN_THRESHOLD), least.alias(LEAST_SCORE)
         )
         nan = threshold.cast(pl.Float64).is_nan().sum()
-        text = (
-            f"{argument}= holds NaN in ",
-            nan.cast(pl.String),
-            " row(s), and no score is at or above it",
-        )
-        return stop_if_broken(frame, [Check(nan > 0, compose_sentence(*text))])
+        beyond = " row(s), and no score is at or above it"
+        text = compose_sentence(f"{argument}= holds NaN in ", nan.cast(pl.String), beyond)
+        return stop_if_broken(frame, [Check(nan > 0, text)])
     if isinstance(given, pl.LazyFrame):
         raise PrcError(
             f"the thresholds of a LazyFrame must be of the score's dtype {dtype}, and are {own_dtype}; "

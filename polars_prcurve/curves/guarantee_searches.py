@@ -19,38 +19,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.binomial_tails import (
-    Alpha,
-    AlphaColumns,
-    count_passing,
-    is_tail_at_most,
-    log_alpha,
-)
+from polars_prcurve.confidence import binomial_tails as tails
 from polars_prcurve.confidence.rates import compute_upper_limits
+from polars_prcurve.curves import guarantees_in_field as in_field
 from polars_prcurve.curves.group_thresholds import GroupThresholds
-from polars_prcurve.curves.guarantees_in_field import (
-    FIELD_ALERTS_HIGH,
-    FIELD_FPR_HIGH,
-    FIELD_RECALL_LOW,
-    NPV_RUN,
-    PRECISION_RUN,
-)
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     ClassSizes,
     Extreme,
+    Found,
     Needed,
     Promise,
     RowTest,
     Search,
     Target,
-    choose_first,
-    choose_last,
+    choose_row,
     number_where,
 )
 from polars_prcurve.float_bits import is_at_most
@@ -68,6 +56,11 @@ _ETA_ENDS = f"{c.RESERVED}promised_eta_low", f"{c.RESERVED}promised_eta_high"
 _LOW_END, _HIGH_END = 0, 1
 PROMISE_COLUMNS = (*_ETA_ENDS, ALPHA, _ALPHA_QUANTILE)
 """The columns of a pair that tests read where prevalences are estimates."""
+Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
+"""The function from eta to the fpr per recall at which a target is just met."""
+Promised: TypeAlias = "tuple[Search, Callable[[Rows], Extreme], Needed | None, Needed | None]"
+"""A search, the other end of its stretch, and the examples that are needed of the class that is not
+sought, and, at the own prevalence, of the class that is sought."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +70,10 @@ class Guarantee:
     level: float
     start: pl.Expr | None = None
     starts: GroupThresholds | None = None
-    uncertain_eta: bool = False
-    """Whether prevalences are estimates; then rows have PROMISE_COLUMNS."""
-    n_shared: int = 1
-    """The number of targets that are promised together, and share the probability of error."""
-    in_field: bool = False
-    """Whether the table is a field of several parts; then rows have its limits."""
-    has_sizes: bool = False
-    """Whether examples have weights or come in clusters; then rows have ALERT_SIZES."""
+    uncertain_eta: bool = False  # prevalences are estimates; then rows have PROMISE_COLUMNS
+    n_shared: int = 1  # targets that are promised together, and share the probability of error
+    in_field: bool = False  # the table is a field of several parts; then rows have its limits
+    has_sizes: bool = False  # examples have weights or come in clusters; then rows have ALERT_SIZES
 
     @property
     def alpha(self) -> float:
@@ -100,9 +89,17 @@ class Guarantee:
         """Return the targets with a search for thresholds that meet them in truth."""
         promised = []
         for number, target in enumerate(targets):
-            search, promise = PROMISES[target.criterion](target, self, number)
+            is_run, goes_up = target.criterion in RATIOS, target.takes_first
+            find = _promise_run if is_run else _promise_rate
+            search, end, needed, own_needed = find(target, self, number)
+            promise = Promise(self.level, self.alpha, end, holds_above=not goes_up, starts=self.starts)
+            # The examples that prove it are positives for recall and npv, and negatives for all other
+            # targets; at the own prevalence it is the other way round.
             promise = promise._replace(
-                starts=self.starts, changes_once_in_block=not (self.in_field or self.has_sizes)
+                run_start="start" if is_run else None,
+                changes_once_in_block=not (self.in_field or self.has_sizes),
+                n_pos_needed=needed if goes_up else own_needed,
+                n_neg_needed=own_needed if goes_up else needed,
             )
             promised.append(replace(target, search=search, promise=promise))
         return promised
@@ -124,12 +121,10 @@ def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
 def add_upper_limits(
     rows: pl.LazyFrame, alpha: float | None, rate: float, table: InputTable
 ) -> pl.LazyFrame:
-    """Add upper limits of recall and fpr, which err with alpha, to rows of a sweep; collect them.
-
-    Without `alpha`, each row has its own. A share of alerts lies between recall and fpr at any
-    prevalence, so where both are above the greatest `rate` that is asked for, no test can pass, and the
-    limits are 1: a beta quantile costs more than all else that is done to a row.
-    """
+    """Add upper limits of both rates, which err with alpha, or ALPHA, to rows; collect them."""
+    # A share of alerts lies between recall and fpr at any prevalence, so where both are above the
+    # greatest `rate` that is asked for, no test can pass, and the limits are 1: a beta quantile costs
+    # more than all else that is done to a row.
     import numpy as np
 
     collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
@@ -154,20 +149,34 @@ class _Run(NamedTuple):
     Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
     """
 
-    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]
-    """Columns that the tests read, each step from those before it."""
+    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]  # columns that the tests read
     has_started: RowTest
     passes: RowTest
-    count_needed: Needed | None = None
-    """The examples that are needed of the class that is not sought, at a prevalence that is a number."""
-    count_own_needed: Needed | None = None
-    """Those that are needed of the class that is sought, at the own prevalence."""
 
 
-def _promise_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
-    """Return the search along a run of precision, fdr, lift or npv, and its promise."""
-    start, goes_up = guarantee.start, target.takes_first
-    run = (_build_field_run if guarantee.in_field else _build_run)(target, guarantee, number)
+def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
+    """Return the search along a run of precision, fdr, lift or npv."""
+    start, goes_up, value = guarantee.start, target.takes_first, _read_value(target)
+    # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to
+    # meet: a low one for precision. A high prevalence makes it hard to have a lift above 1, and a low
+    # one to have a lift below.
+    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
+    end_of_eta = _LOW_END if low else _HIGH_END
+
+    def ratio(eta: pl.Expr) -> pl.Expr:
+        # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
+        found = RATIOS[target.criterion](value, guarantee.choose_eta(eta, end_of_eta))
+        return found.fill_nan(math.inf)
+
+    alpha: tails.Alpha = guarantee.alpha
+    if guarantee.uncertain_eta:
+        alpha = tails.AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
+    needed: tuple[Needed | None, Needed | None] = (None, None)
+    if guarantee.in_field:
+        run = _build_field_run(target, ratio)
+    else:
+        run = _build_run(target, guarantee, number, ratio, alpha)
+        needed = _count_needed(target, ratio, alpha)
     if start is not None and goes_up:
         run = run._replace(has_started=lambda rows: rows.column(c.SCORE) >= start)
 
@@ -177,17 +186,13 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Sea
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(c.SCORE)), not goes_up)
 
     if start is None or goes_up:
-        search = _search_run(run, goes_up=goes_up)
-    else:
-        search = _search_from_score(start, run)
-    promise = _build_promise(target, guarantee, end, run.count_needed, run.count_own_needed)
-    return search, promise._replace(run_start="start")
+        return _search_run(run, goes_up=goes_up), end, *needed
+    return _search_from_score(start, run), end, *needed
 
 
-def _build_field_run(target: Target, guarantee: Guarantee, _number: int) -> _Run:
+def _build_field_run(target: Target, ratio: Ratio) -> _Run:
     """Return the run of a target in a field of several parts, which reads the limits of its rows."""
-    ratio = _bind_ratio(target, guarantee)
-    run = NPV_RUN if target.takes_first else PRECISION_RUN
+    run = in_field.NPV_RUN if target.takes_first else in_field.PRECISION_RUN
 
     def has_started(rows: Rows) -> pl.Expr:
         most = ratio(rows.eta).log()
@@ -205,70 +210,64 @@ def _build_field_run(target: Target, guarantee: Guarantee, _number: int) -> _Run
     return _Run((), has_started, passes)
 
 
-def _build_run(target: Target, guarantee: Guarantee, number: int) -> _Run:
+def _build_run(
+    target: Target, guarantee: Guarantee, number: int, ratio: Ratio, alpha: tails.Alpha
+) -> _Run:
     """Return the run of a target, whose tests are of the cells of each row."""
-    ratio, alpha = _bind_ratio(target, guarantee), guarantee.alpha
-    at_eta: Alpha = alpha
-    if guarantee.uncertain_eta:
-        at_eta = AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
     # What is used more than once is a column, since expressions in lists share no common parts.
     odds, most, passing, started, passed = (
         f"{c.RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
     )
 
     def add_odds(rows: Rows) -> dict[str, pl.Expr]:
-        return {odds: _find_odds(rows, target, ratio)}
+        # The false alerts per true one at which the target is just met in this table
+        tp, fp, fn, tn = _read_cells(rows, target)
+        at_eta: pl.Expr = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
+        if (own_odds := _find_own_odds(target)) is None:
+            return {odds: at_eta}
+        is_own = rows.column(c.IS_OWN_ETA) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
+        return {odds: pl.when(is_own).then(own_odds).otherwise(at_eta)}
 
     def add_test(rows: Rows) -> dict[str, pl.Expr]:
         tp, fp, fn, tn = _read_cells(rows, target)
         wrong, alerts, _ = _count_alerts(rows, target, guarantee)
-        test = {passed: (tp > 0) & is_tail_at_most(at_eta, wrong, alerts, rows.column(odds))}
+        test = {passed: (tp > 0) & tails.is_tail_at_most(alpha, wrong, alerts, rows.column(odds))}
         if guarantee.start is not None:
             return test
         share = rows.column(c.TABLE_SIZE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
         sought, others = (tp + fn) * share, (fp + tn) * share
-        return test | {most: count_alerts_at_start(sought, others, rows.column(odds), at_eta)}
+        return test | {most: count_alerts_at_start(sought, others, rows.column(odds), alpha)}
 
     def add_passing(rows: Rows) -> dict[str, pl.Expr]:
-        return {passing: count_passing(rows.column(most), rows.column(odds), at_eta)}
+        return {passing: tails.count_passing(rows.column(most), rows.column(odds), alpha)}
 
     def add_start(rows: Rows) -> dict[str, pl.Expr]:
         _, _, alerts = _count_alerts(rows, target, guarantee)
-        fewer = is_tail_at_most(at_eta, rows.column(passing), alerts, rows.column(odds))
+        fewer = tails.is_tail_at_most(alpha, rows.column(passing), alerts, rows.column(odds))
         has_fewest = (rows.column(odds) < math.inf) & fewer
         return {started: (alerts >= rows.column(most)) | has_fewest}
 
     steps = (add_odds, add_test, *((add_passing, add_start) if guarantee.start is None else ()))
-    needed = _count_needed(target, ratio, at_eta)
-    return _Run(steps, lambda rows: rows.column(started), lambda rows: rows.column(passed), *needed)
-
-
-def _find_odds(rows: Rows, target: Target, ratio: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
-    """Return the false alerts per true one at which a target is just met in this table."""
-    tp, fp, fn, tn = _read_cells(rows, target)
-    odds: pl.Expr = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
-    if (own_odds := _find_own_odds(target)) is None:
-        return odds
-    is_own = rows.column(c.IS_OWN_ETA) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
-    return pl.when(is_own).then(own_odds).otherwise(odds)
+    return _Run(steps, lambda rows: rows.column(started), lambda rows: rows.column(passed))
 
 
 def _find_own_odds(target: Target) -> float | None:
-    """Return the false alerts per true one at which a target is just met at the own prevalence.
-
-    They do not depend on it, except for a lift, which stays at the number that was counted.
-    """
-    value = target.value
-    assert isinstance(value, float)
+    """Return the false alerts per true one at which a target is just met at the own prevalence."""
+    # They do not depend on it, except for a lift, which stays at the number that was counted.
     if target.criterion == "lift":
         return None
+    value = _read_value(target)
     right, wrong = (1 - value, value) if target.criterion == "fdr" else (value, 1 - value)
     return math.inf if right == 0 else wrong / right
 
 
-def _count_needed(
-    target: Target, ratio: Callable[[pl.Expr], pl.Expr], alpha: Alpha
-) -> tuple[Needed, Needed | None]:
+def _read_value(target: Target) -> float:
+    value = target.value if target.rate is None else target.rate
+    assert isinstance(value, float)
+    return value
+
+
+def _count_needed(target: Target, ratio: Ratio, alpha: tails.Alpha) -> tuple[Needed, Needed | None]:
     """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
     own_odds, is_own = _find_own_odds(target), pl.col(c.IS_OWN_ETA)
 
@@ -279,7 +278,7 @@ def _count_needed(
         # n (alpha**(-1/m) - 1) / ratio, for n examples of the class that is sought, which count as m.
         # With sinh, because the difference from 1 would cancel where m is large.
         n, size = read_sought(of)
-        half: pl.Expr = -log_alpha(alpha) / size / 2
+        half: pl.Expr = -tails.log_alpha(alpha) / size / 2
         needed: pl.Expr = (n * 2 * half.sinh() * half.exp() / ratio(eta)).fill_nan(math.inf)
         return needed if own_odds is None else pl.when(~is_own).then(needed)
 
@@ -287,7 +286,7 @@ def _count_needed(
         # So many alerts without a false one are as improbable as alpha; others change nothing.
         n, size = read_sought(of)
         per_alert = 1 / math.log1p(own_odds) if own_odds else math.inf
-        least: pl.Expr = (pl.lit(-per_alert) * log_alpha(alpha)).ceil()
+        least: pl.Expr = (pl.lit(-per_alert) * tails.log_alpha(alpha)).ceil()
         return pl.when(is_own).then(least * (n / size).fill_nan(1.0))
 
     return count_others, None if own_odds is None else count_sought
@@ -305,7 +304,7 @@ def _search_run(run: _Run, *, goes_up: bool) -> Search:
             "last": Extreme(rows.column(ROW_NUMBER), not goes_up),
         }
 
-    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+    def read_row(found: Found) -> pl.Expr:
         row = found("failure").fill_null(found("last") + step) - step
         return pl.when(row <= found("start") if goes_up else row >= found("start")).then(row)
 
@@ -326,7 +325,7 @@ def _search_from_score(start: pl.Expr, run: _Run) -> Search:
             "last": Extreme(number),
         }
 
-    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+    def read_row(found: Found) -> pl.Expr:
         row = found("failure").fill_null(found("last") + 1) - 1
         return pl.when(found("head") % 2 == 1).then(row)
 
@@ -334,10 +333,8 @@ def _search_from_score(start: pl.Expr, run: _Run) -> Search:
 
 
 def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Return the false alerts, all alerts, and the most alerts so far; for npv those not flagged.
-
-    With weights or clusters, they are as many as alerts that count alike and are independent.
-    """
+    """Return the false alerts, all alerts, and the most alerts so far; for npv those not flagged."""
+    # With weights or clusters, they are as many as alerts that count alike and are independent.
     tp, fp, _, _ = _read_cells(rows, target)
     alerts = tp + fp
     if not guarantee.has_sizes:
@@ -361,24 +358,6 @@ def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, 
     return first, second, third, fourth
 
 
-def _bind_ratio(target: Target, guarantee: Guarantee) -> Callable[[pl.Expr], pl.Expr]:
-    """Return the function from eta to the fpr per recall at which the target is just met."""
-    value = target.value
-    assert isinstance(value, float)
-    # Of a prevalence that is an estimate it takes the end at which the target is hardest to meet: a low
-    # one for precision. A high prevalence makes it hard to have a lift above 1, and a low one to have a
-    # lift below.
-    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
-    end = _LOW_END if low else _HIGH_END
-
-    def find_ratio(eta: pl.Expr) -> pl.Expr:
-        ratio = RATIOS[target.criterion](value, guarantee.choose_eta(eta, end))
-        # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-        return ratio.fill_nan(math.inf)
-
-    return find_ratio
-
-
 RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
     "precision": lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
     "npv": lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
@@ -391,15 +370,13 @@ RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
 """Fpr per recall, or fnr per tnr of npv, at which a target is just met at a prevalence."""
 
 
-def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
-    """Return the number of alerts at which a run starts at the latest, which no label chooses.
-
-    With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
-    with that number are a better start, since fewer alerts hold no more false positives.
-    """
+def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: tails.Alpha) -> pl.Expr:
+    """Return the number of alerts at which a run starts at the latest, which no label chooses."""
+    # With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
+    # with that number are a better start, since fewer alerts hold no more false positives.
     # Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
     # target is just met, and no target needs more alerts than there are examples.
-    least = (-log_alpha(alpha) / odds.log1p()).ceil()
+    least = (-tails.log_alpha(alpha) / odds.log1p()).ceil()
     most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
     return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
 
@@ -407,16 +384,13 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
 # Rates ----------------------------------------------------------------------------------------
 
 
-def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
+def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promised:
     """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
-    value = target.value if target.rate is None else target.rate
-    assert isinstance(value, float)
-    needed: Needed | None = None
+    value, goes_up, needed = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:
-        limit = {"recall": FIELD_RECALL_LOW, "fpr": FIELD_FPR_HIGH}.get(
-            target.criterion, FIELD_ALERTS_HIGH
-        )
+        limits = {"recall": in_field.FIELD_RECALL_LOW, "fpr": in_field.FIELD_FPR_HIGH}
+        limit = limits.get(target.criterion, in_field.FIELD_ALERTS_HIGH)
 
         def pass_in_field(rows: Rows) -> pl.Expr:
             low: pl.Expr = rows.column(limit) >= value
@@ -427,17 +401,12 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[S
         test = _build_alerts_test(value, guarantee)
     else:
         test, needed = _build_rate_test(target, value, guarantee)
-
-    def end(rows: Rows) -> Extreme:
-        return Extreme(rows.column(c.SCORE), not target.takes_first)
-
-    choose = choose_first if target.takes_first else choose_last
-    search = choose(test)
+    search = choose_row(test, first=goes_up)
     if guarantee.has_sizes:
         # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
         run = _Run((), lambda rows: rows.column(ROW_NUMBER) >= 0, test)
-        search = _search_run(run, goes_up=target.takes_first)
-    return search, _build_promise(target, guarantee, end, needed)
+        search = _search_run(run, goes_up=goes_up)
+    return search, lambda rows: Extreme(rows.column(c.SCORE), not goes_up), needed, None
 
 
 def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, Needed]:
@@ -453,7 +422,7 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
         if guarantee.has_sizes:
             size = rows.column(c.RECALL_SIZE if of_recall else c.FPR_SIZE)
             wrong, n = wrong * (size / n), size
-        return is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
+        return tails.is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
 
     # So many right ones in a row are as improbable as alpha where the rate is just missed.
     needed = math.inf if right_share == 1 else 0.0
@@ -470,43 +439,21 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
 def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
     """Return the test whether alerts are within the budget for sure."""
 
-    # The upper limit of their rate adds the distances of both upper limits, of recall and of fpr, in
-    # quadrature (Zou and Donner 2008). It is monotone as the rate is.
-    def keeps_budget(rows: Rows, eta: pl.Expr) -> pl.Expr:
-        estimate: pl.Expr = pl.lit(0.0)
-        spread: pl.Expr = pl.lit(0.0)
-        for name, high, share in (("recall", _RECALL_HIGH, eta), ("fpr", _FPR_HIGH, 1 - eta)):
-            estimate += share * rows.column(name)
-            spread += (share * (rows.column(high) - rows.column(name))) ** 2
-        keeps: pl.Expr = is_at_most(estimate + spread.sqrt(), rate)
-        return keeps
-
     def passes(rows: Rows) -> pl.Expr:
+        recall, fpr = rows.column("recall"), rows.column("fpr")
+        above_recall, above_fpr = rows.column(_RECALL_HIGH) - recall, rows.column(_FPR_HIGH) - fpr
         # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
-        ends = (guarantee.choose_eta(rows.eta, end) for end in (_LOW_END, _HIGH_END))
-        etas = ends if guarantee.uncertain_eta else [rows.eta]
-        return pl.all_horizontal(keeps_budget(rows, eta) for eta in etas)
+        ends = (_LOW_END, _HIGH_END) if guarantee.uncertain_eta else (_LOW_END,)
+        tests = []
+        for eta in (guarantee.choose_eta(rows.eta, end) for end in ends):
+            # The upper limit of the rate adds the distances of both upper limits, of recall and of fpr,
+            # in quadrature (Zou and Donner 2008). It is monotone as the rate is.
+            spread = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2
+            tests.append(is_at_most(eta * recall + (1 - eta) * fpr + spread.sqrt(), rate))
+        return pl.all_horizontal(tests)
 
     return passes
 
 
-def _build_promise(
-    target: Target,
-    guarantee: Guarantee,
-    end: Callable[[Rows], Extreme],
-    needed: Needed | None,
-    own_needed: Needed | None = None,
-) -> Promise:
-    """Return the promise of a target; its stretch goes up unless the first row that passes is taken."""
-    promise = Promise(guarantee.level, guarantee.alpha, end, not target.takes_first)
-    # The examples that prove it are positives for recall and npv, and negatives for all other targets;
-    # at the own prevalence it is the other way round.
-    if target.takes_first:
-        return promise._replace(n_pos_needed=needed, n_neg_needed=own_needed)
-    return promise._replace(n_pos_needed=own_needed, n_neg_needed=needed)
-
-
-PROMISES: dict[str, Callable[[Target, Guarantee, int], tuple[Search, Promise]]] = {
-    **dict.fromkeys(RATIOS, _promise_run),
-    **dict.fromkeys(("recall", "fpr", "predicted_positive_rate", "alerts"), _promise_rate),
-}
+PROMISES = (*RATIOS, "recall", "fpr", "predicted_positive_rate", "alerts")
+"""The criteria of targets that can be promised."""

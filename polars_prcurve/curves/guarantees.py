@@ -15,7 +15,7 @@ The lowest threshold of those has the most recall.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
@@ -30,11 +30,12 @@ from polars_prcurve.curves.targets import (
     TARGET_NUMBER,
     ClassSizes,
     Extreme,
+    Found,
     Needed,
     Promise,
     Search,
     Target,
-    choose_last,
+    choose_row,
     find_greatest_rate,
     merge_steps,
 )
@@ -58,10 +59,7 @@ def promise_and_join(
     start: Any,
     together: Any,
 ) -> list[Target]:
-    """Return the targets as promised by `guarantee=`, and as one if all must be met `together`.
-
-    Raise where an argument does not go with another one.
-    """
+    """Return the targets as promised by `guarantee=`, and as one if all must be met `together`."""
     if together and len(targets) < 2:
         raise PrcError(
             f"together= joins several targets, and there is one, {targets[0].criterion}; leave "
@@ -69,7 +67,14 @@ def promise_and_join(
         )
     level = _read_level(guarantee, targets)
     if level is not None:
-        table = _require_tests(table)
+        assert isinstance(table, ScoreTable)  # points have no promises, by the rules of calls
+        if table.parts is not None and table.parts.uncertain_eta:
+            raise PrcError(
+                "guarantee= takes the eta of each part of a field as exact: choose the threshold "
+                "without eta_low and eta_high, and then pass it as threshold= with them, for its "
+                "interval"
+            )
+        table = table.require_example_counts("guarantee=")
         starts, value, start = None, None, take_frame(start)
         if isinstance(start, pl.DataFrame | pl.LazyFrame):
             starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
@@ -77,11 +82,10 @@ def promise_and_join(
         elif start is not None:
             numbers = read_threshold_list("start", [start], table.score_dtype)
             value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
-        n_shared, in_field = len(targets) if together else 1, table.parts is not None
-        promising = Guarantee(
-            level, value, starts, grid.uncertain, n_shared, in_field, has_unlike_examples(table)
-        )
-        targets = promising.promise(targets)
+        shared, sized = len(targets) if together else 1, has_unlike_examples(table)
+        in_field = table.parts is not None
+        guaranteed = Guarantee(level, value, starts, grid.uncertain, shared, in_field, sized)
+        targets = guaranteed.promise(targets)
     return [_join_targets(targets)] if together else list(targets)
 
 
@@ -103,20 +107,8 @@ def promise_targets_of_expression(
         )
     value = None
     if start is not None:
-        number = read_number("start=", start, "a score", lambda score: not math.isnan(score))
-        value = pl.lit(number)
+        value = pl.lit(read_number("start=", start, "a score", lambda score: not math.isnan(score)))
     return Guarantee(level, value).promise(targets)
-
-
-def _require_tests(table: InputTable) -> ScoreTable:
-    """Return the table; raise if it does not hold numbers of examples at exact prevalences."""
-    assert isinstance(table, ScoreTable)  # points have no promises, by the rules of calls
-    if table.parts is not None and table.parts.uncertain_eta:
-        raise PrcError(
-            "guarantee= takes the eta of each part of a field as exact: choose the threshold without "
-            "eta_low and eta_high, and then pass it as threshold= with them, for its interval"
-        )
-    return table.require_example_counts("guarantee=")
 
 
 def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
@@ -154,20 +146,14 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
         f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
         f"of a level above {1 - 2 * alpha:.12g}",
     )
-    return [
-        *checks,
-        Check((given & interval.is_null()).any(), compose_sentence(unknown)),
-        Check((given & pl.col(ALPHA).is_null()).any(), no_room),
-    ]
+    checks.append(Check((given & interval.is_null()).any(), compose_sentence(unknown)))
+    return [*checks, Check((given & pl.col(ALPHA).is_null()).any(), no_room)]
 
 
 def add_guarantee_columns(
     points: pl.LazyFrame, targets: Sequence[Target], ends: Sequence[pl.Expr], table: InputTable
 ) -> pl.LazyFrame:
-    """Add GUARANTEE_COLUMNS to points that have a threshold and eta.
-
-    `ends` are the scores at the other ends of the stretches of the targets.
-    """
+    """Add GUARANTEE_COLUMNS to points at eta, from the scores at the other `ends` of their stretches."""
     threshold, eta = pl.col("threshold"), pl.col("eta")
     counts = [count.cast(pl.Float64) for count in class_counts(table)]
     sizes = [pl.col(c.POS_SIZE), pl.col(c.NEG_SIZE)] if has_unlike_examples(table) else counts
@@ -197,15 +183,19 @@ def _join_targets(targets: Sequence[Target]) -> Target:
     """Return the target that is met where all are; promised if they are promised."""
     promises = [target.promise for target in targets if target.promise is not None]
     tests = [target.test for target in targets if target.test is not None]
-    promise, search = None, choose_last(lambda rows: pl.all_horizontal(test(rows) for test in tests))
+
+    def count_most(counts: Iterable[Needed | None]) -> Needed | None:
+        """Return the greatest number of examples that any promise needs."""
+        given = [count for count in counts if count is not None]
+        return (lambda of, eta: pl.max_horizontal(count(of, eta) for count in given)) if given else None
+
+    promise, search = None, choose_row(lambda rows: pl.all_horizontal(test(rows) for test in tests))
     if promises:
         search = _join_searches(targets, promises)
+        n_pos = count_most(one.n_pos_needed for one in promises)
+        n_neg = count_most(one.n_neg_needed for one in promises)
         promise = promises[0]._replace(
-            end=None,
-            holds_above=True,
-            run_start=None,
-            n_pos_needed=_count_most([promise.n_pos_needed for promise in promises]),
-            n_neg_needed=_count_most([promise.n_neg_needed for promise in promises]),
+            end=None, holds_above=True, run_start=None, n_pos_needed=n_pos, n_neg_needed=n_neg
         )
     return Target(
         " & ".join(target.criterion for target in targets),
@@ -216,12 +206,6 @@ def _join_targets(targets: Sequence[Target]) -> Target:
         promise=promise,
         is_joined=True,
     )
-
-
-def _count_most(counts: Sequence[Needed | None]) -> Needed | None:
-    """Return the greatest number of examples that any promise needs."""
-    given = [count for count in counts if count is not None]
-    return (lambda of, eta: pl.max_horizontal(count(of, eta) for count in given)) if given else None
 
 
 def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:
@@ -235,7 +219,7 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
             found |= {f"{name}_{place}": extreme for name, extreme in of_target.items()}
         return found
 
-    def find_stretch(found: Callable[[str], pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
+    def find_stretch(found: Found) -> tuple[pl.Expr, pl.Expr]:
         first, last = [found("first_row")], [found("last_row")]
         for place, (target, promise) in enumerate(zip(targets, promises, strict=True)):
 

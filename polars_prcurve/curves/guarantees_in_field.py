@@ -28,22 +28,20 @@ class RunColumns(NamedTuple):
 
     limit: str
     """The upper limit of ln(fpr / recall), or of ln(fnr / tnr) for npv; infinite if there is none."""
-    is_long_enough: str
-    """Whether the examples so far are at least an eighth of the class that is sought."""
+    is_long_enough: str  # whether the examples so far are at least an eighth of the class that is sought
     best: str
     """The least limit so far, had the examples of each row the best labels that they could have."""
-    best_of_all: str
-    """The least of these at any row of the group."""
+    best_of_all: str  # the least of these at any row of the group
 
 
 PRECISION_RUN, NPV_RUN = (
     RunColumns(*(f"{c.RESERVED}field_{name}_{of}" for of in RunColumns._fields))
     for name in ("precision", "npv")
 )
-FIELD_RECALL_LOW = f"{c.RESERVED}field_recall_low"
-FIELD_FPR_HIGH = f"{c.RESERVED}field_fpr_high"
-FIELD_ALERTS_HIGH = f"{c.RESERVED}field_alerts_high"
-"""The upper limit of the share of alerts."""
+FIELD_RECALL_LOW, FIELD_FPR_HIGH, FIELD_ALERTS_HIGH = (
+    f"{c.RESERVED}field_{name}" for name in ("recall_low", "fpr_high", "alerts_high")
+)
+"""Limits of recall, of fpr, and of the share of alerts."""
 
 
 def add_field_tests(
@@ -77,10 +75,7 @@ def add_field_tests(
 # Limits of sums over parts ---------------------------------------------------------------------
 
 _RATES = f"{c.RESERVED}recall_of_part", f"{c.RESERVED}fpr_of_part"
-_SQUARES = (
-    (f"{c.RESERVED}recall_below", f"{c.RESERVED}recall_above"),
-    (f"{c.RESERVED}fpr_below", f"{c.RESERVED}fpr_above"),
-)
+_SQUARES = ("tp_below", "tp_above"), ("fp_below", "fp_above")
 """Squared distances from the rate of a part to both limits, in shares of the field."""
 _SHARES = pl.col(c.PART_SHARE) * pl.col(c.PART_ETA), pl.col(c.PART_SHARE) * (1 - pl.col(c.PART_ETA))
 """The shares of a part's positives and negatives in the field."""
@@ -88,7 +83,8 @@ _SHARES = pl.col(c.PART_SHARE) * pl.col(c.PART_ETA), pl.col(c.PART_SHARE) * (1 -
 
 def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Return a row per GROUP and SCORE: the limits of both runs, whether they are long, and of rates."""
-    sums, of = _add_parts(_add_squares(counts, alpha))
+    sums = _add_parts(_add_squares(counts, alpha))
+    of = {name: pl.col(name) for name in sums.columns}
     pos, neg = of["pos"], of["neg"]
     # The limit of a sum is as far from it as those of its parts are, in quadrature.
     tp_low = of["tp"] - of["tp_below"].sqrt()
@@ -126,28 +122,16 @@ def _add_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     return counts
 
 
-def _add_parts(counts: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, pl.Expr]]:
-    """Return sums over the parts of each row, from counts in order, and their columns by name."""
+def _add_parts(counts: pl.DataFrame) -> pl.DataFrame:
+    """Return sums over the parts of each row, from counts in order."""
     import numpy as np
 
     k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
     (recall, fpr), (pos, neg) = map(pl.col, _RATES), _SHARES
-    (recall_below, recall_above), (_, fpr_above) = _SQUARES
-    terms = {
-        "alerts": k_pos + k_neg,
-        "silent": n_pos - k_pos + n_neg - k_neg,
-        "n_pos": n_pos,
-        "n_neg": n_neg,
-        "pos": pos,
-        "neg": neg,
-        "tp": pos * recall,
-        "fn": pos * (1 - recall),
-        "fp": neg * fpr,
-        "tn": neg * (1 - fpr),
-        "tp_below": pl.col(recall_below),
-        "tp_above": pl.col(recall_above),
-        "fp_above": pl.col(fpr_above),
-    }
+    terms = {"alerts": k_pos + k_neg, "silent": n_pos - k_pos + n_neg - k_neg}
+    terms |= {"n_pos": n_pos, "n_neg": n_neg, "pos": pos, "neg": neg}
+    terms |= {"tp": pos * recall, "fn": pos * (1 - recall), "fp": neg * fpr, "tn": neg * (1 - fpr)}
+    terms |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
     # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
     # GROUP and SCORE may be equal.
     is_first = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(1))
@@ -157,9 +141,7 @@ def _add_parts(counts: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, pl.Expr]]:
     values = counts.select(term.alias(name) for name, term in terms.items())
     sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
     rows = counts.select(c.GROUP, c.SCORE)[first]
-    return rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms]), {
-        name: pl.col(name) for name in terms
-    }
+    return rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms])
 
 
 def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Expr]) -> pl.Expr:

@@ -32,10 +32,9 @@ from polars_prcurve.confidence.bands import (
 )
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.row_search import RowSearch
-from polars_prcurve.curves.targets import ROW_NUMBER, TARGET_NUMBER, Target, choose_first, choose_last
+from polars_prcurve.curves.targets import ROW_NUMBER, TARGET_NUMBER, Target, choose_row
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.metrics.curve_metric import Rows
-from polars_prcurve.metrics.point_metric import PointMetric
 
 COARSENESS = f"{c.RESERVED}coarseness"
 """The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
@@ -46,15 +45,11 @@ _END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
 
 
 def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
-    """Add LIMIT_COLUMNS, STEPS and COARSENESS to the rows of curves, by group and rising recall.
-
-    `sizes` are the columns of effective sizes of rows, by SIZE_COLUMNS; without them examples count
-    alike. A step is that of a rate at the score of its row, or at the next one if it is greater, and at
-    most half as wide as the interval of the rate.
-    """
+    """Add LIMIT_COLUMNS, STEPS and COARSENESS to curves; `sizes` are effective ones, by SIZE_COLUMNS."""
+    # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
+    # half as wide as the interval of the rate.
     classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
-    if sizes:
-        classes = {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items()}
+    classes |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
     rows = rows.with_columns(
         end.fill_nan(None).alias(name)
         for rate, size in classes.items()
@@ -126,7 +121,7 @@ def add_moved_rates(
 def _move_target(target: Target, source: str, limit: str) -> Target:
     """Return the target of rows whose rate, or prevalence, is an end of its interval."""
     assert target.test is not None  # the target is sought anew in each sample
-    test, choose = target.test, choose_first if target.takes_first else choose_last
+    test = target.test
 
     def test_at_limit(rows: Rows) -> pl.Expr:
         def column(name: str) -> pl.Expr:
@@ -134,10 +129,8 @@ def _move_target(target: Target, source: str, limit: str) -> Target:
             return found
 
         eta = column("eta") if source == "eta" else rows.eta
+        return test(
+            Rows(column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta))
+        )
 
-        def value(metric: PointMetric) -> pl.Expr:
-            return metric.from_columns(column("recall"), column("fpr"), eta)
-
-        return test(Rows(column, eta, value))
-
-    return replace(target, search=choose(test_at_limit))
+    return replace(target, search=choose_row(test_at_limit, first=target.takes_first))

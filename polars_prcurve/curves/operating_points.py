@@ -19,25 +19,13 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.bands import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.estimates import Doubts, tell_doubts
+from polars_prcurve.confidence.estimates import tell_doubts
 from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
-from polars_prcurve.curves.curve_table import (
-    add_metrics,
-    check_metric_names,
-    fit_bands,
-    list_metric_columns,
-    metric_values,
-    pick_by_number,
-)
+from polars_prcurve.curves import curve_table, guarantees
 from polars_prcurve.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
-from polars_prcurve.curves.guarantees import (
-    GUARANTEE_COLUMNS,
-    add_guarantee_columns,
-    list_promise_checks,
-)
 from polars_prcurve.curves.guarantees_in_field import add_field_tests
 from polars_prcurve.curves.moving_band import COARSENESS, add_eta_ends, add_moved_rates, add_row_limits
 from polars_prcurve.curves.row_search import RowSearch, list_frame_targets, name_extreme, read_extreme
@@ -50,16 +38,8 @@ from polars_prcurve.curves.targets import (
     find_greatest_rate,
     read_events,
 )
-from polars_prcurve.inputs.score_table import (
-    InputTable,
-    RateTable,
-    ScoreTable,
-    counts_negatives,
-    has_unlike_examples,
-    has_unscored,
-    is_clustered,
-    is_field,
-)
+from polars_prcurve.inputs import score_table
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
@@ -82,18 +62,13 @@ _ALERTS = {
     "true_alerts": PointMetric(
         "true_alerts",
         lambda tp, fn, fp, tn: tp / (tp + fn + fp + tn),
-        range=(0.0, 1.0),
-        direction="maximize",
-        depends_on_eta=True,
         source="eta*recall",
         share_of=(("tp",), ("fn", "fp", "tn")),
     ),
     "missed": PointMetric(
         "missed",
         lambda tp, fn, fp, tn: fn / (tp + fn + fp + tn),
-        range=(0.0, 1.0),
         direction="minimize",
-        depends_on_eta=True,
         source="eta*(1-recall)",
         share_of=(("fn",), ("tp", "fp", "tn")),
     ),
@@ -118,26 +93,25 @@ def list_points_columns(
     if per is not None:
         read_events(per)
     alerts = [] if per is None else list(_ALERTS)
-    metric_columns = list_metric_columns(metrics, long=long, bands=bands)
+    metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
     threshold, *counts = c.SWEEP_COLUMNS
-    of_points, of_differences = (
-        bands is not None and bands.shown_with == rows for rows in ("points", "differences")
-    )
-    if bands is not None and of_points and not long:
-        # Rates and alerts have their intervals behind them, whether they are named as metrics or not.
-        with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
-        kinds = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
-        counts, alerts = (
-            [name + kind for name in names for kind in (kinds if name in with_ends else [""])]
-            for names in (counts, alerts)
-        )
-        metric_columns = [name for name in metric_columns if name not in counts]
-    kind = ["interval_of"] if of_points else []
-    sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
-    flags = [ABOVE_CHANCE, "reliable", "why"] if of_points else []
-    flags = ["reliable", "why", c.ETA_ERROR] if of_differences else flags
+    kind, flags = [], []
+    if bands is not None and bands.shown_with == "points":
+        kind, flags = ["interval_of"], [ABOVE_CHANCE, "reliable", "why"]
+        if not long:
+            # Rates and alerts have their intervals behind them, whether they are named or not.
+            with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
+            kinds = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
+            counts, alerts = (
+                [name + kind for name in names for kind in (kinds if name in with_ends else [""])]
+                for names in (counts, alerts)
+            )
+            metric_columns = [name for name in metric_columns if name not in counts]
+    elif bands is not None and bands.shown_with == "differences":
+        flags = ["reliable", "why", c.ETA_ERROR]
+    sweep = (threshold, *kind, *(guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
-    check_metric_names(columns, [] if long else metrics)
+    curve_table.check_metric_names(columns, [] if long else metrics)
     return columns
 
 
@@ -155,24 +129,19 @@ def list_shown_metrics(
 def _choose_bands(
     bands: BandOptions | None, targets: Sequence[Target], table: InputTable
 ) -> tuple[BandOptions | None, list[IntervalKind]]:
-    """Return the bands that fit the targets and prevalences, and what the interval of each target is of.
-
-    The sample chose the threshold of a target, and would choose another one if it were drawn again: then
-    the interval is of what the model does at this target. Where that is not known, it is of the
-    threshold as it stands: in a field, of published points, and of simultaneous intervals, which hold
-    wherever the threshold is.
-    """
+    """Return the bands that fit the targets, and what the interval of each target is of."""
+    # The sample chose the threshold of a target, and would choose another one if it were drawn again:
+    # then the interval is of what the model does at this target. Where that is not known, it is of the
+    # threshold as it stands: in a field, of published points, and of simultaneous intervals.
     if bands is None:
         return None, []
     kinds: list[IntervalKind] = []
-    is_known = isinstance(table, ScoreTable) and not is_field(table)
+    is_known = isinstance(table, ScoreTable) and not score_table.is_field(table)
+    may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
     for target in targets if bands.shown_with == "points" else ():
         is_sought = target.test is not None and target.least_score is None and target.promise is None
-        if target.maximized is not None and bands.corrected:
-            kinds.append("best")
-        else:
-            moves = is_known and is_sought and (bands.band, bands.moves) == ("mover", "none")
-            kinds.append("model" if moves else "threshold")
+        is_best = target.maximized is not None and bands.corrected
+        kinds.append("best" if is_best else "model" if may_move and is_sought else "threshold")
     return bands.let_some_move() if "model" in kinds else bands, kinds
 
 
@@ -187,18 +156,14 @@ def build_points_table(
     long: bool = False,
     optimism: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
-    """Return the result of `operating_points`: one row per group, prevalence and target.
-
-    Its columns are `by`, eta, what the eta frame carries, and the rest of `list_points_columns`.
-    `optimism` has a row per pair and target that maximizes, for `bands` that are corrected.
-    """
+    """Return the result of `operating_points`: one row per group, prevalence and target."""
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
-    bands = None if bands is None else fit_bands(bands, grid, table, shown)
-    sized = targets[0].promise is not None and has_unlike_examples(table)
+    bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
+    sized = targets[0].promise is not None and score_table.has_unlike_examples(table)
     effective = bands is not None or sized
-    clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)
+    clusters = (sized and score_table.is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
     sweep = build_sweep(table, effective=effective, clusters=clusters, unscored=False)
     search = _build_search(grid, sweep, targets, bands, design)
@@ -211,7 +176,7 @@ def build_points_table(
     if kinds:
         told: dict[str, list[Any]] = {"interval_of": [*kinds]}
         told[c.IS_MOVING] = [kind == "model" for kind in kinds]
-        points = points.with_columns(**{name: _pick_literals(values) for name, values in told.items()})
+        points = points.with_columns(**{name: _pick_literals(of) for name, of in told.items()})
     if optimism is not None:
         points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
     frames = list_frame_targets(targets)
@@ -220,14 +185,14 @@ def build_points_table(
         points = points.join(pl.LazyFrame({c.COPY: range(len(metrics))}), how="cross")
         order.append(c.COPY)
     missing = (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
-    checks = [*late_checks(table, grid), *missing, *list_promise_checks(targets, grid)]
+    checks = [*late_checks(table, grid), *missing, *guarantees.list_promise_checks(targets, grid)]
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
         points = _add_chance(points, search.rows, sweep.groups, table, bands.confidence)
-    points = add_metrics(points, shown, table, bands, long=long)
+    points = curve_table.add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
@@ -236,10 +201,8 @@ def build_points_table(
 
 def _pick_literals(values: Iterable[Any], dtype: pl.DataType | None = None) -> pl.Expr:
     """Return value i for the points of target i; of None, null."""
-    literals = (
-        value if value is None or isinstance(value, pl.Expr) else pl.lit(value) for value in values
-    )
-    return pick_by_number(TARGET_NUMBER, literals, pl.lit(None, dtype=dtype))
+    literals = (of if of is None or isinstance(of, pl.Expr) else pl.lit(of) for of in values)
+    return curve_table.pick_by_number(TARGET_NUMBER, literals, pl.lit(None, dtype=dtype))
 
 
 def _build_search(
@@ -258,9 +221,8 @@ def _build_search(
     if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
         columns = (*columns, c.RECALL_BEFORE, c.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
-    sized = promise is not None and has_unlike_examples(table)
-    counted = bands is not None and bands.counts_eta
-    moments = design.moments if counted else ()
+    sized = promise is not None and score_table.has_unlike_examples(table)
+    moments = design.moments if bands is not None and bands.counts_eta else ()
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
     if sized:
@@ -268,7 +230,7 @@ def _build_search(
         of_groups = rows.group_by(c.GROUP).agg(pl.col(_CLASS_SIZES).first())
         pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
     if promise is not None:
-        if is_field(table):
+        if score_table.is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
         elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
             rows = add_upper_limits(rows, promise.alpha, rate, table)
@@ -314,13 +276,14 @@ def _find_points(search: RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
         points = _fill_given_thresholds(points, targets, table)
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        asked = pick_by_number(TARGET_NUMBER, (of.least_score for of in targets), pl.col("threshold"))
+        least = (of.least_score for of in targets)
+        asked = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col("threshold"))
         known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
         points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
     if targets[0].promise is None:
         return points
     ends_of_stretches = [read_extreme(number)(END) for number in range(len(targets))]
-    return add_guarantee_columns(points, targets, ends_of_stretches, table)
+    return guarantees.add_guarantee_columns(points, targets, ends_of_stretches, table)
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
@@ -331,14 +294,9 @@ def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) 
 def build_sample_size_table(
     table: InputTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
 ) -> pl.LazyFrame:
-    """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target.
-
-    They tell the rates at the target, the numbers of examples, and the numbers needed for `delta` at
-    each prevalence of `grid`, or, without a grid, at all prevalences.
-    """
+    """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
-    of_eta = [] if grid is None else ["eta", *grid.carried]
-    at_eta = grid is not None
+    at_eta, of_eta = grid is not None, [] if grid is None else ["eta", *grid.carried]
     if options.method in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
         rows = table.collect(points, f'method="{options.method}"')
@@ -351,11 +309,7 @@ def build_sample_size_table(
 def build_resolution_table(
     table: InputTable, targets: Sequence[Target], delta: float, bands: BandOptions
 ) -> pl.LazyFrame:
-    """Return the result of `resolution`: `by`, then RESOLUTION_COLUMNS, one row per group and target.
-
-    They tell the rates at the target, the numbers of examples, and the lowest prevalence at which these
-    suffice for `delta`.
-    """
+    """Return the result of `resolution`: `by`, then RESOLUTION_COLUMNS, one row per group and target."""
     # The band of recall / fpr has the ends that the band of precision has at every prevalence.
     points = build_counted_points(table, targets, [point.lr_pos], bands=bands)
     eta = smallest_eta(pl.col("lr_pos_low"), 1 / pl.col("lr_pos_high"), delta=delta)
@@ -382,34 +336,26 @@ def build_counted_points(
 def _fill_given_thresholds(
     points: pl.LazyFrame, targets: Sequence[Target], table: ScoreTable
 ) -> pl.LazyFrame:
-    """Set the thresholds of all points; a target threshold stays as given, though no row may have it.
-
-    A target threshold above all scores meets no row; nothing is flagged there.
-    """
-    least_scores = (target.least_score for target in targets)
-    threshold = pick_by_number(TARGET_NUMBER, least_scores, pl.col(c.SCORE))
+    """Set the thresholds of all points; a target threshold stays as given, though no row may have it."""
+    # A target threshold above all scores meets no row; nothing is flagged there.
+    least = (of.least_score for of in targets)
+    threshold = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col(c.SCORE))
     given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
+    above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
     n_pos, n_neg = class_counts(table)
-    zero = pl.lit(0, dtype=table.count_dtype)
-    above_all = given & pl.col("tp").is_null()
-    no_alerts = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
-    totals = {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}  # null for an empty class
+    there: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+    # Null for an empty class
+    totals = {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}
+    there |= {rate: pl.when(n.is_not_null()).then(0.0).otherwise(rate) for rate, n in totals.items()}
     return points.with_columns(
         threshold.alias("threshold"),
-        *(
-            pl.when(above_all).then(count).otherwise(pl.col(name)).alias(name)
-            for name, count in no_alerts.items()
-        ),
-        *(
-            pl.when(above_all & total.is_not_null()).then(0.0).otherwise(pl.col(name)).alias(name)
-            for name, total in totals.items()
-        ),
+        *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
     )
 
 
 def _lists_scores(table: InputTable) -> bool:
     """Return whether points have thresholds: those of cells with a score."""
-    return isinstance(table, RateTable) and table.score_dtype is not None
+    return isinstance(table, score_table.RateTable) and table.score_dtype is not None
 
 
 def _add_alerts(
@@ -417,16 +363,28 @@ def _add_alerts(
 ) -> pl.LazyFrame:
     """Add alerts, true alerts and missed positives among `per` events, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
-    flagged, *rates = metric_values([point.predicted_positive_rate, point.recall, point.fnr], table)
+    metrics = [point.predicted_positive_rate, point.recall, point.fnr]
+    flagged, *rates = curve_table.metric_values(metrics, table)
     shares = dict(zip(_ALERTS, (flagged, *(pl.col("eta") * rate for rate in rates)), strict=True))
-    named = {metric.name for metric in shown}
-    ends = {
-        f"{name}_{end}": pl.col(f"{c.RESERVED}{name}_{end}")
-        for name in _ALERTS
-        for end in ("low", "high")
-        if f"{c.RESERVED}{name}" in named
-    }
-    return points.with_columns((share * per).alias(name) for name, share in (shares | ends).items())
+    with_ends = [name for name in _ALERTS if f"{c.RESERVED}{name}" in {of.name for of in shown}]
+    ends = [f"{name}_{end}" for name in with_ends for end in ("low", "high")]
+    shares |= {name: pl.col(f"{c.RESERVED}{name}") for name in ends}
+    return points.with_columns((share * per).alias(name) for name, share in shares.items())
+
+
+def _add_chance(
+    points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
+) -> pl.LazyFrame:
+    """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
+    unlike = score_table.is_field(table) or score_table.has_unlike_examples(table)
+    if unlike or not score_table.counts_negatives(table):
+        return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
+    if score_table.has_unscored(table):
+        rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
+    if not isinstance(table, ScoreTable):  # the last point need not flag all examples
+        rows = build_segments(table, SweepTables(rows, groups), [])
+    found = measure_chance(rows, groups, class_sizes(table), confidence)
+    return points.join(found, on=c.GROUP, how="left", maintain_order="left")
 
 
 def _add_doubts(
@@ -436,34 +394,22 @@ def _add_doubts(
     design: Design,
     targets: Sequence[Target],
 ) -> pl.LazyFrame:
-    """Add `reliable` and `why` to points, and to those that differences are made of ETA_ERROR."""
-    error = pl.lit(0.0)
-    if bands.counts_eta:
-        error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
-    points = points.with_columns(error.alias(c.ETA_ERROR))
-    # Sums over the parts of a field do not tell how full a cell is.
-    known = pl.lit(False) if is_field(table) else pl.col("tp").is_not_null()
-    reliable, why = tell_doubts(_list_doubts(bands, design, targets), known)
-    return points.with_columns(reliable.alias("reliable"), why.alias("why"))
-
-
-def _add_chance(
-    points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
-) -> pl.LazyFrame:
-    """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
-    if is_field(table) or has_unlike_examples(table) or not counts_negatives(table):
-        return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    if has_unscored(table):
-        rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
-    if not isinstance(table, ScoreTable):  # the last point need not flag all examples
-        rows = build_segments(table, SweepTables(rows, groups), [])
-    found = measure_chance(rows, groups, class_sizes(table), confidence)
-    return points.join(found, on=c.GROUP, how="left", maintain_order="left")
-
-
-def _list_doubts(bands: BandOptions, design: Design, targets: Sequence[Target]) -> Doubts:
-    """Return why the intervals of a point may not hold as often as they say."""
-    doubts = _doubt_strata() if bands.stratified else _doubt_cells(design)
+    """Add `reliable` and `why`, whether intervals may not hold as often as they say, and ETA_ERROR."""
+    if bands.stratified:
+        # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
+        # flag that read what labels say would mark the samples that found more than others.
+        n_pos, n_neg, above = pl.col(c.POS_LABELS), pl.col(c.NEG_LABELS), pl.col(c.N_ABOVE).fill_null(0)
+        doubts = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
+        doubts["few labels"] = pl.min_horizontal(above, n_pos + n_neg - above) < _FEW
+        doubts["stratum of one row"] = pl.col(c.N_ALONE) > 0
+    else:
+        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in c.CELLS)
+        if design.varies:  # cells are as full as their rates and effective sizes say
+            recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
+            tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
+        doubts = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
+        if score_table.counts_negatives(table):
+            doubts["few negatives"] = tn < _FEW
     if bands.clustered:
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
         doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
@@ -472,38 +418,10 @@ def _list_doubts(bands: BandOptions, design: Design, targets: Sequence[Target]) 
         doubts["equal scores"] = is_coarse & pl.col(c.IS_MOVING) if bands.moves == "some" else is_coarse
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)
-    return doubts
-
-
-def _doubt_strata() -> dict[str, pl.Expr]:
-    """Return the doubts about labels that were drawn by strata, which do not read what labels say.
-
-    Units of cells allow for what was not found, so intervals hold wherever cells are not full. A flag
-    that read them would mark the samples that found more than others.
-    """
-    above, n_pos, n_neg = (pl.col(name) for name in (c.N_ABOVE, c.POS_LABELS, c.NEG_LABELS))
-    above = above.fill_null(0)
-    return {
-        "few positives": n_pos < _FEW,
-        "few negatives": n_neg < _FEW,
-        "few labels": pl.min_horizontal(above, n_pos + n_neg - above) < _FEW,
-        "stratum of one row": pl.col(c.N_ALONE) > 0,
-    }
-
-
-def _doubt_cells(design: Design) -> dict[str, pl.Expr]:
-    """Return the doubts about cells that are not full.
-
-    Cells of examples that do not count alike are as full as their rates and effective sizes say.
-    """
-    cells = {name: pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")}
-    if design.varies:
-        shares = {"tp": pl.col("recall"), "fn": 1 - pl.col("recall")}
-        shares |= {"fp": pl.col("fpr"), "tn": 1 - pl.col("fpr")}
-        sizes = [*[c.N_POS_EFFECTIVE] * 2, *[c.N_NEG_EFFECTIVE] * 2]
-        cells = {name: of * pl.col(n) for (name, of), n in zip(shares.items(), sizes, strict=True)}
-    return {
-        "few positives": pl.min_horizontal(cells["tp"], cells["fn"]) < _FEW,
-        "few false alerts": cells["fp"] < _FEW,
-        **({"few negatives": cells["tn"] < _FEW} if counts_negatives(design.table) else {}),
-    }
+    # Sums over the parts of a field do not tell how full a cell is.
+    known = pl.lit(False) if score_table.is_field(table) else pl.col("tp").is_not_null()
+    reliable, why = tell_doubts(doubts, known)
+    error = pl.lit(0.0)
+    if bands.counts_eta:
+        error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
+    return points.with_columns(error.alias(c.ETA_ERROR), reliable.alias("reliable"), why.alias("why"))

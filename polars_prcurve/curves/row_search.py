@@ -41,11 +41,9 @@ class RowSearch:
     """The rows of all curves, among which targets choose, and the pairs of group and prevalence."""
 
     table: InputTable
-    rows: pl.LazyFrame
-    """By group and rising ROW_NUMBER."""
+    rows: pl.LazyFrame  # by group and rising ROW_NUMBER
     pairs: pl.LazyFrame
-    has_many_etas: bool
-    """Whether a group may have several prevalences, so that blocks save time."""
+    has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
 
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
         """Return one row per pair and target, with ROW_NUMBER, which is null where no row will do.
@@ -53,13 +51,15 @@ class RowSearch:
         A target that is a frame has one row per threshold of the group.
         """
         requests, of_groups = self._list_requests(targets), list_frame_targets(targets)
-        alike = {n: target for n, target in enumerate(targets) if n not in of_groups}
-        eta_free = {n: target for n, target in alike.items() if not target.depends_on_eta}
-        at_eta = {n: target for n, target in alike.items() if target.depends_on_eta}
-        # At one prevalence a look at every row costs no more than the search for blocks.
-        many = self.has_many_etas
-        in_blocks = {n: target for n, target in at_eta.items() if many and target.changes_once_in_block}
-        others = {n: target for n, target in at_eta.items() if n not in in_blocks}
+        eta_free: dict[int, Target] = {}
+        in_blocks: dict[int, Target] = {}
+        others: dict[int, Target] = {}
+        for number, target in enumerate(targets):
+            if number not in of_groups:
+                # At one prevalence a look at every row costs no more than the search for blocks.
+                has_blocks = self.has_many_etas and target.changes_once_in_block
+                at_eta = in_blocks if has_blocks else others
+                (at_eta if target.depends_on_eta else eta_free)[number] = target
         if eta_free:
             found = self._find_extremes(self.rows, c.GROUP, eta_free)
             requests = requests.join(found, on=c.GROUP, how="left")
@@ -121,10 +121,9 @@ class RowSearch:
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their GROUP, or PAIR, and what promises read."""
         of_pairs = self.pairs.collect_schema().names()
-        read = (LEAST_SCORE, *PROMISE_COLUMNS, *c.ETA_LIMITS)
-        promised = [name for name in read if name in of_pairs]
-        factors = (c.POS_FACTOR, c.NEG_FACTOR, c.IS_OWN_ETA)
-        pairs = self.pairs.select(c.GROUP, c.PAIR, "eta", *factors, *promised)
+        read = (c.GROUP, c.PAIR, "eta", c.POS_FACTOR, c.NEG_FACTOR, c.IS_OWN_ETA)
+        promised = (LEAST_SCORE, *PROMISE_COLUMNS, *c.ETA_LIMITS)
+        pairs = self.pairs.select(*read, *(name for name in promised if name in of_pairs))
         eta_rows = rows.join(pairs, on=on)
         rate = find_greatest_rate(targets.values())
         if set(PROMISE_COLUMNS) <= set(of_pairs) and rate is not None:
@@ -145,11 +144,11 @@ class RowSearch:
     def _name_extremes(self, targets: Mapping[int, Target]) -> dict[str, Extreme]:
         """Return the extremes of targets, by the names of their columns."""
         metric_rows = build_metric_rows(self.table)
-        return {
-            name_extreme(number, name): extreme
-            for number, target in targets.items()
-            for name, extreme in target.list_extremes(metric_rows).items()
-        }
+        named: dict[str, Extreme] = {}
+        for number, target in targets.items():
+            extremes = target.list_extremes(metric_rows)
+            named |= {name_extreme(number, name): extreme for name, extreme in extremes.items()}
+        return named
 
 
 def name_extreme(number: int, name: str) -> str:

@@ -4,7 +4,8 @@
     strata                   -> shares      of positives among the labels of each stratum
     shares                   -> allocation  labels per stratum (Neyman 1934)
 
-`weighed_sample` tells what the labels stand for.
+Once they are labelled, each row stands for the rows of its stratum, as the plan has counted them, over
+its labels in the table. These are counted then: the plan may have been made before the last of them.
 
 Strata are fine near the threshold: on either side each one has three times the rows of the one that is
 nearer. The variance of logit precision is that of `ln recall - ln fpr`, at any prevalence. A row adds to
@@ -20,21 +21,28 @@ say that few are, and could not know of positives that score as negatives do.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_whole_number
-from polars_prcurve.errors import PrcError
+from polars_prcurve.argument_kinds import read_whole_number, refuse_objects
+from polars_prcurve.curves.curve_table import pick_by_number
+from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.inputs import value_checks
+from polars_prcurve.inputs.column_reader import ReadColumn
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 from polars_prcurve.sweep.sweep_table import count_scores
 
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
+if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
+    import numpy as np
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Integers: TypeAlias = "NDArray[np.int64]"
 
 PLAN_COLUMNS = (
     *("stratum", "score_low", "score_high", "n", "n_labelled", "positive_share", "n_next", "weight"),
@@ -42,22 +50,17 @@ PLAN_COLUMNS = (
 LEAST_PER_STRATUM = 50
 """Labels that a stratum gets at least, if it has that many rows and the budget suffices."""
 
-_GROWTH = 3
-"""How many times the rows of a stratum the next one has that is farther off the threshold."""
-
-_MOST_STRATA = 1_000
-"""Half of them are on a side, and floats hold powers of _GROWTH up to 646."""
-
-_IS_ABOVE = f"{c.RESERVED}is_above"
+_GROWTH = 3  # how many times the rows of a stratum the next one has that is farther off the threshold
+_MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _GROWTH up to 646
+SAMPLE_COLUMNS = ("stratum", "weight")
+_READ = ("stratum", "score_low", "score_high", "n")
+_IS_ABOVE, _PLACE, _IN_STRATUM = (f"{c.RESERVED}{name}" for name in ("is_above", "place", "in_stratum"))
 
 
 def build_sampling_plan(
     table: ScoreTable, labelled: ScoreTable | None, *, threshold: Any, budget: int, strata: int
 ) -> pl.LazyFrame:
-    """Return one row per stratum, from the highest scores down: PLAN_COLUMNS.
-
-    `table` holds all rows, and `labelled` those that have a label, if there are any.
-    """
+    """Return one row per stratum, from the highest scores down: PLAN_COLUMNS. `labelled` may be None."""
     budget = read_whole_number("budget=", budget, 0)
     strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
     [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
@@ -68,12 +71,9 @@ def build_sampling_plan(
     else:
         query = query.join(count_scores(labelled), on="score", how="left")
     is_above = (pl.col("score") >= pl.lit(least).first()).fill_null(False)
-    scores = table.collect(
-        query.with_columns(
-            is_above.alias(_IS_ABOVE), (pl.col("n_pos") + pl.col("n_neg")).alias("n_labelled")
-        ).sort("score", descending=True),
-        "sampling_plan",
-    )
+    n_labelled = (pl.col("n_pos") + pl.col("n_neg")).alias("n_labelled")
+    query = query.with_columns(is_above.alias(_IS_ABOVE), n_labelled).sort("score", descending=True)
+    scores = table.collect(query, "sampling_plan")
     if scores[_IS_ABOVE].n_unique() < 2:
         where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
         raise PrcError(
@@ -81,11 +81,11 @@ def build_sampling_plan(
             f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
         )
     cut = _cut_strata(scores, strata)
-    n, n_labelled, n_pos = (cut[name].to_numpy() for name in ("n", "n_labelled", "n_pos"))
-    shares = (n_pos + 0.5) / (n_labelled + 1)
-    total = int(n_labelled.sum()) + min(budget, int((n - n_labelled).sum()))
+    n, labels, n_pos = (cut[name].to_numpy() for name in ("n", "n_labelled", "n_pos"))
+    shares = (n_pos + 0.5) / (labels + 1)
+    total = int(labels.sum()) + min(budget, int((n - labels).sum()))
     deviations = compute_deviations(n, shares, cut[_IS_ABOVE].to_numpy())
-    n_next = allocate_labels(n, deviations, n_labelled, total) - n_labelled
+    n_next = allocate_labels(n, deviations, labels, total) - labels
     drawn = pl.col("n_labelled") + pl.col("n_next")
     return (
         cut.lazy()
@@ -96,18 +96,14 @@ def build_sampling_plan(
 
 
 def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
-    """Return the strata: half of them flagged rows, half the others.
+    """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
+    import numpy as np
 
-    Rows of equal score stay together, so there may be fewer strata.
-    """
     above = scores[_IS_ABOVE].to_numpy()
     n = scores["n"].to_numpy()
-    places = np.concatenate(
-        [
-            -1 - _place_outwards(n[above][::-1], strata // 2)[::-1],
-            _place_outwards(n[~above], strata - strata // 2),
-        ]
-    )
+    flagged = _place_outwards(n[above][::-1], strata // 2)
+    others = _place_outwards(n[~above], strata - strata // 2)
+    places = np.concatenate([-1 - flagged[::-1], others])
     cut = (
         scores.with_columns(pl.Series("stratum", places))
         .group_by("stratum", maintain_order=True)
@@ -123,6 +119,8 @@ def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
 
 def _place_outwards(n: Integers, strata: int) -> Integers:
     """Return the number of the stratum of each score, from 0 at the threshold, by its middle row."""
+    import numpy as np
+
     middle = (np.cumsum(n) - n / 2) / n.sum()
     ends = (_GROWTH ** np.arange(1.0, strata) - 1) / (_GROWTH ** float(strata) - 1)
     places: Integers = np.searchsorted(ends, middle, side="right")
@@ -131,6 +129,8 @@ def _place_outwards(n: Integers, strata: int) -> Integers:
 
 def compute_deviations(n: Integers, shares: Floats, above: NDArray[np.bool_]) -> Floats:
     """Return S of each stratum, from its rows, its share of positives, and whether it is flagged."""
+    import numpy as np
+
     pos, neg = n * shares, n * (1 - shares)
     n_pos, n_neg = pos.sum(), neg.sum()
     recall, fpr = pos[above].sum() / n_pos, neg[above].sum() / n_neg
@@ -146,6 +146,8 @@ def allocate_labels(n: Integers, deviations: Floats, n_labelled: Integers, total
     No stratum has fewer than it has already, nor more than its rows, nor fewer than LEAST_PER_STRATUM.
     If `total` does not allow that, or if nothing is known yet, those that have fewest come first.
     """
+    import numpy as np
+
     least = np.maximum(n_labelled, np.minimum(LEAST_PER_STRATUM, n))
     if least.sum() >= total or n_labelled.sum() == 0:
         return _share_out(np.ones(len(n)), n_labelled, n, total)
@@ -154,6 +156,8 @@ def allocate_labels(n: Integers, deviations: Floats, n_labelled: Integers, total
 
 def _share_out(wanted: Floats, least: Integers, most: Integers, total: int) -> Integers:
     """Return whole numbers in proportion to those wanted, but within bounds, with this sum."""
+    import numpy as np
+
     low, high = 0.0, 1.0
     while np.clip(high * wanted, least, most).sum() < total and high < 1e300:
         high *= 2
@@ -175,3 +179,92 @@ def _share_out(wanted: Floats, least: Integers, most: Integers, total: int) -> I
     while labels.sum() > total:
         labels[np.argmax(labels - least)] -= 1
     return labels
+
+
+# What labels of a plan stand for ----------------------------------------------------------------
+
+
+class Plan(NamedTuple):
+    """The strata of a plan, by rising score."""
+
+    strata: pl.Series
+    lows: pl.Series
+    highs: pl.Series
+    sizes: list[int]
+
+
+def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
+    """Return the strata of a plan for scores of this dtype; raise for a table that is no plan."""
+    if lacking := [name for name in _READ if name not in plan.columns]:
+        raise PrcError(
+            f"plan= takes the table of sampling_plan(), with the columns {list_names(_READ)}; it has no "
+            f"{list_names(lacking)}"
+        )
+    refuse_objects("the plan= frame", plan.schema)
+    plan = plan.select(_READ).sort("score_low")
+    nulls = sum(plan.null_count().row(0))
+    if plan.height == 0 or nulls or not plan["n"].dtype.is_integer():
+        raise PrcError(
+            "plan= takes the table of sampling_plan(), a row per stratum, with whole numbers; got "
+            f"{plan.height} row(s), n of {plan['n'].dtype}, and {nulls} null(s)"
+        )
+    lows, highs = (
+        to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)
+        for name in ("score_low", "score_high")
+    )
+    if (
+        (lows > highs).any()
+        or (lows[1:] <= highs[:-1]).any()
+        or plan["stratum"].n_unique() < plan.height
+    ):
+        raise PrcError("plan= takes strata that are apart, each once; got some that overlap")
+    return Plan(plan["stratum"], lows, highs, plan["n"].to_list())
+
+
+def build_weighed_sample(
+    frame: pl.LazyFrame, score: ReadColumn, label: ReadColumn, plan: Plan, *, drop: bool
+) -> pl.LazyFrame:
+    """Return the rows with a label, in order, with SAMPLE_COLUMNS; `drop` leaves out null scores."""
+    names = frame.collect_schema().names()
+    if both := [name for name in SAMPLE_COLUMNS if name in names]:
+        raise PrcError(f"the table has a column {both[0]!r} already; drop or rename it")
+    if drop:
+        frame = frame.filter(~value_checks.is_missing(score.value, score.dtype))
+    reaches = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
+    place = pl.sum_horizontal(reached.cast(pl.Int64) for reached in reaches) - 1
+    highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
+    frame = frame.with_columns(place.alias(_PLACE)).with_columns(
+        (score.value <= pick_by_number(_PLACE, highs, pl.lit(None))).alias(_IN_STRATUM)
+    )
+    is_labelled = label.value.is_not_null()
+    rows = stop_if_broken(frame, _list_checks(score, is_labelled, plan)).filter(is_labelled)
+    size = pick_by_number(_PLACE, map(pl.lit, plan.sizes), pl.lit(None)).cast(pl.Float64)
+    stratum = pick_by_number(_PLACE, map(pl.lit, plan.strata), pl.lit(None)).cast(plan.strata.dtype)
+    weight = size / pl.len().over(_PLACE).cast(pl.Float64)
+    return rows.select(*map(c.select_column, names), stratum.alias("stratum"), weight.alias("weight"))
+
+
+def _list_checks(score: ReadColumn, is_labelled: pl.Expr, plan: Plan) -> Iterator[Check]:
+    """Yield the checks that each score is in a stratum, and that labels can stand for each stratum."""
+    nan = score.dtype.is_float()
+    yield from value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)
+    beyond = ~pl.col(_IN_STRATUM).fill_null(False)
+    yield Check(
+        beyond.any(),
+        compose_sentence(
+            f"{score.what} is in no stratum of the plan in ",
+            beyond.sum().cast(pl.String),
+            " row(s), such as ",
+            show_value(score.value.filter(beyond).first()),
+            "; make the plan of these rows",
+        ),
+    )
+    for place, (stratum, low, high, size) in enumerate(zip(*plan, strict=True)):
+        name = f"stratum {stratum} of the plan, scores {low} to {high},"
+        n = (is_labelled & (pl.col(_PLACE) == place)).sum()
+        text = f"{name} has {size} row(s) and no label; label as many as its n_next"
+        yield Check(n == 0, compose_sentence(text))
+        many = " label(s); make the plan of these rows"
+        yield Check(
+            n > size, compose_sentence(f"{name} has {size} row(s) and ", n.cast(pl.String), many)
+        )

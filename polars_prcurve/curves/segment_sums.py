@@ -31,7 +31,6 @@ from polars_prcurve.metrics.curve_metric import (
     CurveFacts,
     CurveMetric,
     Rows,
-    Step,
     odds_against,
 )
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
@@ -52,17 +51,11 @@ class CurveSegments(NamedTuple):
     facts: CurveFacts
     make_rows: Callable[[Callable[[str], pl.Expr]], Rows]
     """From a function that finds a column by its name, to what formulas read."""
-    design: bool = False
-    """Whether segments have shares of squared weights, SQUARE_RISE and so on, of their own."""
+    design: bool = False  # whether segments have shares of squared weights, SQUARE_RISE and so on
     has_unscored: bool = False
     """Whether the last segment of a curve may be of examples that were never scored: SCORE is null."""
     of_pair: tuple[str, ...] = ()
     """Columns that formulas read from the pairs, where segments have none; see `read_from_pairs`."""
-
-    @property
-    def pair_columns(self) -> tuple[str, ...]:
-        """The columns of a pair that formulas read."""
-        return (c.GROUP, c.PAIR, "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR, *self.of_pair)
 
     def read_from_pairs(self, *names: str) -> CurveSegments:
         """Return the curves, of which formulas read these columns at each prevalence."""
@@ -79,17 +72,12 @@ class CurveSegments(NamedTuple):
         averaged = {name: m for name, m in named.items() if m.recipe.averages is not None}
         summed = {name: m for name, m in named.items() if m.recipe.averages is None}
         rises = pl.when(pl.col(c.RISE) > 0).then(pl.col(c.FPR_OR_ZERO))
-        least_fpr = (
-            self.segments[False].select(c.GROUP, rises.alias(c.LEAST_FPR)).group_by(c.GROUP).min()
-        )
-        values = pairs.join(least_fpr, on=c.GROUP, how="left")
+        fprs = self.segments[False].select(c.GROUP, rises.alias(c.LEAST_FPR))
+        values = pairs.join(fprs.group_by(c.GROUP).min(), on=c.GROUP, how="left")
         # Metrics that read the same rows by the same key are reduced together, in one pass.
         for on_hull, on_eta in product((False, True), repeat=2):
-            alike = {
-                name: metric
-                for name, metric in summed.items()
-                if (metric.recipe.on_hull, metric.depends_on_eta) == (on_hull, on_eta)
-            }
+            kind = on_hull, on_eta
+            alike = {n: m for n, m in summed.items() if (m.recipe.on_hull, m.depends_on_eta) == kind}
             if alike:
                 key, own = (c.PAIR, pairs) if on_eta else (c.GROUP, None)
                 values = values.join(self._reduce(alike, on_hull, own), on=key, how="left")
@@ -106,11 +94,13 @@ class CurveSegments(NamedTuple):
     ) -> pl.LazyFrame:
         """Return the totals of metrics over segments, by pair, or by group if `pairs` is None."""
         key = c.GROUP if pairs is None else c.PAIR
+        read = (c.GROUP, c.PAIR, "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR, *self.of_pair)
         segments, recipes = self.segments[on_hull], [metric.recipe for metric in metrics.values()]
         if all(recipe.needs == "rises" for recipe in recipes):
             segments = segments.filter(pl.col(c.RISE) > 0)  # other metrics may have asked for more rows
-        first_steps = [recipe.once for recipe in recipes]
-        segments = segments.with_columns(**_bind(first_steps, self.make_rows(pl.col)))
+        rows = self.make_rows(pl.col)
+        once = (recipe.once(rows).items() for recipe in recipes if recipe.once is not None)
+        segments = segments.with_columns(**{name: e for items in once for name, e in items})
         parts = [(segments, False)]
         if any(recipe.has_short_form for recipe in recipes):
             # Logarithms of nearly equal numbers cancel, so short segments have a formula of their own.
@@ -119,10 +109,11 @@ class CurveSegments(NamedTuple):
             parts = [(segments.filter(~short), False), (segments.filter(short), True)]
         terms = []
         for part, is_short in parts:
-            frame = part if pairs is None else part.join(pairs.select(self.pair_columns), on=c.GROUP)
-            rows = replace(self.make_rows(pl.col), short=is_short)
+            frame = part if pairs is None else part.join(pairs.select(read), on=c.GROUP)
+            rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
-                frame = frame.with_columns(**_bind(steps, rows))
+                bound = (step(rows).items() for step in steps if step is not None)
+                frame = frame.with_columns(**{name: e for items in bound for name, e in items})
             found = {n: m.prepare_term(rows) for n, m in metrics.items()}
             if self.has_unscored:
                 found = {n: metrics[n].recipe.leave_out_unscored(term) for n, term in found.items()}
@@ -155,10 +146,7 @@ def number_metrics(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:
 def build_curves(
     table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
 ) -> CurveSegments:
-    """Return the curves of a table, with the rows that the metrics need.
-
-    With `with_last`, also with the last row of each curve.
-    """
+    """Return the curves of a table, with the rows that the metrics need, `with_last` the last ones."""
     rows = build_segments(table, sweep, metrics, with_last=with_last)
     # Used twice or more, and Polars would compute them anew for each use.
     segments = {on: frame.cache() for on, frame in build_hulls(table, rows, metrics).items()}
@@ -189,10 +177,8 @@ def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSe
     checks = late_checks(table, EtaTable(pl.LazyFrame()))
     groups = table.collect(check_at_end(table, found.groups.sort(c.GROUP), *checks), "", n_etas=1)
     rows = table.collect(build_segments(table, found, metrics), "", n_etas=1).lazy()
-    segments = {
-        on: table.collect(frame, "", n_etas=1).lazy()
-        for on, frame in build_hulls(table, rows, metrics).items()
-    }
+    hulls = build_hulls(table, rows, metrics).items()
+    segments = {on: table.collect(frame, "", n_etas=1).lazy() for on, frame in hulls}
     return _assemble_curves(table, groups.lazy(), segments)
 
 
@@ -221,24 +207,14 @@ def build_hulls(
 
 
 def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
-    """Return the vertices of the hull of each GROUP, with recall and fpr, sorted, without the origin.
-
-    A group without negatives has fpr 0, and one without positives has no points.
-    """
+    """Return the vertices of the hull of each GROUP, with recall and fpr, sorted, without the origin."""
     # Whether a point is a vertex depends on which of its neighbours are, so Polars has no expression for
     # the hull: tables become arrays here.
-    points = points.select(c.GROUP, "recall", pl.col(c.FPR_OR_ZERO).alias("fpr")).filter(
-        pl.col("recall") > 0
-    )
+    points = points.select(c.GROUP, "recall", fpr=c.FPR_OR_ZERO).filter(pl.col("recall") > 0)
     origin = points.select(pl.col(c.GROUP).unique(), recall=pl.lit(0.0), fpr=pl.lit(0.0))
     points = pl.concat([origin, points]).unique().sort(c.GROUP, "fpr", "recall")
     vertices = find_vertices(*(points[name].to_numpy() for name in (c.GROUP, "recall", "fpr")))
     return points[vertices].filter(pl.col("recall") > 0)
-
-
-def _bind(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
-    """Return what steps bind, one of each metric; None for a metric with fewer steps."""
-    return {name: e for step in steps if step is not None for name, e in step(rows).items()}
 
 
 def _has_weights(table: InputTable) -> bool:
@@ -249,10 +225,7 @@ def _has_weights(table: InputTable) -> bool:
 def build_segments(
     table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
 ) -> pl.LazyFrame:
-    """Return the rows that the metrics need, each with the end of the segment before it.
-
-    With `with_last`, also the last row of each curve.
-    """
+    """Return the rows that the metrics need, `with_last` the last ones, and where segments start."""
     frame = sweep.rows
     if isinstance(table, ScoreTable):
         # In terms of running sums, so that the filter is moved ahead of all that is made of them.
@@ -266,10 +239,9 @@ def build_segments(
         at_corner = (pl.col("recall") == 1) & (pl.col("fpr") == 1)
         frame = frame.with_columns(at_corner.alias(c.ENDS_GROUP))
         if table.has_counts:
-            sizes = sweep.groups.select(
-                c.GROUP, c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE, c.N_NEG_LOCAL, c.UNSEEN_SHARE
-            )
-            frame = frame.join(sizes, on=c.GROUP, maintain_order="left")
+            sizes = (c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE, c.N_NEG_LOCAL, c.UNSEEN_SHARE)
+            of_group = sweep.groups.select(c.GROUP, *sizes)
+            frame = frame.join(of_group, on=c.GROUP, maintain_order="left")
         rises = pl.col("recall") > pl.col(c.RECALL_BEFORE)
         early = pl.col(c.FPR_BEFORE) == 0
     needs = {metric.recipe.needs for metric in metrics}
@@ -287,9 +259,7 @@ def build_segments(
     if not sweep.design:
         return frame
     # Shares of squared weights; 0 if a group has no negatives.
-    return frame.with_columns(
-        pl.col(c.SQUARE_FPR).fill_null(0.0), pl.col(c.SQUARE_FPR_BEFORE).fill_null(0.0)
-    ).with_columns(
+    return frame.with_columns(pl.col(c.SQUARE_FPR, c.SQUARE_FPR_BEFORE).fill_null(0.0)).with_columns(
         (pl.col(c.SQUARE_RECALL) - pl.col(c.SQUARE_RECALL_BEFORE)).alias(c.SQUARE_RISE),
         (pl.col(c.SQUARE_FPR) - pl.col(c.SQUARE_FPR_BEFORE)).alias(c.SQUARE_RUN),
     )
@@ -298,10 +268,7 @@ def build_segments(
 def add_extents(
     segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = (), *, unscored: bool = False
 ) -> pl.LazyFrame:
-    """Add what formulas read of a segment: RISE, RUN, and ENVELOPE if a metric reads it.
-
-    Without negatives there is no fpr; FPR_OR_ZERO is 0 there.
-    """
+    """Add what formulas read of a segment: RISE, RUN, and ENVELOPE if a metric reads it."""
     segments = segments.with_columns(
         pl.col("fpr").fill_null(0.0).alias(c.FPR_OR_ZERO), pl.col(c.FPR_BEFORE).fill_null(0.0)
     )

@@ -39,11 +39,9 @@ from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]
-ROW_NUMBER = f"{c.RESERVED}row"
-"""The number of a row; within a curve it rises with recall."""
+ROW_NUMBER = f"{c.RESERVED}row"  # the number of a row; within a curve it rises with recall
 TARGET_NUMBER = f"{c.RESERVED}turn"
-END = "end"
-"""The name of the extreme that is the score at the other end of a stretch."""
+END = "end"  # the name of the extreme that is the score at the other end of a stretch
 
 
 class ClassSizes(NamedTuple):
@@ -73,15 +71,17 @@ class Extreme(NamedTuple):
         return column.max() if self.is_greatest else column.min()
 
 
+Found: TypeAlias = Callable[[str], pl.Expr]  # a function from the name of an extreme to its value
+
+
 class Search(NamedTuple):
     """How the row of a target is found: from extremes over the rows of a curve."""
 
     extremes: Callable[[Rows], Mapping[str, Extreme]]
-    row: Callable[[Callable[[str], pl.Expr]], pl.Expr]
-    """Return the number of the row from the extremes by name; null where no row meets the target."""
+    row: Callable[[Found], pl.Expr]  # the number of the row; null where no row meets the target
     steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]] = ()
     """Columns that are added first, each step from those before it, and that the extremes may read."""
-    end_row: Callable[[Callable[[str], pl.Expr]], pl.Expr] | None = None
+    end_row: Callable[[Found], pl.Expr] | None = None
     """Return the number of the row at the other end of a stretch, if several promises share one."""
 
 
@@ -93,14 +93,12 @@ class Promise(NamedTuple):
     end: Callable[[Rows], Extreme] | None
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
-    holds_above: bool
-    """Whether the stretch begins at the threshold and rises; otherwise it ends there."""
+    holds_above: bool  # whether the stretch begins at the threshold and rises; otherwise it ends there
     starts: GroupThresholds | None = None
     run_start: str | None = None
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
-    changes_once_in_block: bool = True
-    """Whether, among rows of equal recall, a test goes one way with fpr."""
+    changes_once_in_block: bool = True  # whether, among rows of equal recall, a test goes one way
     n_pos_needed: Needed | None = None
     n_neg_needed: Needed | None = None
 
@@ -110,8 +108,7 @@ class Target:
     """A condition that an operating point must meet, such as recall 0.8."""
 
     criterion: str
-    value: float | pl.Expr | None
-    """The value to reach; None for the best value of a metric."""
+    value: float | pl.Expr | None  # to reach; None for the best value of a metric
     search: Search
     depends_on_eta: bool = False
     least_score: pl.Expr | None = None
@@ -120,15 +117,11 @@ class Target:
     thresholds: GroupThresholds | None = None
     """The thresholds of each group, if they are the target; `value` then reads one, and there may be
     several for a group."""
-    rate: float | None = None
-    """The share of alerts that is allowed, if the target is one."""
-    test: RowTest | None = None
-    """Whether a row meets the target, if each row tells that by itself."""
-    takes_first: bool = False
-    """Whether the first row that passes the test is taken; otherwise it is the last one."""
+    rate: float | None = None  # the share of alerts that is allowed, if the target is one
+    test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
+    takes_first: bool = False  # of the rows that pass the test; otherwise the last one is taken
     promise: Promise | None = None
-    is_joined: bool = False
-    """Whether it is several targets, which are met together."""
+    is_joined: bool = False  # whether it is several targets, which are met together
 
     @property
     def is_found_in_sample(self) -> bool:
@@ -177,13 +170,14 @@ def read_targets(
     """
     given = {name: value for name, value in given.items() if value is not None}
     targets = _build_threshold_targets(table, given.get("threshold"), at_eta=at_eta, one_each=one_each)
-    shares = [name for name in _METRIC_TARGETS if name in given and name != "alerts"]
-    asked = [(name, value) for name in shares for value in _read_values(name, given[name])]
-    targets += [_build_target(name, value, value) for name, value in asked]
-    alerts, per = given.get("alerts"), given.get("per")
-    budgets = [
-        read_number("alerts=", value, "numbers of alerts") for value in _to_list("alerts", alerts)
+    targets += [
+        _build_target(name, value, value)
+        for name in _METRIC_TARGETS
+        if name in given and name != "alerts"
+        for value in _read_values(name, given[name])
     ]
+    alerts, per = _to_list("alerts", given.get("alerts")), given.get("per")
+    budgets = [read_number("alerts=", value, "numbers of alerts") for value in alerts]
     if budgets and per is None:
         raise PrcError("alerts= needs per=, the number of events that the alerts are among")
     events = read_events(per) if budgets else 1.0
@@ -192,12 +186,11 @@ def read_targets(
             raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
     targets += [_build_target("alerts", budget, budget / events) for budget in budgets]
-    best = find_point_metrics(given["maximize"], "maximize=") if "maximize" in given else []
-    targets += map(_build_best_target, best)
+    if "maximize" in given:
+        targets += map(_build_best_target, find_point_metrics(given["maximize"], "maximize="))
     if not targets:
-        taken = (
-            "recall=, fpr=, precision=, alerts=, or maximize=; operating_points takes threshold=, too"
-        )
+        taken = "recall=, fpr=, precision=, alerts=, or maximize="
+        taken += "; operating_points takes threshold=, too"
         taken = taken if at_eta else "pass threshold=, recall= or fpr="
         raise PrcError(f"an operating point needs a target: {taken}")
     return targets
@@ -209,7 +202,7 @@ def _build_threshold_targets(
     """Return a target for each threshold, or one for a frame of thresholds of each group."""
 
     def build(value: float | pl.Expr, least_score: pl.Expr) -> Target:
-        search = choose_last(lambda rows: rows.column(c.SCORE) >= least_score)
+        search = choose_row(lambda rows: rows.column(c.SCORE) >= least_score)
         return Target("threshold", value, search, least_score=least_score)
 
     given = take_frame(given)
@@ -239,7 +232,7 @@ def build_only_point_target(table: RateTable) -> Target:
     )
     sentence = compose_sentence("points are compared one by one, and ", several.cast(pl.String), text)
     table.tallies.checks.append(Check(several > 0, sentence))
-    return Target(_ONLY_POINT, None, choose_last(lambda rows: rows.column(ROW_NUMBER) >= 0))
+    return Target(_ONLY_POINT, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
 
 
 _ONLY_POINT = "the only point"
@@ -255,10 +248,7 @@ class RankingMetric(NamedTuple):
 def read_ranking_metric(
     metric: str | PointMetric | CurveMetric, table: InputTable, *, at_eta: bool = True, **targets: Any
 ) -> RankingMetric:
-    """Return a curve metric, or a point metric with its target.
-
-    A point metric without a target stands for its best value. `at_eta` is as in `read_targets`.
-    """
+    """Return a curve metric, or a point metric with its target; without one, its best value."""
     given = read_one_target(table, **targets, at_eta=at_eta)
     found = find_metric(metric)
     if isinstance(found, PointMetric):
@@ -269,10 +259,7 @@ def read_ranking_metric(
 
 
 def read_one_target(table: InputTable, *, at_eta: bool = True, **targets: Any) -> list[Target]:
-    """Return the target of all arguments in a list, which is empty if there is none.
-
-    Raise if there are several. `at_eta` is as in `read_targets`.
-    """
+    """Return the target of all arguments in a list, empty if there is none; raise for several."""
     check_per_has_alerts(targets.get("alerts"), targets.get("per"))
     no_target = all(value is None for value in targets.values())
     given = [] if no_target else read_targets(table, **targets, at_eta=at_eta, one_each=True)
@@ -290,14 +277,12 @@ def direction_sign(metric: CurveMetric | PointMetric) -> float:
     return 1.0 if metric.direction == "maximize" else -1.0
 
 
-def choose_first(test: RowTest) -> Search:
-    """Return the search for the first row that passes a test."""
-    return Search(lambda rows: {_ROW: number_where(test(rows), rows, greatest=False)}, _read_row)
-
-
-def choose_last(test: RowTest) -> Search:
-    """Return the search for the last row that passes a test."""
-    return Search(lambda rows: {_ROW: number_where(test(rows), rows, greatest=True)}, _read_row)
+def choose_row(test: RowTest, *, first: bool = False) -> Search:
+    """Return the search for the last row that passes a test, or the first."""
+    return Search(
+        lambda rows: {_ROW: number_where(test(rows), rows, greatest=not first)},
+        lambda found: found(_ROW),
+    )
 
 
 def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
@@ -307,12 +292,6 @@ def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
 
 
 _ROW = "row"
-
-
-def _read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
-    return found(_ROW)
-
-
 _METRIC_TARGETS = {
     "recall": (point.recall, False, True),
     "fpr": (point.fpr, True, False),
@@ -327,10 +306,8 @@ _METRIC_TARGETS = {
 
 
 def _build_target(criterion: str, value: float, limit: float) -> Target:
-    """Return the target of a metric that is to be at least a limit, or at most.
-
-    The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
-    """
+    """Return the target of a metric that is to be at least a limit, or at most."""
+    # The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
     metric, at_most, takes_first = _METRIC_TARGETS[criterion]
     compare = is_at_most if at_most else is_at_least
 
@@ -343,7 +320,7 @@ def _build_target(criterion: str, value: float, limit: float) -> Target:
     return Target(
         criterion,
         value,
-        (choose_first if takes_first else choose_last)(passes),
+        choose_row(passes, first=takes_first),
         metric.depends_on_eta,
         rate=limit if metric is point.predicted_positive_rate else None,
         test=passes,
@@ -361,11 +338,9 @@ def _build_best_target(metric: PointMetric) -> Target:
         code = rising_code(value * sign).cast(pl.Int128)
         return {_ROW: Extreme(code * 2**64 - rows.column(ROW_NUMBER))}
 
-    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
-        # The cast keeps the low 64 bits, which are the number, negated.
-        return -found(_ROW).cast(pl.Int64, wrap_numerical=True)
-
-    name, search = f"maximize({metric.name})", Search(find_best, read_row)
+    # The cast keeps the low 64 bits, which are the number, negated.
+    search = Search(find_best, lambda found: -found(_ROW).cast(pl.Int64, wrap_numerical=True))
+    name = f"maximize({metric.name})"
     return Target(name, None, search, metric.depends_on_eta, maximized=metric)
 
 
@@ -380,12 +355,12 @@ def _to_list(name: str, given: Any) -> list[Any]:
 
 def _read_values(name: str, given: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or lifts."""
-    expected, most = "numbers in [0, 1]", 1.0
+    words, most = "numbers in [0, 1]", 1.0
     if name == "lift":
-        expected, most = "numbers of at least 0", sys.float_info.max
+        words, most = "numbers of at least 0", sys.float_info.max
+    values = _to_list(name, given)
     return [
-        read_number(f"{name}=", value, expected, lambda number: 0 <= number <= most)
-        for value in _to_list(name, given)
+        read_number(f"{name}=", value, words, lambda number: 0 <= number <= most) for value in values
     ]
 
 

@@ -14,9 +14,7 @@ from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import PointMetric as PointMetric
 from polars_prcurve.metrics.curve_metric import CurveMetric as CurveMetric
 from polars_prcurve.metrics.point_metrics import *
-from polars_prcurve.metrics.pr_areas import *
-from polars_prcurve.metrics.gain_areas import *
-from polars_prcurve.metrics.roc_areas import *
+from polars_prcurve.metrics.areas import *
 from polars_prcurve.metrics.best_and_at_target import *
 from polars_prcurve.metrics.over_prevalences import *
 # isort: on

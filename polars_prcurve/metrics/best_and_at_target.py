@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import Literal
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number
 from polars_prcurve.float_bits import is_at_least, is_at_most
 from polars_prcurve.metrics.curve_metric import (
     CurveMetric,
+    Finish,
     Fitted,
     Limits,
+    Needs,
     Recipe,
     Rows,
+    Term,
     precision_at,
     require_all_precisions,
     require_both_classes,
@@ -39,14 +43,11 @@ def best(metric: str | PointMetric) -> CurveMetric:
     threshold.
     """
     of = find_point_metric(metric)
+    total: Literal["max", "min"] = "max" if of.higher_is_better() else "min"
+    needs: Needs = "corners" if of.falls_with_fpr else "all"
     return CurveMetric(
         f"best({of.name})",
-        Recipe(
-            lambda rows: rows.value(of),
-            require_positives,
-            total="max" if of.higher_is_better() else "min",
-            needs="corners" if of.falls_with_fpr else "all",
-        ),
+        Recipe(lambda rows: rows.value(of), require_positives, total=total, needs=needs),
         range=of.range,
         direction=of.direction,
         depends_on_eta=of.depends_on_eta,
@@ -54,60 +55,48 @@ def best(metric: str | PointMetric) -> CurveMetric:
     )
 
 
+def _highest_recall(
+    is_met: Term, may_be_met: Term, finish: Finish, at_fpr: float | None = None
+) -> Recipe:
+    """Return the recipe of the highest recall where a test is met, or may be met by finer scores."""
+
+    def term(rows: Rows) -> Cell:
+        return choose_where(is_met(rows), rows.recall, 0.0)
+
+    def most(rows: Rows) -> Cell:
+        return choose_where(may_be_met(rows), rows.recall, 0.0)
+
+    limits = Limits(term, most)
+    return Recipe(term, finish, total="max", below="zero", ends_only=True, at_fpr=at_fpr, limits=limits)
+
+
 @declare_factory
 def recall_at_precision(precision: float) -> CurveMetric:
     """The highest recall among thresholds of at least this precision; 0 if there is none."""
     precision = read_number("precision", precision, "a number in [0, 1]", lambda share: 0 <= share <= 1)
 
-    def is_enough(rows: Rows) -> Cell:
+    def is_met(rows: Rows) -> Cell:
         return is_at_least(rows.value(precision_of_rows), precision)
 
-    def term(rows: Rows) -> Cell:
-        return choose_where(is_enough(rows), rows.recall, 0.0)
-
-    def most(rows: Rows) -> Cell:
+    def may_be_met(rows: Rows) -> Cell:
         at_corner = precision_at(rows.recall, _least_fpr(rows), rows.odds)
-        return choose_where(is_enough(rows) | is_at_least(at_corner, precision), rows.recall, 0.0)
+        return is_met(rows) | is_at_least(at_corner, precision)
 
-    return CurveMetric(
-        f"recall_at_precision({precision:g})",
-        Recipe(
-            term,
-            require_all_precisions,
-            total="max",
-            below="zero",
-            ends_only=True,
-            limits=Limits(term, most),
-        ),
-        source="recall",
-    )
+    recipe = _highest_recall(is_met, may_be_met, require_all_precisions)
+    return CurveMetric(f"recall_at_precision({precision:g})", recipe, source="recall")
 
 
 @declare_factory
 def recall_at_fpr(fpr: float) -> CurveMetric:
     """The highest recall among thresholds of at most this fpr; 0 if there is none."""
     fpr = read_number("fpr", fpr, "a number in [0, 1]", lambda share: 0 <= share <= 1)
-
-    def term(rows: Rows) -> Cell:
-        return choose_where(is_at_most(rows.fpr, fpr), rows.recall, 0.0)
-
-    def most(rows: Rows) -> Cell:
-        return choose_where(is_at_most(rows.fpr_before, fpr), rows.recall, 0.0)
-
-    return CurveMetric(
-        f"recall_at_fpr({fpr:g})",
-        Recipe(
-            term,
-            require_both_classes,
-            total="max",
-            below="zero",
-            ends_only=True,
-            at_fpr=fpr,
-            limits=Limits(term, most),
-        ),
-        depends_on_eta=False,
-        source="recall",
+    recipe = _highest_recall(
+        lambda rows: is_at_most(rows.fpr, fpr),
+        lambda rows: is_at_most(rows.fpr_before, fpr),
+        require_both_classes,
+        at_fpr=fpr,
     )
+    return CurveMetric(f"recall_at_fpr({fpr:g})", recipe, depends_on_eta=False, source="recall")
 
 
 @declare_factory

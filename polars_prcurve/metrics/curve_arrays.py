@@ -25,11 +25,9 @@ if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
 class CurveArrays:
     """The segments of a curve with positives: the columns of a table of segments, as arrays."""
 
-    columns: dict[str, Array]
-    """The columns by name; `fpr` is NaN without negatives."""
+    columns: dict[str, Array]  # the columns by name; `fpr` is NaN without negatives
     has_negatives: bool
-    least_fpr: float
-    """The least fpr of the points at which recall rises; 0 without negatives."""
+    least_fpr: float  # the least fpr of the points at which recall rises; 0 without negatives
 
     def select_rises(self) -> CurveArrays:
         """Return the segments on which recall rises."""
@@ -68,31 +66,22 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
         inside = (values >= 0) & (values <= 1)
         if not (inside.all() or np.isnan(values).all()):
             raise PrcError(f"{name} must lie in [0, 1]; got {values[~inside][0]}; {_HINT}")
-    points = rates["recall"], rates["fpr"]
-    if len(points[0]) != len(points[1]):
-        raise PrcError(
-            f"recall and fpr take one number per point; got {len(points[0])} and {len(points[1])}"
-        )
-    if len(points[0]) == 0 or np.isnan(points[0][0]):
+    recall, fpr = rates["recall"], rates["fpr"]
+    if len(recall) != len(fpr):
+        raise PrcError(f"recall and fpr take one number per point; got {len(recall)} and {len(fpr)}")
+    if len(recall) == 0 or np.isnan(recall[0]):
         return None
-    has_negatives = not math.isnan(points[1][0])
-    return _build_segments(*_complete_points(*points, has_negatives), has_negatives)
-
-
-def _complete_points(recall: Array, fpr: Array, has_negatives: bool) -> tuple[Array, Array]:
-    """Return the points by rising fpr and recall, up to (1, 1); raise if recall falls."""
-    import numpy as np
-
-    across = fpr if has_negatives else np.zeros(len(recall))
-    if (np.diff(recall) < 0).any() or (np.diff(across) < 0).any():
-        order = np.lexsort((recall, across))
-        recall, across = recall[order], across[order]
+    has_negatives = not math.isnan(fpr[0])
+    fpr = fpr if has_negatives else np.zeros(len(recall))
+    if (np.diff(recall) < 0).any() or (np.diff(fpr) < 0).any():
+        order = np.lexsort((recall, fpr))
+        recall, fpr = recall[order], fpr[order]
         if falls := int((np.diff(recall) < 0).sum()):
             raise PrcError(f"recall falls while fpr rises, at {falls} point(s); {_HINT}")
     end = 1.0 if has_negatives else 0.0
-    if recall[-1] < 1 or across[-1] < end:
-        recall, across = np.append(recall, 1.0), np.append(across, end)
-    return recall, across
+    if recall[-1] < 1 or fpr[-1] < end:
+        recall, fpr = np.append(recall, 1.0), np.append(fpr, end)
+    return _build_segments(recall, fpr, has_negatives)
 
 
 def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArrays:
@@ -139,10 +128,8 @@ def find_vertices(group: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.
 
 
 def add_shares(terms: Array) -> float:
-    """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE.
-
-    It is rounded once, as that of a table is, so that the order of the terms does not matter.
-    """
+    """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE."""
+    # It is rounded once, as that of a table is, so that the order of the terms does not matter.
     import numpy as np
 
     whole = np.trunc(terms * SHARE_SCALE)

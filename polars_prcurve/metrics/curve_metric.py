@@ -38,12 +38,15 @@ if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
 
 CURVE_METRICS: dict[str, CurveMetric] = {}
 """Every curve metric that a string may name, by that name, in the order of declaration."""
-
 LEAST_ETA = 2.0**-69
 """The least prevalence at which sums of shares still differ from those at prevalence 0."""
-
 SHORT = 0.006
 """A segment is short if recall and fpr both grow along it by at most this share of their start."""
+
+
+def _read(name: str) -> property:
+    """Return the property of rows that is their column of this name."""
+    return property(lambda rows: rows.column(name))
 
 
 @dataclass(frozen=True)
@@ -53,59 +56,25 @@ class Rows:
     column: Callable[[str], Cell]
     """A function from a name to the column of that name, or to what a step has bound to it."""
     eta: Cell
-    value: Callable[[PointMetric], Cell]
-    """A function from a point metric to its value at each row, null where undefined."""
-    short: bool = False
-    """Whether all segments are short; see SHORT."""
+    value: Callable[[PointMetric], Cell]  # a point metric at each row, null where undefined
+    short: bool = False  # whether all segments are short; see SHORT
     has_unscored: bool = False
     """Whether a last row may be of examples that were never scored: SCORE is null."""
-    unit: float = 1.0
-    """A factor of every rise; see `CurveMetric.prepare_term`."""
+    unit: float = 1.0  # a factor of every rise; see `CurveMetric.prepare_term`
 
-    @property
-    def recall(self) -> Cell:
-        """Recall at this row, where the segment ends."""
-        return self.column("recall")
-
-    @property
-    def fpr(self) -> Cell:
-        """The fpr at this row, where the segment ends; 0 in a curve without negatives."""
-        return self.column(c.FPR_OR_ZERO)
-
-    @property
-    def recall_before(self) -> Cell:
-        """Recall where the segment starts."""
-        return self.column(c.RECALL_BEFORE)
-
-    @property
-    def fpr_before(self) -> Cell:
-        """The fpr where the segment starts."""
-        return self.column(c.FPR_BEFORE)
+    recall = _read("recall")  # where the segment ends
+    fpr = _read(c.FPR_OR_ZERO)  # where the segment ends; 0 in a curve without negatives
+    recall_before = _read(c.RECALL_BEFORE)  # where the segment starts
+    fpr_before = _read(c.FPR_BEFORE)
+    run = _read(c.RUN)  # the step in fpr from `fpr_before` to `fpr`
+    odds = _read(c.ODDS)  # the negatives per positive, (1 - eta) / eta
+    ratio = _read(c.FPR_RECALL_RATIO)  # fpr / recall, which is computed once for all prevalences
+    envelope = _read(c.ENVELOPE)  # the least ratio of this row and the rows of lower threshold
 
     @property
     def rise(self) -> Cell:
         """The step in recall from `recall_before` to `recall`, times `unit`."""
         return self.column(c.RISE) if self.unit == 1 else self.column(c.RISE) * self.unit
-
-    @property
-    def run(self) -> Cell:
-        """The step in fpr from `fpr_before` to `fpr`."""
-        return self.column(c.RUN)
-
-    @property
-    def odds(self) -> Cell:
-        """The negatives per positive, `(1 - eta) / eta`."""
-        return self.column(c.ODDS)
-
-    @property
-    def ratio(self) -> Cell:
-        """The ratio `fpr / recall`, which is computed once for all prevalences."""
-        return self.column(c.FPR_RECALL_RATIO)
-
-    @property
-    def envelope(self) -> Cell:
-        """The least `fpr / recall` of this row and the rows of lower threshold."""
-        return self.column(c.ENVELOPE)
 
 
 class CurveFacts(NamedTuple):
@@ -114,12 +83,9 @@ class CurveFacts(NamedTuple):
     eta: Cell
     has_positives: Cell
     has_negatives: Cell
-    least_fpr: Cell
-    """The least fpr of the rows on which recall rises."""
-    n_pos: Cell
-    """The number of positives; None if examples have weights, or if only rates are known."""
+    least_fpr: Cell  # of the rows on which recall rises
+    n_pos: Cell  # None if examples have weights, or if only rates are known
     n_neg: Cell
-    """The number of negatives; None as `n_pos` is."""
 
 
 class Average(NamedTuple):
@@ -144,55 +110,40 @@ class Average(NamedTuple):
         return math.nan if np.isnan(values).any() else min(max(mean, low), high)
 
 
-Term: TypeAlias = Callable[[Rows], Cell]
-"""A function from the rows to the contribution of each."""
-
+Term: TypeAlias = Callable[[Rows], Cell]  # from the rows to the contribution of each
 Step: TypeAlias = Callable[[Rows], dict[str, Cell]]
 """A function from the rows to expressions by name, which later functions read by `rows.column(name)`."""
-
-
-Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]
-"""A function from the total of a curve to the value of the metric."""
+Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]  # from the total of a curve to the metric
 
 
 class Influence(NamedTuple):
     """The influence of an example on the estimate, up to a constant; see `uncertainty.influence`."""
 
-    positive: Term
-    """The influence of a positive that has the score of the row."""
-    negative: Term
-    """The influence of a negative that has the score of the row."""
-    between: Term
-    """The influence of a negative in the gap, with a score below that of the row before, and above that
-    of this row."""
+    positive: Term  # of a positive that has the score of the row
+    negative: Term  # of a negative that has the score of the row
+    between: Term  # of a negative in the gap, with a score between those of the row before and this row
     sums: Step
     """Expressions by name, whose sums over all rows above the three terms read under that name."""
-    ddof: int
-    """The number that is subtracted from the size of a class before its variance is divided by it."""
+    ddof: int  # is subtracted from the size of a class before its variance is divided by it
 
 
 class Fitted(NamedTuple):
     """The contribution of a node of a fitted curve; see `curves.binormal`."""
 
     term: Term
-    steps: tuple[Step, ...] = ()
-    """The steps that are made before the term."""
+    steps: tuple[Step, ...] = ()  # that are made before the term
 
 
 class Limits(NamedTuple):
-    """The contribution of a row to the least and to the greatest value of an area, if examples of equal
-    score have an order that is not known.
+    """The terms of the least and of the greatest area, if the order of equal scores is not known."""
 
-    Some order puts all negatives of a score first, and another one all positives. The ROC curve of any
-    order lies between the two: the corners below and above a segment.
-    """
-
+    # Some order puts all negatives of a score first, and another one all positives. The ROC curve of any
+    # order lies between the two: the corners below and above a segment.
     low: Term
     high: Term
 
 
-Needs: TypeAlias = Literal["rises", "corners", "all"]
-"""The rows that a metric needs; see `Recipe.needs`."""
+Needs: TypeAlias = Literal["rises", "corners", "all"]  # see `Recipe.needs`
 
 
 @dataclass(frozen=True)
@@ -217,21 +168,14 @@ class Recipe:
     term: Term
     """The contribution of a row. Terms that are added are shares: their sum is at most 1, and they are
     cut to multiples of 2**-118."""
-    finish: Finish = lambda total, facts: total
-    """The value of the metric from the total; NaN where the metric is undefined."""
-    total: Literal["sum", "max", "min"] = "sum"
-    """The function that makes one number of the terms of a curve."""
-    steps: tuple[Step, ...] = ()
-    """Expressions that are bound to names before the term, one step after another."""
-    reads_envelope: bool = False
-    """Whether the formula reads `Rows.envelope`."""
-    reads_half_positive: bool = False
-    """Whether the formula reads the column HALF_POSITIVE."""
-    on_hull: bool = False
-    """Whether the rows are the vertices of the convex hull of the ROC curve."""
+    finish: Finish = lambda total, facts: total  # the value from the total; NaN where it is undefined
+    total: Literal["sum", "max", "min"] = "sum"  # makes one number of the terms of a curve
+    steps: tuple[Step, ...] = ()  # what is bound to names before the term, one step after another
+    reads_envelope: bool = False  # whether the formula reads `Rows.envelope`
+    reads_half_positive: bool = False  # whether the formula reads the column HALF_POSITIVE
+    on_hull: bool = False  # whether the rows are the vertices of the convex hull of the ROC curve
     averages: Average | None = None
     """The mean, if the metric is a weighted mean of another metric; its own term is unused then."""
-
     below: Literal["nothing", "zero", "ties"] = "nothing"
     """What the examples below all scores are to the metric, which no threshold flags: nothing, a row of
     value 0, or ties at one more score, as in areas over pairs."""
@@ -240,18 +184,15 @@ class Recipe:
     needs: Needs = "rises"
     """The rows that matter: "rises" for the rows on which recall rises; "corners" for these and the rows
     before the first false positive, without which much is undefined at eta = 0; "all" for all rows."""
-    ends_only: bool = False
-    """Whether the formula reads neither `Rows.fpr_before` nor `Rows.run`."""
-    by_rise: bool = False
-    """Whether the term is `Rows.rise` times something that does not read `Rows.rise`."""
+    ends_only: bool = False  # whether the formula reads neither `Rows.fpr_before` nor `Rows.run`
+    by_rise: bool = False  # whether the term is `Rows.rise` times something that does not read it
     once: Step | None = None
     """A first step that reads neither eta nor odds, so that it is made once for all prevalences."""
     has_short_form: bool = False
     """Whether the formula is shorter, with the same values, where `Rows.short` is true."""
 
     # More methods
-    influence: Influence | None = None
-    """The influence of an example on the estimate."""
+    influence: Influence | None = None  # of an example on the estimate
     helpers: Mapping[str, CurveMetric] = field(default_factory=dict)
     """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
     metric with one false positive more at every threshold, and `hopeful` its mean over the positives
@@ -259,12 +200,9 @@ class Recipe:
     least_if_perfect: Callable[[pl.Expr, pl.Expr, float], pl.Expr] | None = None
     """A function from the numbers of positives and of negatives, and 1 - confidence, to the lower end of
     the interval where all positives score higher than all negatives."""
-    at_recall: float | None = None
-    """The recall, if the metric is precision at one recall."""
-    at_fpr: float | None = None
-    """The fpr, if the metric is recall at one fpr."""
-    fitted: Fitted | None = None
-    """The contribution of a node of a fitted curve."""
+    at_recall: float | None = None  # the recall, if the metric is precision at one recall
+    at_fpr: float | None = None  # the fpr, if the metric is recall at one fpr
+    fitted: Fitted | None = None  # the contribution of a node of a fitted curve
     limits: Limits | None = None
     """The terms of the least and the greatest value, if scores are coarse. They share `total` and
     `finish` with the metric, so `finish` must not fall while the total grows."""
@@ -353,29 +291,24 @@ class CurveMetric(Metric):
             curve = curve.build_hull()
         if recipe.needs == "rises":
             curve = curve.select_rises()
-        return np.array([self._compute_value(curve, eta) for eta in etas])
+        columns = curve.columns
+        reducers: dict[str, Callable[[Array], float]]
+        reducers = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
+        values = []
+        for eta in etas:
+            at_eta = {**curve.columns, c.ODDS: odds_against(eta)}
 
-    def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
-        """Return the value at one prevalence, NaN where undefined."""
-        import numpy as np
+            def value(metric: PointMetric, eta: np.float64 = eta) -> Cell:
+                return metric.from_curve(columns["recall"], columns["fpr"], eta)
 
-        columns = {**curve.columns, c.ODDS: odds_against(eta)}
-
-        def value(metric: PointMetric) -> Array:
-            return metric.from_curve(columns["recall"], columns["fpr"], eta)
-
-        rows = Rows(columns.__getitem__, eta, value)
-        for step in self.recipe.all_steps():
-            columns |= step(rows)
-        terms = np.broadcast_to(self.recipe.term(rows), columns[c.RISE].shape)
-        reducers: dict[str, Callable[[Array], float]] = {
-            "sum": add_shares,
-            "max": np.fmax.reduce,
-            "min": np.fmin.reduce,
-        }
-        has_negatives = np.bool_(curve.has_negatives)
-        facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
-        return float(self.recipe.finish(reducers[self.recipe.total](terms), facts))
+            rows = Rows(at_eta.__getitem__, eta, value)
+            for step in recipe.all_steps():
+                at_eta |= step(rows)
+            terms = np.broadcast_to(recipe.term(rows), columns[c.RISE].shape)
+            has_negatives = np.bool_(curve.has_negatives)
+            facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
+            values.append(float(recipe.finish(reducers[recipe.total](terms), facts)))
+        return np.array(values)
 
     def change_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""
@@ -390,17 +323,9 @@ class CurveMetric(Metric):
                 "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
                 f"recall_at_fpr(...); got {self.name}"
             )
+        finish, total, below = self.recipe.finish, self.recipe.total, self.recipe.below
         low, high = (
-            replace(
-                self,
-                recipe=Recipe(
-                    term,
-                    self.recipe.finish,
-                    self.recipe.total,
-                    reads_half_positive=True,
-                    below=self.recipe.below,
-                ),
-            )
+            replace(self, recipe=Recipe(term, finish, total, reads_half_positive=True, below=below))
             for term in self.recipe.limits
         )
         return low, high
@@ -424,18 +349,11 @@ class CurveMetric(Metric):
         return from_whole(total) if self.recipe.total == "sum" else total
 
 
-def declare_curve(
-    *,
-    source: str,
-    range: tuple[float, float] = (0.0, 1.0),
-    direction: str = "maximize",
-    depends_on_eta: bool = True,
-    **recipe: Any,
-) -> Callable[[Term], CurveMetric]:
+def declare_curve(*, source: str, **fields: Any) -> Callable[[Term], CurveMetric]:
     """Return a decorator that makes a term a curve metric of the same name, and declares it.
 
-    The docstring of the function becomes that of the metric. Arguments that are not named here are
-    fields of the `Recipe`. A whole metric is:
+    The docstring of the function becomes that of the metric. Fields are those of the metric, such as
+    `range`, or of its `Recipe`. A whole metric is:
 
         @declare_curve(source="W 2, step sum", finish=require_all_precisions)
         def average_precision(rows: Rows) -> Cell:
@@ -444,37 +362,23 @@ def declare_curve(
     """
 
     def make(term: Term) -> CurveMetric:
-        metric = CurveMetric(
-            term.__name__,
-            Recipe(term, **recipe),
-            range=range,
-            direction=direction,
-            depends_on_eta=depends_on_eta,
-            source=source,
-        )
+        of_metric = {name: fields[name] for name in fields if name not in Recipe.__dataclass_fields__}
+        recipe = Recipe(term, **{name: fields[name] for name in fields if name not in of_metric})
+        metric = CurveMetric(term.__name__, recipe, source=source, **of_metric)
         return declare(metric, term.__doc__, CURVE_METRICS)
 
     return make
 
 
 def declare_like(
-    metric: CurveMetric,
-    *,
-    source: str | None = None,
-    range: tuple[float, float] | None = None,
-    **recipe: Any,
+    metric: CurveMetric, *, source: str = "", range: tuple[float, float] | None = None, **recipe: Any
 ) -> Callable[[Finish], CurveMetric]:
-    """Return a decorator that declares a metric with the terms of another one and its own `finish`.
-
-    Name and docstring are those of the function. Arguments that are not named here are fields of the
-    `Recipe` that differ.
-    """
+    """Return a decorator that declares a metric like another one, with its own `finish` and fields."""
 
     def make(finish: Finish) -> CurveMetric:
         changed = replace(
-            metric,
+            metric.change_recipe(finish=finish, **recipe),
             name=finish.__name__,
-            recipe=replace(metric.recipe, finish=finish, **recipe),
             source=source or metric.source,
             range=range or metric.range,
         )
@@ -497,20 +401,15 @@ def require_both_classes(value: Cell, facts: CurveFacts) -> Cell:
 
 
 def require_one_precision(value: Cell, facts: CurveFacts) -> Cell:
-    """Return the value, or null where no precision is defined.
-
-    Precision needs positives, and negatives except at eta = 1. At eta = 0 one precision may be defined
-    where others are not.
-    """
-    known = facts.has_negatives | (facts.eta == 1)
-    return keep_where(facts.has_positives & known, value)
+    """Return the value, or null where no precision is defined: negatives are needed below eta = 1."""
+    # At eta = 0 one precision may be defined where others are not.
+    return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)), value)
 
 
 def require_all_precisions(value: Cell, facts: CurveFacts) -> Cell:
     """Return the value, or null where a precision is undefined; at eta = 0 it needs false positives."""
     at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
-    known = facts.has_negatives | (facts.eta == 1)
-    return keep_where(facts.has_positives & known & at_0, value)
+    return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)) & at_0, value)
 
 
 # Parts of formulas ----------------------------------------------------------------------------

@@ -15,8 +15,7 @@ if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     from numpy.typing import NDArray
 
 Array: TypeAlias = "NDArray[np.float64]"
-Cell: TypeAlias = Any
-"""A number, a float array or a pl.Expr; formulas use the operations that all have."""
+Cell: TypeAlias = Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
 
 
 def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
@@ -58,3 +57,20 @@ def log1p(value: Cell) -> Cell:
 def keep_where(condition: Cell, value: Cell) -> Cell:
     """Return the value where the condition is true, and undefined elsewhere."""
     return choose_where(condition, value, float("nan"))
+
+
+def atanh_rest(u: Cell, v: Cell) -> Cell:
+    """Return `s = (atanh(v) / v - 1) / v**2`, where `v = u / (2 + u)` and so `2 atanh(v) = log1p(u)`."""
+    # With s the mean of 1 / D is written so that nothing cancels, while a quantity D grows linearly from
+    # D0 to D1, u = (D1 - D0) / D0 and v = (D1 - D0) / (D1 + D0):
+    #     g1(u), the mean of D0 / D,            log1p(u) / u          = (1 - v) (1 + v^2 s)
+    #     g2(u), the mean of t D0 / D for the   (u - log1p(u)) / u^2  = (1 - v) (1 - (1 - v) v s) / 2
+    #     share t of the way, from 0 to 1
+    # The series of atanh is s = 1/3 + v^2/5 + v^4/7 + ...
+    w = v * v
+    small = 0.0
+    for k in range(21, 1, -2):  # what the series leaves out changes v s by less than 1e-16
+        small = 1 / k + w * small
+    exact = (log1p(u) / 2 / v - 1) / w
+    # The difference loses digits as 1 / v**2, so the series takes over while that still costs little.
+    return choose_where(abs(v) < 0.2, small, exact)

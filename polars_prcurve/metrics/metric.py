@@ -18,17 +18,14 @@ from polars_prcurve.errors import PrcError
 M = TypeVar("M", bound="Metric")
 P = ParamSpec("P")
 
-DECLARED: dict[str, Any] = {}
-"""Every metric of this package, and every function that makes one, by name."""
+DECLARED: dict[str, Any] = {}  # every metric of this package, and every function that makes one, by name
 
 
 class Origin(NamedTuple):
     """The way in which a declared metric is made: by its name, or by a function and its arguments."""
 
-    name: str
-    """A key of DECLARED."""
-    arguments: tuple[tuple[str, Any], ...] | None = None
-    """The names and values of arguments; None for a metric without a parameter."""
+    name: str  # a key of DECLARED
+    arguments: tuple[tuple[str, Any], ...] | None = None  # None for a metric without a parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +57,9 @@ class Metric:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._identity() == other._identity()
+        if self.origin is not None or other.origin is not None:
+            return (self.name, self.origin) == (other.name, other.origin)
+        return all(getattr(self, of.name) == getattr(other, of.name) for of in fields(self))
 
     def __hash__(self) -> int:
         return hash((type(self), self.name))
@@ -69,11 +68,6 @@ class Metric:
         if self.origin is None:
             return super().__reduce_ex__(protocol)
         return make_again, (self.origin, self.name)
-
-    def _identity(self) -> tuple[Any, ...]:
-        if self.origin is not None:
-            return self.name, self.origin
-        return tuple(getattr(self, each.name) for each in fields(self))
 
 
 def remember_origin(metric: M, origin: Origin | None, doc: str | None) -> M:

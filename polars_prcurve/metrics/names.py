@@ -54,12 +54,12 @@ def find_curve_metrics(
 
 def find_point_metric(metric: Any) -> PointMetric:
     """Return one point metric from its name or value; raise if there is no such metric."""
-    return _find_metric(metric, "metric= takes a name or a metric", PointMetric)
+    return _find_metric(metric, "metric=", PointMetric, "a name or a metric")
 
 
 def find_curve_metric(metric: Any) -> CurveMetric:
     """Return one curve metric from its name or value; raise if there is no such metric."""
-    return _find_metric(metric, "metric= takes a name or a metric", CurveMetric)
+    return _find_metric(metric, "metric=", CurveMetric, "a name or a metric")
 
 
 def find_metric(metric: Any) -> PointMetric | CurveMetric:
@@ -78,8 +78,7 @@ def parse_metric(text: str) -> Metric | None:
         return None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         return None
-    name = call.func.id
-    if name not in _EXAMPLES:
+    if (name := call.func.id) not in _EXAMPLES:
         return None
     try:
         if call.keywords:
@@ -99,14 +98,10 @@ def format_signature(name: str) -> str:
 
 
 def default_curve_metric(*points: object) -> str:
-    """Return the curve metric that stands for a curve if none is asked for.
-
-    `points` are the arguments that name published points, which are None for a table of scores.
-
-    Between two published points only the line of the ROC curve is known. The area `pr_auc` follows that
-    line, so it does not depend on how many of its points are given. `average_precision` adds up steps,
-    and gets better with each further point.
-    """
+    """Return the curve metric that stands for a curve, of published `points` if one is not None."""
+    # Between two published points only the line of the ROC curve is known. The area `pr_auc` follows
+    # that line, so it does not depend on how many of its points are given. `average_precision` adds up
+    # steps, and gets better with each further point.
     return "average_precision" if all(given is None for given in points) else "pr_auc"
 
 
@@ -118,39 +113,39 @@ def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
 
 def _find_all(metrics: Any, argument: str, kind: type[M], *, takes_target: bool = False) -> list[M]:
     given = read_list(argument, metrics, "names or metrics", single=(str, Metric))
-    expected = f"{argument} takes names or metrics"
-    values = [_find_metric(metric, expected, kind, takes_target=takes_target) for metric in given]
+    values = [_find_metric(metric, argument, kind, takes_target=takes_target) for metric in given]
     if repeats := find_repeats(metric.name for metric in values):
         raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
     return values
 
 
-def _find_metric(given: Any, expected: str, kind: type[M], *, takes_target: bool = False) -> M:
+def _find_metric(
+    given: Any,
+    argument: str,
+    kind: type[M],
+    expected: str = "names or metrics",
+    takes_target: bool = False,
+) -> M:
     """Return the metric of a name or a value; raise if there is none, or if it is of the other kind."""
     metric = _look_up(given, kind) if isinstance(given, str) else given
     if isinstance(metric, kind):
         return metric
-    if isinstance(metric, PointMetric):
-        raise PrcError(_describe_point_metric(metric, takes_target=takes_target))
     if isinstance(metric, CurveMetric):
         raise PrcError(
             f"{metric.name!r} has one value for a whole curve; "
             f"ask for it with .prc.summary(metrics={metric.name!r})"
         )
-    argument, _, words = expected.partition(" takes ")
-    raise refuse_kind(argument, words, given)
-
-
-def _describe_point_metric(metric: PointMetric, *, takes_target: bool = False) -> str:
-    """Return what to write where a point metric was passed for a curve metric."""
+    if not isinstance(metric, PointMetric):
+        raise refuse_kind(argument, expected, given)
     name = metric.name
     best = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
     if takes_target:
         at = "pass the one to take, by threshold= or a target such as recall=0.8"
-        return f"{name!r} has a value at each threshold; {at}{f'; {best}' if best else ''}"
-    at = f".prc.operating_points(recall=0.8, metrics={name!r})"
-    best = f"{best}, and " if best else ""
-    return f"{name!r} has a value at each threshold; {best}{at} has its value at one"
+        at += f"; {best}" if best else ""
+    else:
+        at = f"{best}, and " if best else ""
+        at += f".prc.operating_points(recall=0.8, metrics={name!r}) has its value at one"
+    raise PrcError(f"{name!r} has a value at each threshold; {at}")
 
 
 def _look_up(name: str, kind: type[Metric]) -> Metric:

@@ -17,10 +17,10 @@ from polars_prcurve.metrics.curve_metric import (
     Fitted,
     Recipe,
     Rows,
+    Step,
     require_both_classes,
 )
-from polars_prcurve.metrics.elementwise import Cell, choose_where, log1p
-from polars_prcurve.metrics.inverse_means import bind_growth, mean_of_inverse, mean_of_share
+from polars_prcurve.metrics.elementwise import Cell, atanh_rest, choose_where, log1p, maximum, minimum
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_curve_metric
 
@@ -39,36 +39,56 @@ def integrated_average_precision(
     read_choice("prior=", prior, ("uniform", "log", "logit"))
     low, high = read_pair("low, high", (low, high), "two prevalences")
     _read_exponents("integrated_average_precision", low, high, prior)
-    span, name = high - low, f"{c.RESERVED}{prior}_{low!r}_{high!r}"
+    name = f"{c.RESERVED}{prior}_{low!r}_{high!r}"
+    start, v, rest, s = (f"{name}_{of}" for of in ("start", "v", "rest", "s"))
     odds = math.inf if high == 1 else high / (1 - high)
     odds_low = low / (1 - low)
 
     def term(rows: Rows) -> Cell:
         recall, fpr = rows.recall, rows.fpr
         # With o = eta / (1 - eta), precision is o recall / (o recall + fpr), and its integral over ln o
-        # is ln(o recall + fpr). Over eta the alerts eta recall + (1 - eta) fpr grow linearly.
+        # is ln(o recall + fpr). Over eta the alerts grow linearly; g1 and g2 are those of `atanh_rest`.
         if prior == "logit":
             ratio = (odds - odds_low) * recall / (fpr + odds_low * recall)
             mean = log1p(ratio) * (1 / math.log(odds / odds_low))
         else:
-            factor = recall / rows.column(f"{name}_start")
-            mean = factor * (low * mean_of_inverse(rows, name) + span * mean_of_share(rows, name))
+            of_v, of_rest, of_s = map(rows.column, (v, rest, s))
+            factor, g1 = recall / rows.column(start), of_rest * (1 + of_v * of_v * of_s)
+            g2 = of_rest * (1 - of_rest * of_v * of_s) / 2
+            mean = factor * (low * g1 + (high - low) * g2)
             if prior == "log":
-                mean = factor * (span / math.log(high / low)) * mean_of_inverse(rows, name)
+                mean = factor * ((high - low) / math.log(high / low)) * g1
         return rows.rise * choose_where(fpr == 0, 1.0, mean)
 
-    steps = bind_growth(
-        name,
-        lambda rows: (1 - low) * rows.fpr + low * rows.recall,
-        lambda rows: (1 - high) * rows.fpr + high * rows.recall,
-        lambda rows: span * (rows.recall - rows.fpr),
-    )
+    steps = _bind_alerts(name, low, high)
     return CurveMetric(
         f'integrated_average_precision({low:g}, {high:g}, "{prior}")',
         Recipe(term, require_both_classes, steps=steps, fitted=Fitted(term, steps)),
         depends_on_eta=False,
         source="Landgrebe et al. 2006",
     )
+
+
+def _bind_alerts(name: str, low: float, high: float) -> tuple[Step, ...]:
+    """Return steps that bind v, 1 - v and s of `atanh_rest`, of alerts that grow with prevalence."""
+    names = ("start", "end", "gain", "v", "rest", "s")
+    start, end, gain, v, rest, s = (f"{name}_{of}" for of in names)
+
+    def bind_ends(rows: Rows) -> dict[str, Cell]:
+        at_low, at_high = ((1 - eta) * rows.fpr + eta * rows.recall for eta in (low, high))
+        return {start: at_low, end: at_high, gain: (high - low) * (rows.recall - rows.fpr)}
+
+    def bind_v(rows: Rows) -> dict[str, Cell]:
+        total = rows.column(start) + rows.column(end)
+        return {v: rows.column(gain) / total, rest: 2 * rows.column(start) / total}
+
+    def bind_s(rows: Rows) -> dict[str, Cell]:
+        # s is equal for v and -v. The u of alerts that fall to nearly 0 has lost its digits, and so
+        # growth is measured from the lower end.
+        lower = maximum(minimum(rows.column(start), rows.column(end)), 1e-300)
+        return {s: atanh_rest(abs(rows.column(gain)) / lower, abs(rows.column(v)))}
+
+    return bind_ends, bind_v, bind_s
 
 
 @declare_factory

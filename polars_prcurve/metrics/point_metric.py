@@ -16,8 +16,8 @@ At the own prevalence of a group the formula therefore reads the plain counts: p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import polars as pl
 from polars import selectors
@@ -30,20 +30,12 @@ from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence, guar
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]
-"""A function of tp, fn, fp and tn."""
-
-Point: TypeAlias = tuple[float, float]
-"""Recall and fpr."""
-
-Ties: TypeAlias = Callable[[Point, Point], list[float]]
-"""A function from two points to the odds at which they tie; see `PointMetric.ties`."""
-
-Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-"""The names of cells that are hits, and of cells that are misses."""
-
+Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]  # of tp, fn, fp and tn
+Point: TypeAlias = tuple[float, float]  # recall and fpr
+Ties: TypeAlias = Callable[[Point, Point], list[float]]  # see `PointMetric.ties`
+Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]  # cells that are hits, and misses, by name
 POINT_METRICS: dict[str, PointMetric] = {}
 """Every point metric that a string may name, by that name, in the order of declaration."""
 
@@ -75,34 +67,32 @@ class PointMetric(Metric):
     """
 
     formula: Formula = field(repr=False)
-    falls_with_fpr: bool = field(default=True, kw_only=True)
+    _: KW_ONLY
+    falls_with_fpr: bool = True
     """Whether of two points of equal recall the one of lower fpr is at least as good."""
-    ties: Ties | None = field(default=None, kw_only=True, repr=False)
+    ties: Ties | None = field(default=None, repr=False)
     """A function from two points to the odds `eta / (1 - eta)` at which their values are equal. It
     returns no odds if the values are equal at every prevalence. None means that no equation is known:
     prevalences at which points tie are then searched for."""
-    fixed_eta: float | None = field(default=None, kw_only=True)
+    fixed_eta: float | None = None
     """The prevalence that the metric always takes, whatever eta is, as `balanced_precision` does."""
-    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
     """A function from recall and fpr to the value at eta = 0. It is needed by a formula that divides by
     `tp + fn` or by `tp`: these cells are 0 there, and do not tell recall."""
-    of_rates: Callable[[Cell, Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    of_rates: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
     """A function from recall and fpr to the value, for a metric that is one of the two. Tables hold both
     rates, from exact counts; the formula would compute them again, from counts that are rounded."""
-    if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, repr=False)
     """A function from eta to the value where all examples are flagged. Counts that are scaled to eta
     miss it by a bit, and a target of just that value would find no threshold."""
-
-    share_of: Share | None = field(default=None, kw_only=True)
+    share_of: Share | None = None
     """The cells that are hits and those that are misses, by name, if the value follows from the share of
     hits among both: the formula then has this value with one cell of either kind. Among examples that
     were drawn together such a share is that of independent trials."""
-
-    difference_of: tuple[str, str] | None = field(default=None, kw_only=True)
+    difference_of: tuple[str, str] | None = None
     """The cells whose shares of all examples the value rises with, and falls with, as a weighted
     difference of both. Among examples that were drawn together, shares have no error of a prevalence."""
-
-    is_linear: bool = field(default=False, kw_only=True)
+    is_linear: bool = False
     """Whether the value is a weighted sum of recall and fpr, so that a band adds up distances of the
     value itself, whatever its range is."""
 
@@ -138,21 +128,23 @@ class PointMetric(Metric):
 
     def from_rates(self, recall: Cell, fpr: Cell, eta: Cell) -> Cell:
         """Return the value from rates and a prevalence, undefined as NaN."""
-        return self.from_cells(cells_from_rates(recall, fpr, eta), recall, fpr, eta)
+        cells = eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
+        return self.from_cells(cells, recall, fpr, eta)
 
-    def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Array:
+    def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Cell:
         """Return the value at each point of a curve; fpr is NaN in a curve without negatives."""
-        tp, fn, fp, tn = cells_from_rates(recall, fpr, eta := self.choose_eta(eta))
+        eta = self.choose_eta(eta)
         if eta == 1:  # there are no negatives then, and their rate does not matter
-            fp, tn = 0 * recall, 0 * recall
-        value: Array = self.from_cells((tp, fn, fp, tn), recall, fpr, eta)
-        return value
+            cells = recall, 1 - recall, 0 * recall, 0 * recall
+            return self.from_cells(cells, recall, fpr, eta)
+        return self.from_rates(recall, fpr, eta)
 
     def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
         """Return the value from columns of rates and prevalences, null where undefined."""
-        chosen = self.choose_eta(eta)
-        chosen = chosen if isinstance(chosen, pl.Expr) else pl.lit(chosen)
-        value: pl.Expr = self.from_rates(recall, fpr, chosen)
+        reads_eta = self.depends_on_eta and self.fixed_eta is None
+        value: pl.Expr = self.from_rates(
+            recall, fpr, eta if reads_eta else pl.lit(self.choose_eta(None))
+        )
         return value.fill_nan(None).alias(self.name)
 
     def from_counts(
@@ -162,11 +154,7 @@ class PointMetric(Metric):
         rates: tuple[pl.Expr, pl.Expr],
         eta: pl.Expr,
     ) -> pl.Expr:
-        """Return the value from the counts tp, fn, fp, tn, null where undefined.
-
-        `factors` scale positives and negatives to the proportions of eta, which is not null then; None
-        if the counts have these proportions.
-        """
+        """Return the value from counts, null where undefined; `factors` scale both classes to eta."""
         if self.fixed_eta is not None:
             value: pl.Expr = self.from_rates(*rates, pl.lit(self.fixed_eta))
         else:
@@ -214,11 +202,9 @@ def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> 
     }
     checks = []
     for argument, column in columns.items():
-        outside = (column.is_nan() | ~column.is_between(0, 1)).sum()
-        text = compose_sentence(
-            f"{argument} must lie in [0, 1]; ", outside.cast(pl.String), " value(s) do not"
-        )
-        checks.append(Check(outside > 0, text))
+        n = (column.is_nan() | ~column.is_between(0, 1)).sum()
+        sentence = (f"{argument} must lie in [0, 1]; ", n.cast(pl.String), " value(s) do not")
+        checks.append(Check(n > 0, compose_sentence(*sentence)))
     result: pl.Expr = formula(*columns.values()) + guard(checks)
     return result.fill_nan(None).alias(name)
 
@@ -226,22 +212,9 @@ def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> 
 _RATE_DTYPES = DtypeRule(
     selectors.numeric() | selectors.by_dtype(pl.Null), "; expected numbers in [0, 1]"
 )
-T = TypeVar("T", "NDArray[np.float64]", pl.Expr)
 
 
-def cells_from_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
-    """Return the shares of tp, fn, fp and tn in a population of prevalence eta; they sum to 1."""
-    return eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
-
-
-def declare_point(
-    *,
-    source: str,
-    range: tuple[float, float] = (0.0, 1.0),
-    direction: str = "maximize",
-    depends_on_eta: bool = True,
-    **others: Any,
-) -> Callable[[Formula], PointMetric]:
+def declare_point(*, source: str, **fields: Any) -> Callable[[Formula], PointMetric]:
     """Return a decorator that makes a formula a point metric of the same name, and declares it.
 
     The docstring of the function becomes that of the metric. The arguments are fields of `PointMetric`.
@@ -256,15 +229,7 @@ def declare_point(
     """
 
     def make(formula: Formula) -> PointMetric:
-        metric = PointMetric(
-            formula.__name__,
-            formula,
-            range=range,
-            direction=direction,
-            depends_on_eta=depends_on_eta,
-            source=source,
-            **others,
-        )
+        metric = PointMetric(formula.__name__, formula, source=source, **fields)
         return declare(metric, formula.__doc__, POINT_METRICS)
 
     return make

@@ -82,12 +82,9 @@ def _tie_markedness(a: Point, b: Point) -> list[float]:
     return [*_divide(q, x), *_divide(z, q)]
 
 
-# Limits at eta = 0 -----------------------------------------------------------------------------
-
-# There the cells of the positives are 0, so that a formula is 0/0 although recall tells its limit.
-# Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0, and terms such as
-# `0 * fpr` are 0, and make it undefined without negatives.
-
+# Limits at eta = 0: there the cells of the positives are 0, so that a formula is 0/0 although recall
+# tells its limit. Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0, and
+# terms such as `0 * fpr` are 0, and make it undefined without negatives.
 
 # With a parameter -----------------------------------------------------------------------------
 
@@ -161,11 +158,7 @@ def f_gain(beta: float) -> PointMetric:
 
 @declare_factory
 def point(
-    name: str,
-    formula: Formula,
-    *,
-    range: tuple[float, float] = (-INF, INF),
-    direction: str = "maximize",
+    name: str, formula: Formula, *, range: tuple[float, float] = (-INF, INF), direction: str = "maximize"
 ) -> PointMetric:
     """A metric of your own, from the prevalence-weighted cells `tp, fn, fp, tn`.
 
@@ -186,14 +179,9 @@ def point(
         n = tp + fn + fp + tn
         return formula(tp / n, fn / n, fp / n, tn / n)
 
+    # No equation for `ties` is known of a formula that anyone may write.
     return PointMetric(
-        name,
-        apply_to_shares,
-        range=ends,
-        direction=direction,
-        source="user",
-        falls_with_fpr=False,
-        ties=None,  # none is known of a formula that anyone may write
+        name, apply_to_shares, range=ends, direction=direction, source="user", falls_with_fpr=False
     )
 
 
@@ -275,7 +263,7 @@ def g_mean(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 @declare_point(source="W 4-6", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
 def f1(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The harmonic mean of precision and recall, `f_beta(1)`."""
-    return f_beta(1).formula(tp, fn, fp, tn)
+    return 2 * tp / (2 * tp + fn + fp)
 
 
 @declare_point(source="f1 / (2 - f1)", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))

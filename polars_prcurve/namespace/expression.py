@@ -18,10 +18,10 @@ from polars_prcurve.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.curves.targets import check_per_has_alerts, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column
+from polars_prcurve.metrics.areas import partial_roc_auc_mcclish
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric, find_point_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.metrics.roc_areas import partial_roc_auc_mcclish
 from polars_prcurve.prevalence.prior_shift import shift_prior
 
 if TYPE_CHECKING:

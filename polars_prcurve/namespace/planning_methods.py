@@ -18,8 +18,12 @@ from polars_prcurve.curves.operating_points import (
     build_resolution_table,
     build_sample_size_table,
 )
+from polars_prcurve.curves.sampling_plan import (
+    build_sampling_plan,
+    build_weighed_sample,
+    read_strata,
+)
 from polars_prcurve.curves.targets import read_targets
-from polars_prcurve.curves.weighed_sample import build_weighed_sample, read_strata
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader
 from polars_prcurve.inputs.table_arguments import read_part_labelled, read_parts, read_reference
@@ -344,8 +348,6 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> plan.select("stratum", "score_low", "n", "n_next").rows()
         [(1, 0.85, 150, 32), (2, 0.8, 50, 42), (3, 0.6, 200, 26), (4, 0.0, 600, 0)]
         """
-        from polars_prcurve.curves.sampling_plan import build_sampling_plan
-
         columns = self._ask("sampling_plan", words).columns
         table, labelled = read_part_labelled(self._frame, **columns)
         return run_query(

@@ -28,8 +28,8 @@ from polars_prcurve.curves.segment_sums import (
 )
 from polars_prcurve.inputs import score_table as of_table
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.metrics.areas import roc_auc
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.roc_areas import roc_auc
 from polars_prcurve.normal_distribution import normal_from_student
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.sweep.group_table import SweepTables, class_counts

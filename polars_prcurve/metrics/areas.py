@@ -1,7 +1,7 @@
-"""The areas under the precision-recall curve, their transforms, and the areas of rankings without skill.
+"""The areas under the precision-recall, precision-recall-gain and ROC curve, and transforms of them.
 
 Sources: (W) Williams 2021, (DG) Davis and Goadrich 2006, (R) Richardson et al. 2024, (H) Hoiem et al.
-2012.
+2012, (FK) Flach and Kull 2015, (M) McClish 1989.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Literal
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice
+from polars_prcurve.argument_kinds import read_choice, read_number
 from polars_prcurve.metrics.curve_metric import (
+    LEAST_ETA,
     SHORT,
     CurveFacts,
     CurveMetric,
+    Finish,
     Fitted,
     Influence,
     Limits,
@@ -30,127 +32,23 @@ from polars_prcurve.metrics.curve_metric import (
     odds_against,
     precision_at,
     require_all_precisions,
+    require_both_classes,
     require_one_precision,
 )
-from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, log1p, minimum
-from polars_prcurve.metrics.inverse_means import atanh_rest
+from polars_prcurve.metrics.elementwise import (
+    Cell,
+    atanh_rest,
+    choose_where,
+    keep_where,
+    maximum,
+    minimum,
+)
 from polars_prcurve.metrics.metric import declare_factory
-
-# Areas of rankings without skill: of a random ranking, and of the worst one ---------------------
-
-# All are expressions of the numbers of positives and negatives and of eta, or of the odds
-# `(1 - eta) / eta`, and work in any context.
-
-
-def least_pr_auc(eta: Cell) -> Cell:
-    """Return the least PR AUC, `1 + (1 - eta) / eta * log(1 - eta)` (Boyd et al. 2012)."""
-    # The formula cancels for a small eta. It is the sum of eta**k / (k (k + 1)) over k >= 1.
-    small = 0.0
-    for k in range(8, 0, -1):
-        small = eta * (1 / (k * (k + 1)) + small)
-    large = 1 + (1 - eta) / eta * log1p(-eta)
-    return choose_where(eta < 1e-2, small, choose_where(eta == 1, 1.0, large))
-
-
-def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
-    """Return the average precision of the worst ranking, in which all positives come last.
-
-    It is the mean of `i / (i + a)` over i = 1 .. n_pos, with `a = odds * n_pos`. The first ten terms are
-    added, and the others come from the formula of Euler and Maclaurin: an integral and corrections.
-    """
-    a = odds * n_pos
-    first = sum(
-        (pl.when(n_pos >= i).then(i / (i + a)).otherwise(0.0) for i in range(1, 11)), pl.lit(0.0)
-    )
-    rest = (n_pos - 10).clip(lower_bound=0)
-    low = 10 + a
-    high = low + rest
-    v = rest / (low + high)
-    # The integral is rest - a log1p(rest / low), written so that nothing cancels.
-    area = v * (20 + rest) - 2 * a * v * v * v * atanh_rest(rest / low, v)
-    ends = a * rest / (low * high)  # the summand at the upper end, minus the summand at the lower end
-    bernoulli = {2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132}
-    slopes = sum((b * (a / high**k - a / low**k) for k, b in bernoulli.items()), pl.lit(0.0))
-    mean = (first + area + ends / 2 + slopes) / n_pos
-    return pl.when(odds.is_infinite()).then(0.0).otherwise(mean)
-
-
-# The mean average precision of all rankings, as an integral. The i-th positive of a ranking, with j
-# negatives above it, has precision i / (i + k j), where k = odds P / N. This is the integral of
-# i exp(-s (i + k j)) over s > 0. In a random ranking a positive has a place u, uniform from 0 to 1, and
-# each of the P - 1 other positives and of the N negatives is above it with chance u. With
-# a = 1 - exp(-s) and b = 1 - exp(-k s) the mean over i and j is
-#
-#     integral over u and s of  exp(-s) (1 - u a)^(P-2) (1 - u a + (P-1) u exp(-s)) (1 - u b)^N,
-#
-# in which nothing cancels. Both integrals are sums over nodes of Gauss's rule:
-# - s: beyond s = _REACH / (1 + k) only j = 0 matters, so b is held there. The rest of the integrand is
-#   then a derivative in s, and its integral takes one more node. Below, s is a function of a node that
-#   grows from linear to exponential.
-# - u: nothing is left beyond _REACH / ((P-1) a + N b).
-# Nodes are drawn towards 0. Their numbers and the pull were found by trial, for a relative error below
-# 1e-13.
-_REACH = 36.0
-
-
-@cache
-def _nodes(n: int, pull: float) -> tuple[list[float], list[float]]:
-    """Return `n` nodes between 0 and 1, drawn towards 0 by `pull`, and their weights."""
-    import numpy as np
-
-    t, weights = np.polynomial.legendre.leggauss(n)
-    t = (1 + t) / 2
-    # Of x = t / (1 + pull (1 - t)), which has the slope (1 + pull) / (1 + pull (1 - t))^2.
-    bent = 1 + pull * (1 - t)
-    return (t / bent).tolist(), (weights / 2 * (1 + pull) / bent**2).tolist()
-
-
-def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr) -> pl.Expr:
-    """Return the mean average precision of all orders of n_pos positives and n_neg negatives."""
-    k = odds * n_pos / n_neg
-    least = 15 / (1 + k + n_pos + k * n_neg)
-    growth = (1 + _REACH / (1 + k) / least).log()
-    fields = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "least": least, "growth": growth}
-    # A list of one struct, so that the numbers of each row are combined with all nodes.
-    row = pl.concat_list(pl.struct(value.alias(name) for name, value in fields.items()))
-    mean = row.list.agg(_integrate_u().struct.field("value").sum())
-    return pl.when(k.is_not_null()).then(mean)  # a sum of nulls is 0
-
-
-def _integrate_u() -> pl.Expr:
-    """Return a struct for each node in s, whose field `value` is the integral over u times a weight."""
-    # What is used more than once becomes a field first: Polars would compute it again for each use.
-    places, weights = _nodes(64, 0.15)
-    n_pos, n_neg, k, least, growth = (
-        pl.element().struct.field(name).first() for name in ("n_pos", "n_neg", "k", "least", "growth")
-    )
-    stretch = (pl.lit(pl.Series([*places, 1.0])) * growth).exp()
-    steps = pl.lit(pl.Series([*weights, 0.0])) * growth * least * stretch
-    last = pl.lit(pl.Series([0.0] * len(places) + [1.0]))
-    nodes = pl.struct(P=n_pos, N=n_neg, k=k, s=least * (stretch - 1), step=steps, last=last)
-    s, k = pl.field("s"), pl.field("k")
-    # 1 - exp(-s) without loss for a small s: Polars has no expm1.
-    half_a, half_b = (s / 2).tanh(), (s * k / 2).tanh()
-    nodes = nodes.struct.with_fields(
-        a=2 * half_a / (1 + half_a), b=2 * half_b / (1 + half_b), down=(-s).exp()
-    )
-    steepness = (pl.field("P") - 1) * pl.field("a") + pl.field("N") * pl.field("b")
-    nodes = nodes.struct.with_fields(span=pl.min_horizontal(1.0, _REACH / steepness))
-    total = sum(
-        (_integrand(u) * weight for u, weight in zip(*_nodes(14, 0.7), strict=True)), pl.lit(0.0)
-    )
-    return nodes.struct.with_fields(value=total * pl.field("span") * pl.field("down"))
-
-
-def _integrand(share: float) -> pl.Expr:
-    """Return the integrand at a share of the span of u, without its factor exp(-s)."""
-    others, n_neg, a, b = pl.field("P") - 1, pl.field("N"), pl.field("a"), pl.field("b")
-    u = pl.field("span") * share
-    rest = 1 - u * a
-    chance = ((others - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
-    inner = pl.field("step") * (rest + others * u * pl.field("down"))
-    return chance * (inner + pl.field("last") * rest)
-
+from polars_prcurve.metrics.random_rankings import (
+    least_average_precision,
+    least_pr_auc,
+    mean_random_average_precision,
+)
 
 # Average precision ----------------------------------------------------------------------------
 
@@ -164,15 +62,11 @@ def _integrand(share: float) -> pl.Expr:
 
 
 def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
-    """Return the influences on average precision, of rows that `change` has changed.
-
-    The sums are bound under names that begin with `name`.
-    """
+    """Return the influences on average precision, of changed rows; `name` begins those of sums."""
     of_recall, of_fpr = f"{c.RESERVED}{name}_of_recall", f"{c.RESERVED}{name}_of_fpr"
 
     def bind_sensitivity(given: Rows) -> dict[str, Cell]:
-        """Bind how much the precision of a row moves with recall and with fpr, times the rise."""
-        rows = change(given)
+        rows = change(given)  # how much the precision of a row moves with both rates, times the rise
         alerts = rows.recall + rows.odds * rows.fpr
         lost = rows.rise * (rows.recall / alerts) * (rows.odds * rows.fpr / alerts)
         matters = (rows.rise > 0) & (rows.fpr > 0) & rows.odds.is_finite()
@@ -210,12 +104,6 @@ def _cautious_term(given: Rows) -> Cell:
     return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
 
 
-_CAUTIOUS = CurveMetric(
-    "average precision with one false positive more",
-    Recipe(_cautious_term, influence=_build_influence("cautious", _add_false_positive)),
-)
-
-
 def _hopeful_term(rows: Rows) -> Cell:
     """Return the term of the mean precision of all positives but one, which is above them."""
     share = rows.column(c.UNSEEN_SHARE)
@@ -228,8 +116,16 @@ def _slope_term(rows: Rows) -> Cell:
     return rows.rise * (rows.odds * rows.ratio / alerts) / alerts
 
 
-_SLOPE = CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True))
-_HOPEFUL = CurveMetric("mean precision below one positive more", Recipe(_hopeful_term, ends_only=True))
+_HELPERS = {
+    "cautious": CurveMetric(
+        "average precision with one false positive more",
+        Recipe(_cautious_term, influence=_build_influence("cautious", _add_false_positive)),
+    ),
+    "hopeful": CurveMetric(
+        "mean precision below one positive more", Recipe(_hopeful_term, ends_only=True)
+    ),
+    "slope": CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True)),
+}
 
 
 def _step_term(rows: Rows) -> Cell:
@@ -239,7 +135,7 @@ def _step_term(rows: Rows) -> Cell:
 
 # Limits of coarse scores. While fpr stays, the mean of recall / (recall + odds fpr) from recall x to y
 # is (x + y - 2 a v^2 s) / (x + y + 2 a), with a = odds fpr, v = (y - x) / (x + y + 2 a), and s of
-# `inverse_means`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
+# `atanh_rest`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
 
 
 def _rise_at(rows: Rows, fpr: Cell, shift: Cell = 0.0) -> Cell:
@@ -272,7 +168,7 @@ _SMOOTH_AREA = Fitted(_step_term)
     by_rise=True,
     ends_only=True,
     influence=_build_influence("plain", lambda rows: rows),
-    helpers={"cautious": _CAUTIOUS, "hopeful": _HOPEFUL, "slope": _SLOPE},
+    helpers=_HELPERS,
     fitted=_SMOOTH_AREA,
     limits=_STEP_LIMITS,
 )
@@ -292,7 +188,7 @@ def average_precision_interpolated(rows: Rows) -> Cell:
 # The area by Davis and Goadrich ---------------------------------------------------------------
 
 
-# The mean of precision along a segment follows from g1 and g2 of `inverse_means`. It is
+# The mean of precision along a segment follows from g1 and g2 of `atanh_rest`. It is
 # (1 + w v s) / m, where 1 / m is precision in the middle of the segment, and
 # v = w + rise / (recall_before + recall). The odds come in last:
 #     m = 1 + odds (fpr_before + fpr) / (recall_before + recall)
@@ -424,43 +320,185 @@ def _rescale(area: Cell, least: Cell, facts: CurveFacts) -> Cell:
 # Baselines, for which the rows do not matter --------------------------------------------------
 
 
-def _declare_baseline(source: str) -> Callable[[Callable[[CurveFacts], Cell]], CurveMetric]:
-    """Return a decorator that declares a metric which follows from the class sizes and eta alone."""
-
-    def make(value: Callable[[CurveFacts], Cell]) -> CurveMetric:
-        def finish(_: Cell, facts: CurveFacts) -> Cell:
-            return require_one_precision(value(facts), facts)
-
-        def any_term(rows: Rows) -> Cell:  # a recipe needs one
-            return rows.recall
-
-        any_term.__name__, any_term.__doc__ = value.__name__, value.__doc__
-        declared = declare_curve(
-            source=source, direction="none", finish=finish, total="max", ends_only=True
-        )
-        return declared(any_term)
-
-    return make
+# One row is as good as any, since `finish` leaves out the total.
+_BASELINE = CurveMetric(
+    "baseline", Recipe(lambda rows: rows.recall, total="max", ends_only=True), direction="none"
+)
 
 
-@_declare_baseline("mean over all rankings")
-def random_average_precision(facts: CurveFacts) -> Cell:
+@declare_like(_BASELINE, source="mean over all rankings")
+def random_average_precision(_: Cell, facts: CurveFacts) -> Cell:
     """The mean average precision of all orders of the examples."""
-    if facts.n_pos is None or facts.n_neg is None:
-        return math.nan
-    mean = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
-    return choose_where(facts.eta == 1, 1.0, mean)
+    mean: Cell = math.nan
+    if facts.n_pos is not None and facts.n_neg is not None:
+        mean = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
+        mean = choose_where(facts.eta == 1, 1.0, mean)
+    return require_one_precision(mean, facts)
 
 
-@_declare_baseline("W 2, step sum")
-def worst_average_precision(facts: CurveFacts) -> Cell:
+@declare_like(_BASELINE, source="W 2, step sum")
+def worst_average_precision(_: Cell, facts: CurveFacts) -> Cell:
     """The average precision of a ranking with all negatives before the first positive."""
-    if facts.n_pos is None:
-        return math.nan
-    return least_average_precision(facts.n_pos, odds_against(facts.eta))
+    known = facts.n_pos is not None
+    least = least_average_precision(facts.n_pos, odds_against(facts.eta)) if known else math.nan
+    return require_one_precision(least, facts)
 
 
-@_declare_baseline("Boyd et al. 2012")
-def worst_pr_auc(facts: CurveFacts) -> Cell:
+@declare_like(_BASELINE, source="Boyd et al. 2012")
+def worst_pr_auc(_: Cell, facts: CurveFacts) -> Cell:
     """The area `pr_auc` of a ranking with all negatives before the first positive."""
-    return least_pr_auc(facts.eta)
+    return require_one_precision(least_pr_auc(facts.eta), facts)
+
+
+# Under the precision-recall-gain curve ----------------------------------------------------------
+
+# Recall gain is 0 where recall is eta. So a segment counts from there on, and its width is its step in
+# recall gain, `eta / (1 - eta) * (1 / start - 1 / recall)`.
+
+
+def _require_gains(value: Cell, facts: CurveFacts) -> Cell:
+    """Return the area, or null where it is undefined: at eta = 1, as recall gain, and near eta = 0."""
+    # An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
+    inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
+    area = value / _gain_unit(facts.eta)
+    return keep_where(facts.has_positives & facts.has_negatives & inside, area)
+
+
+def _gain_unit(eta: Cell) -> Cell:
+    """Return the factor that keeps sums of areas between -2**9 and 1, so that they fit."""
+    return maximum(eta, 2.0**-60)
+
+
+_START, _WIDTH = f"{c.RESERVED}gain_start", f"{c.RESERVED}gain_width"
+_GAIN_BEFORE, _GAIN = f"{c.RESERVED}gain_before", f"{c.RESERVED}gain"
+
+
+def _bind_start(rows: Rows) -> dict[str, Cell]:
+    """Bind the recall at which the part of a segment that counts starts, eta or above."""
+    return {_START: maximum(rows.recall_before, rows.eta)}
+
+
+def _bind_ends(rows: Rows) -> dict[str, Cell]:
+    """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
+    eta, start = rows.eta, rows.column(_START)
+    share = (start - rows.recall_before) / rows.rise  # of the segment that does not count
+    fpr = rows.fpr_before + rows.run * share
+    width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
+    return {
+        _WIDTH: choose_where(rows.recall > start, width, 0.0),
+        _GAIN_BEFORE: 1 - fpr / start,
+        _GAIN: 1 - rows.fpr / rows.recall,
+    }
+
+
+@declare_curve(
+    source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=(_bind_start, _bind_ends)
+)
+def auprg(rows: Rows) -> Cell:
+    """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""
+    width = rows.column(_WIDTH)
+    mean = (rows.column(_GAIN_BEFORE) + rows.column(_GAIN)) / 2
+    return choose_where(width > 0, width * mean, 0.0)
+
+
+@declare_curve(source="W 8-9, FK", finish=_require_gains, steps=(_bind_start, _bind_ends))
+def auprg_clipped(rows: Rows) -> Cell:
+    """The area `auprg` with 0 in place of negative precision gains."""
+    width, start, end = map(rows.column, (_WIDTH, _GAIN_BEFORE, _GAIN))
+    high, low = maximum(start, end), minimum(start, end)
+    triangle = high * high / (2 * (high - low))  # the mean gain of a segment that crosses 0
+    mean = choose_where(low >= 0, (start + end) / 2, choose_where(high <= 0, 0.0, triangle))
+    return choose_where(width > 0, width * mean, 0.0)
+
+
+@declare_like(auprg, on_hull=True)
+def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
+    """The area `auprg` of the convex hull of the ROC curve."""
+    return _require_gains(area, facts)
+
+
+# Under the ROC curve, added up along the recall axis ---------------------------------------------
+
+
+# The influence of a positive is the share of negatives below it, and that of a negative the share of
+# positives above it, where ties count by halves (DeLong et al. 1988).
+_INFLUENCE = Influence(
+    lambda rows: -(rows.fpr_before + rows.fpr) / 2,
+    lambda rows: (rows.recall_before + rows.recall) / 2,
+    lambda rows: rows.recall_before,
+    lambda rows: {},
+    ddof=1,
+)
+
+
+def _least_if_perfect(n_pos: pl.Expr, n_neg: pl.Expr, alpha: float) -> pl.Expr:
+    """Return the ROC AUC at which none of the smaller class is on the wrong side with odds of alpha."""
+    # The area A at which A**n is alpha, for n examples of the smaller class.
+    return (math.log(alpha) / pl.min_horizontal(n_pos, n_neg)).exp()
+
+
+@declare_curve(
+    source="R Fig. 4",
+    depends_on_eta=False,
+    finish=require_both_classes,
+    below="ties",
+    influence=_INFLUENCE,
+    least_if_perfect=_least_if_perfect,
+    fitted=Fitted(lambda rows: rows.column(c.BINORMAL_AUC)),
+    limits=Limits(
+        lambda rows: rows.rise * (1 - rows.fpr), lambda rows: rows.rise * (1 - rows.fpr_before)
+    ),
+)
+def roc_auc(rows: Rows) -> Cell:
+    """The share of pairs in which the positive scores higher than the negative; ties count half."""
+    return rows.rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2
+
+
+@declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None)
+def roc_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
+    """The area `roc_auc` of the convex hull of the ROC curve."""
+    return require_both_classes(area, facts)
+
+
+def _build_partial(name: str, limit: float, finish: Finish, range: tuple[float, float]) -> CurveMetric:
+    """Return the area between the curve and a vertical line at an fpr of `limit`, after `finish`."""
+
+    def term(rows: Rows) -> Cell:
+        start, end = limit - rows.fpr_before, limit - rows.fpr
+        # If a segment crosses the line, only its part before the line counts: a triangle.
+        mean = choose_where(end >= 0, (start + end) / 2, start * start / (start - end) / 2)
+        return choose_where(start > 0, rows.rise * mean, 0.0)
+
+    limits = Limits(
+        lambda rows: rows.rise * maximum(limit - rows.fpr, 0.0),
+        lambda rows: rows.rise * maximum(limit - rows.fpr_before, 0.0),
+    )
+    recipe = Recipe(term, finish, below="ties", limits=limits)
+    return CurveMetric(f"{name}({limit:g})", recipe, range=range, depends_on_eta=False, source="M")
+
+
+def _read_max_fpr(max_fpr: float) -> float:
+    return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda limit: 0 < limit <= 1)
+
+
+@declare_factory
+def partial_roc_auc(max_fpr: float) -> CurveMetric:
+    """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
+    limit = _read_max_fpr(max_fpr)
+    return _build_partial("partial_roc_auc", limit, require_both_classes, (0.0, limit))
+
+
+@declare_factory
+def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
+    """The partial area left of `max_fpr`, on a scale of 1/2 for random and 1 for perfect rankings (M).
+
+    scikit-learn's `roc_auc_score(max_fpr=)` returns this value.
+    """
+    limit = _read_max_fpr(max_fpr)
+    random = limit * limit / 2  # the triangle below the diagonal; perfect rankings have all of `limit`
+
+    def finish(area: Cell, facts: CurveFacts) -> Cell:
+        return require_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, facts)
+
+    least = (1 - random / (limit - random)) / 2
+    return _build_partial("partial_roc_auc_mcclish", limit, finish, (least, 1.0))
