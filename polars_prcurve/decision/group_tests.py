@@ -7,7 +7,7 @@ others then share the level that is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ _LEAST_GROUPS = 3
 _MOST_ROWS = 10_000_000
 """Rows, at most, that the groups beside all others have; of more groups nothing is said."""
 _CELL, _SIDE, _GROUP = "cell", "side", "group"
+_COUNTS = ("n_pos", "n_neg")
 
 
 @dataclass(frozen=True)
@@ -32,19 +33,14 @@ class GroupTests:
 
 
 def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
-    """Return how groups of one model stand; None if they cannot be tested.
-
-    Prevalences have to be numbers: groups whose own ones are compared differ by these alone.
-    """
+    """Return how groups of one model stand; None if they cannot be tested."""
     groups, goal = evidence.keys[: evidence.keys.index("eta")], asked.goal
-    rows = evidence.rows
     is_plain = asked.unweighted is None and asked.weighted is None and not asked.takes_apart
-    is_plain = is_plain and not asked.is_published
-    if goal.is_joint or goal.maximized is not None or not is_plain:
+    if goal.is_joint or goal.maximized is not None or not is_plain or asked.is_published:
         return None
-    cases = rows.select(*groups, "eta")
+    cases = evidence.rows.select(*groups, "eta")
     if len(evidence.keys) > len(groups) + 1 or cases.height < _LEAST_GROUPS or asked.eta is None:
-        return None
+        return None  # prevalences have to be numbers: groups with their own ones differ by these alone
     if cases.select(groups).n_unique() < cases.height or cases["eta"].n_unique() > 1:
         return None
     counts: pl.DataFrame = asked.table.counts()
@@ -56,31 +52,36 @@ def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
     counts = counts.join(numbered, on=groups, nulls_equal=True).drop(groups)
     if counts.height * cases.height > _MOST_ROWS:
         return None
-    eta = cases["eta"][0]
-    target = {} if goal.is_of_curve else goal.ask()
+    eta, target = cases["eta"][0], {} if goal.is_of_curve else goal.ask()
     if "alerts" not in target:
         target.pop("per", None)
-    together = asked.open_table(counts)(counts=("n_pos", "n_neg"))
-    value = _read_value(together, goal.merit, eta, target)
+    table = asked.open_table(counts)(counts=_COUNTS)
+    if target:
+        value = table.operating_points(eta, metrics=["precision"], **target)[goal.merit][0]
+    else:
+        value = table.summary(eta, metrics=goal.merit)["value"][0]
     asking = {"eta": eta, "metrics": goal.merit, "paired": False, **target}
     gaps = _find_gaps(asked, counts, range(cases.height), asking)
-    standings = (_name_standing(gaps.get(cell)) for cell in range(cases.height))
-    return GroupTests(tuple(standings), value)
+    named: dict[int, GroupStanding] = {n: "better" if gap > 0 else "worse" for n, gap in gaps.items()}
+    return GroupTests(tuple(named.get(cell, "open") for cell in range(cases.height)), value)
 
 
 def _find_gaps(
     asked: Asked, counts: pl.DataFrame, cells: Iterable[int], asking: Mapping[str, Any]
 ) -> dict[int, float]:
-    """Return how far groups are ahead of all others, of those groups that are told apart from them.
-
-    The level is shared by the groups that no earlier step has told apart (Holm).
-    """
+    """Return how far groups are ahead of all others, of those groups that are told apart from them."""
     gaps: dict[int, float] = {}
     left = [*cells]
+    side = (
+        pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
     while left:
+        # The level is shared by the groups that no earlier step has told apart (Holm).
         level = 1 - (1 - asked.confidence) / len(left)
-        beside = asked.open_table(_stack(counts, left))
-        beside = beside(by=_CELL, model=_SIDE, counts=("n_pos", "n_neg"))
+        each = pl.DataFrame({_CELL: left}, schema={_CELL: pl.Int64})
+        # The counts once for each group, which is one model, and all others are another one.
+        stacked = asked.open_table(counts.join(each, how="cross").with_columns(side.alias(_SIDE)))
+        beside = stacked(by=_CELL, model=_SIDE, counts=_COUNTS)
         told: pl.DataFrame = beside.compare(**asking, confidence=level).filter(pl.col("resolved"))
         gaps |= dict(zip(told[_CELL].to_list(), told["difference"].to_list(), strict=True))
         rest = [cell for cell in left if cell not in gaps]
@@ -88,24 +89,3 @@ def _find_gaps(
             break
         left = rest
     return gaps
-
-
-def _stack(counts: pl.DataFrame, cells: Sequence[int]) -> pl.DataFrame:
-    """Return the counts once for each group, which is one model, and all others are another one."""
-    each = pl.DataFrame({_CELL: cells}, schema={_CELL: pl.Int64})
-    is_here = pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)
-    side = pl.when(is_here).then(pl.lit("a")).otherwise(pl.lit("b"))
-    return counts.join(each, how="cross").with_columns(side.alias(_SIDE))
-
-
-def _name_standing(gap: float | None) -> GroupStanding:
-    return "open" if gap is None else "better" if gap > 0 else "worse"
-
-
-def _read_value(table: Any, merit: str, eta: float, target: Any) -> float | None:
-    if target:
-        found = table.operating_points(eta, metrics=["precision"], **target)
-        value: float | None = found[merit][0]
-        return value
-    area: float | None = table.summary(eta, metrics=merit)["value"][0]
-    return area

@@ -23,16 +23,11 @@ def say_right(shares: Sequence[float]) -> list[str]:
     return [say_points(share) if share < 0.001 else say_share(share)[:-2] for share in shares]
 
 
-def say_alerts_right(precision: Sequence[float]) -> str:
-    """Return a precision, and its interval if there is one, as a clause.
-
-    `67 of 100 alerts are right (54 to 78)`, `1 in 83 alerts is right`.
-    """
-    words, *ends = say_right(precision)
-    span = f" ({' to '.join(ends)})" if ends else ""
-    if 0 < max(precision) < RARELY_RIGHT:
-        return f"{words} alerts is right{span}"
-    return f"{words} of 100 alerts are right{span}"
+def say_alerts_right(precision: Estimate) -> str:
+    """Return `67 of 100 alerts are right (54 to 78)` or `1 in 83 alerts is right`."""
+    words, *ends = say_right(shares := [precision.value, *(precision.span or ())])
+    verb = "alerts is" if 0 < max(shares) < RARELY_RIGHT else "of 100 alerts are"
+    return join_within(f"{words} {verb} right", " to ".join(ends))
 
 
 def say_points(share: float) -> str:
@@ -67,10 +62,9 @@ def say_about(number: float) -> str:
     return say_count(math.ceil(number / scale - 1e-9) * scale)
 
 
-def say_more(needed: float, n: float, what: str = "positives") -> str:
-    """Return how many examples of a class are needed, and how many more that is."""
-    more = max(needed - n, 0)
-    return f"about {say_about(needed)} {what}, {say_about(more)} more"
+def start_sentence(text: str) -> str:
+    """Return the text with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def name_model(candidate: Candidate) -> str:
