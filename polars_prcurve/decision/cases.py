@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.confidence.estimates import Estimate, read_estimate
-from polars_prcurve.decision.evidence import AT_HALF, IS_REVERSED, Asked, Evidence
+from polars_prcurve.decision.evidence import AT_HALF, IS_REVERSED, Asked, Evidence, GroupStanding
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.verdict import Status
+from polars_prcurve.decision.verdict import Status, Verdict
 
-LEAST_OF_CLASS = 10
-"""Examples of a class below which nothing is decided."""
-USEFUL_LIFT = 2.0
-"""How many times as often as by lot alerts of a useful model are right, at least."""
+LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
+USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
 _SURELY = 1.7
 """An interval at 95 % that is so many times as wide misses the truth in fewer than 1 of 1 000 tests."""
-WIDE = 0.5
-"""The width from which on an interval that is not reliable says too little."""
+WIDE = 0.5  # the width from which on an interval that is not reliable says too little
 _WANTS_EXAMPLES = {
     *("few positives", "few negatives", "few false alerts", "few missed positives", "few clusters"),
     *("few points", "few discordant examples", "tail not seen"),
@@ -35,8 +32,7 @@ _WANTS_EXAMPLES = {
 class Candidate:
     """A model in a case: a row of evidence, read."""
 
-    model: Any
-    """None in a table without models."""
+    model: Any  # None in a table without models
     row: Mapping[str, Any]
     goal: Goal
 
@@ -124,16 +120,13 @@ class Candidate:
 class Case:
     """One group at one prevalence."""
 
-    key: Mapping[str, Any]
-    """The values of its group, of `eta`, and of what an eta frame carries."""
+    key: Mapping[str, Any]  # the values of its group, of `eta`, and of what an eta frame carries
     goal: Goal
-    candidates: Sequence[Candidate]
-    """All models: those that meet the targets first, the best first."""
+    candidates: Sequence[Candidate]  # all models: those that meet the targets first, the best first
     n_pos: float
     n_neg: float
     per: float
-    takes_apart: bool
-    """Whether models are compared by their intervals, each of which is of one model."""
+    takes_apart: bool  # whether models are compared by their intervals, each of which is of one model
 
     @property
     def groups(self) -> dict[str, Any]:
@@ -204,6 +197,15 @@ class Case:
         if says_little:
             return "too little data", []
         return "not told apart", [*self.rivals, *self.rivals_that_miss]
+
+
+@dataclass(frozen=True)
+class JudgedCase(Case):
+    """A case, and what is decided there."""
+
+    verdict: Verdict
+    name: str  # its name where all cases stand below each other: `Algeria, 1 in 15`
+    standing: GroupStanding | None  # how its group stands beside all others; None if that is not tested
 
 
 def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:

@@ -4,6 +4,7 @@
     operating_points   what each model does at the targets, with intervals
     ranking            which models may be the best there: one joint statement
     curve              a thin curve of each model, from which everything is drawn
+    compare            which groups of one model are unlike the others: each beside all others
 
 Several targets have to hold together. A model that keeps them all finds as much as it finds at the
 limit of alerts that binds. So a model is behind another one if it surely is at each target that may
@@ -13,9 +14,9 @@ bind.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -27,39 +28,36 @@ from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
 AT_HALF = "precision_at_half"
 """Precision where half of the positives are found, which tells what a whole curve is good for."""
-IS_REVERSED = f"{c.RESERVED}is_reversed"
-"""Whether negatives surely rank above positives."""
-BINDING = f"{c.RESERVED}binding"
-"""The targets that may bind where several have to hold together."""
+IS_REVERSED = f"{c.RESERVED}is_reversed"  # whether negatives surely rank above positives
+BINDING = f"{c.RESERVED}binding"  # the targets that may bind where several have to hold together
 _CURVE_STEPS = 200
+GroupStanding = Literal["worse", "open", "better"]
+_LEAST_GROUPS = 3
+_MOST_ROWS = 10_000_000
+"""Rows, at most, that the groups beside all others have; of more groups nothing is said."""
+_CELL, _SIDE, _GROUP = "cell", "side", "group"
+_COUNTS = ("n_pos", "n_neg")
 
 
 @dataclass(frozen=True)
 class Asked:
     """What is asked: of which table, at which prevalences, for what, and how sure."""
 
-    table: Any
-    """A bound table, whose methods the evidence comes from."""
+    table: Any  # a bound table, whose methods the evidence comes from
     eta: Any
     goal: Goal
     confidence: float
-    model: str | None
-    """The column of models in results; None of a table without models."""
-    open_table: Callable[[pl.DataFrame], Any]
-    """The function that gives another table its methods."""
+    model: str | None  # the column of models in results; None of a table without models
+    open_table: Callable[[pl.DataFrame], Any]  # the function that gives another table its methods
     takes_apart: bool = False
     """Whether models at a target are compared by the intervals of each, without a test of pairs."""
-    dropped: str = ""
-    """How many rows were left out, as a sentence; empty if none was."""
-    unweighted: Any = None
-    """Of rows with weights, the table in which each row counts as one example."""
+    dropped: str = ""  # how many rows were left out, as a sentence; empty if none was
+    unweighted: Any = None  # of rows with weights, the table in which each row counts as one example
     weighted: tuple[Any, Any] | None = None
     """Of a field, its examples with weights that make it one table, and its prevalence: areas and
     rankings are of that."""
-    is_published: bool = False
-    """Whether the table holds points of curves, without examples."""
-    n_groups: int = 1
-    """The number of groups, which share the error of all tests."""
+    is_published: bool = False  # whether the table holds points of curves, without examples
+    n_groups: int = 1  # the number of groups, which share the error of all tests
 
     @property
     def test_level(self) -> float:
@@ -76,19 +74,15 @@ class Asked:
 class Evidence:
     """What a table says: rows of its methods."""
 
-    rows: pl.DataFrame
-    """One row per case, which is a group at a prevalence, and model."""
+    rows: pl.DataFrame  # one row per case, which is a group at a prevalence, and model
     keys: list[str]
     """The columns of a case, which are those before `eta`, `eta`, and what an eta frame carries."""
-    areas: pl.DataFrame
-    """The areas of each model, by `summary`."""
+    areas: pl.DataFrame  # the areas of each model, by `summary`
     sizes: pl.DataFrame
     """The numbers of examples of each class, `n_pos` and `n_neg`, of each group and model."""
     curves: pl.DataFrame
-    per: float
-    """The number of cases among which alerts are counted."""
-    test_level: float
-    """The level of each test of models, and of each against chance."""
+    per: float  # the number of cases among which alerts are counted
+    test_level: float  # the level of each test of models, and of each against chance
 
 
 def collect_evidence(asked: Asked) -> Evidence:
@@ -206,9 +200,15 @@ def _add_leads(asked: Asked, rows: pl.DataFrame, keys: list[str], per: float) ->
         return _lead_by_intervals(asked, rows, keys, per)
     on = [*keys[: keys.index("eta")], "eta", model]
     told = ("behind", "low", "high", "may_be_best")
+    # Models are compared at all targets, but where several have to hold together at those that may bind.
+    goal = asked.goal
+    words: list[str | None] = [None] if goal.is_of_curve else list(goal.targets)
+    if goal.is_joint:
+        binding = set(rows[BINDING].explode()) if BINDING in rows.columns else set()
+        words = [word for word in goal.caps if word in binding] or list(goal.caps)
     ranks = [
         ranked.select(*on[:-1], pl.col("model").alias(model), *told)
-        for word in _list_binding_words(asked, rows)
+        for word in words
         for ranked in _rank_models(asked, rows, on[:-2], word)
     ]
     leads = pl.concat(ranks, how="vertical_relaxed").group_by(on)
@@ -220,17 +220,6 @@ def _add_leads(asked: Asked, rows: pl.DataFrame, keys: list[str], per: float) ->
         pl.col("may_be_best").any(),
     )
     return _join(rows, leads_of_models, on)
-
-
-def _list_binding_words(asked: Asked, rows: pl.DataFrame) -> list[str | None]:
-    """Return the targets at which models are compared: of several, those that may bind."""
-    goal = asked.goal
-    if goal.is_of_curve:
-        return [None]
-    if not goal.is_joint:
-        return list(goal.targets)
-    binding = set(rows[BINDING].explode()) if BINDING in rows.columns else set()
-    return [word for word in goal.caps if word in binding] or list(goal.caps)
 
 
 def _rank_models(
@@ -280,3 +269,77 @@ def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str], per: f
         ~(least > 0).any().alias("may_be_best"),
     )
     return _join(rows, leads, on)
+
+
+# Groups -----------------------------------------------------------------------------------------
+
+# A group and all others have examples of their own, so their errors add up in quadrature (`compare`).
+# All groups are tested at once: by Holm's steps (1979), in which the least likely ones go first, and the
+# others then share the level that is left.
+
+
+@dataclass(frozen=True)
+class GroupTests:
+    """How each group stands beside all others together, in the order of the cases."""
+
+    standings: tuple[GroupStanding, ...]
+    together: float | None  # the value of all groups together, by which models are judged
+
+
+def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
+    """Return how groups of one model stand; None if they cannot be tested."""
+    groups, goal = evidence.keys[: evidence.keys.index("eta")], asked.goal
+    is_plain = asked.unweighted is None and asked.weighted is None and not asked.takes_apart
+    if goal.is_joint or goal.maximized is not None or not is_plain or asked.is_published:
+        return None
+    cases = evidence.rows.select(*groups, "eta")
+    if len(evidence.keys) > len(groups) + 1 or cases.height < _LEAST_GROUPS or asked.eta is None:
+        return None  # prevalences have to be numbers: groups with their own ones differ by these alone
+    if cases.select(groups).n_unique() < cases.height or cases["eta"].n_unique() > 1:
+        return None
+    counts: pl.DataFrame = asked.table.counts()
+    if asked.model is not None:
+        if counts[asked.model].n_unique() > 1:
+            return None
+        counts = counts.drop(asked.model)
+    numbered = cases.select(groups).with_row_index(_GROUP)
+    counts = counts.join(numbered, on=groups, nulls_equal=True).drop(groups)
+    if counts.height * cases.height > _MOST_ROWS:
+        return None
+    eta, target = cases["eta"][0], {} if goal.is_of_curve else goal.ask()
+    if "alerts" not in target:
+        target.pop("per", None)
+    table = asked.open_table(counts)(counts=_COUNTS)
+    if target:
+        value = table.operating_points(eta, metrics=["precision"], **target)[goal.merit][0]
+    else:
+        value = table.summary(eta, metrics=goal.merit)["value"][0]
+    asking = {"eta": eta, "metrics": goal.merit, "paired": False, **target}
+    gaps = _find_gaps(asked, counts, range(cases.height), asking)
+    named: dict[int, GroupStanding] = {n: "better" if gap > 0 else "worse" for n, gap in gaps.items()}
+    return GroupTests(tuple(named.get(cell, "open") for cell in range(cases.height)), value)
+
+
+def _find_gaps(
+    asked: Asked, counts: pl.DataFrame, cells: Iterable[int], asking: Mapping[str, Any]
+) -> dict[int, float]:
+    """Return how far groups are ahead of all others, of those groups that are told apart from them."""
+    gaps: dict[int, float] = {}
+    left = [*cells]
+    side = (
+        pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    while left:
+        # The level is shared by the groups that no earlier step has told apart (Holm).
+        level = 1 - (1 - asked.confidence) / len(left)
+        each = pl.DataFrame({_CELL: left}, schema={_CELL: pl.Int64})
+        # The counts once for each group, which is one model, and all others are another one.
+        stacked = asked.open_table(counts.join(each, how="cross").with_columns(side.alias(_SIDE)))
+        beside = stacked(by=_CELL, model=_SIDE, counts=_COUNTS)
+        told: pl.DataFrame = beside.compare(**asking, confidence=level).filter(pl.col("resolved"))
+        gaps |= dict(zip(told[_CELL].to_list(), told["difference"].to_list(), strict=True))
+        rest = [cell for cell in left if cell not in gaps]
+        if len(rest) == len(left):
+            break
+        left = rest
+    return gaps

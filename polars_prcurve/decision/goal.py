@@ -18,23 +18,18 @@ CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "fdr", "lift")
 """Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
 FLOORS = ("recall", "npv")
 """Targets that limit how many positives may be missed: models are judged by the precision there."""
-_ORDER = (*FLOORS, *CAPS, "threshold", "maximize")
-"""The order in which targets are said."""
+_ORDER = (*FLOORS, *CAPS, "threshold", "maximize")  # the order in which targets are said
 
 
 @dataclass(frozen=True)
 class Goal:
     """What is asked of a model, one number for each target; all of them have to hold together."""
 
-    targets: Mapping[str, Any]
-    """Values by their words, without `per`; empty if whole curves are judged."""
-    merit: str
-    """The column of values by which models are judged."""
-    per: float | None
-    """The number of cases among which alerts are counted; None if it was not said."""
+    targets: Mapping[str, Any]  # values by their words, without `per`; empty if whole curves are judged
+    merit: str  # the column of values by which models are judged
+    per: float | None  # the number of cases among which alerts are counted; None if it was not said
     guarantee: float | None
-    maximized: PointMetric | None = None
-    """The metric whose best value is sought."""
+    maximized: PointMetric | None = None  # the metric whose best value is sought
 
     @property
     def is_of_curve(self) -> bool:

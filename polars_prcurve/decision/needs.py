@@ -7,16 +7,13 @@ from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 from polars_prcurve.confidence.estimates import Estimate
-from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case
-from polars_prcurve.decision.group_tests import GroupTests
+from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case, JudgedCase
 from polars_prcurve.decision.value_words import say_about, say_alerts_right, say_points
 from polars_prcurve.decision.verdict import Status
 from polars_prcurve.number_words import format_count
 
-_MATTERS = 0.1
-"""The difference that matters: 10 of 100 alerts, a tenth of the positives."""
-_KNOWN_TO = 0.05
-"""How far an interval reaches to either side where a value is well known."""
+_MATTERS = 0.1  # the difference that matters: 10 of 100 alerts, a tenth of the positives
+_KNOWN_TO = 0.05  # how far an interval reaches to either side where a value is well known
 _COUNT_MORE = "Most of that doubt is about the prevalence: count more cases where the model will run"
 _TEN = say_points(_MATTERS)
 # A difference d is found four times in five if it is z + 0.84 standard errors: 0.84 farther from 0 than
@@ -164,10 +161,9 @@ def _say_more_data(case: Case, needed: Needed | None) -> str:
     return f"It takes at least {LEAST_OF_CLASS} examples of each class, and mostly many more"
 
 
-def say_group_need(tests: GroupTests, cases: Sequence[Case], confidence: float) -> str:
+def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
     """Return how many positives a group takes to be told apart from the others, if some are not."""
-    open_cases = [case for case, of in zip(cases, tests.standings, strict=True) if of == "open"]
-    halves = [(case.n_pos, _measure_half(case.candidates)) for case in open_cases]
+    halves = [(of.n_pos, _measure_half(of.candidates)) for of in cases if of.standing == "open"]
     known = sorted((n, half) for n, half in halves if half is not None)
     if not known or cases[0].goal.merit not in ("precision", "recall"):
         return ""

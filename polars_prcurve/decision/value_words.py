@@ -9,11 +9,10 @@ from typing import Any
 from polars_prcurve.confidence.estimates import Estimate
 from polars_prcurve.decision.cases import Candidate
 from polars_prcurve.name_words import join_words, name_value
-from polars_prcurve.number_words import say_count, say_eta, say_share
+from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share
 
 MOST_NAMES = 4
-RARELY_RIGHT = 0.02
-"""A precision below which people say how many alerts one right one takes."""
+RARELY_RIGHT = 0.02  # a precision below which people say how many alerts one right one takes
 
 
 def say_right(shares: Sequence[float]) -> list[str]:
@@ -23,11 +22,30 @@ def say_right(shares: Sequence[float]) -> list[str]:
     return [say_points(share) if share < 0.001 else say_share(share)[:-2] for share in shares]
 
 
+def say_precision(precision: Estimate) -> tuple[str, str]:
+    """Return how many alerts are right, and the interval as `54 to 78` or empty, in one unit."""
+    value, *ends = say_right([precision.value, *(precision.span or ())])
+    return value, " to ".join(ends)
+
+
 def say_alerts_right(precision: Estimate) -> str:
     """Return `67 of 100 alerts are right (54 to 78)` or `1 in 83 alerts is right`."""
-    words, *ends = say_right(shares := [precision.value, *(precision.span or ())])
-    verb = "alerts is" if 0 < max(shares) < RARELY_RIGHT else "of 100 alerts are"
-    return join_within(f"{words} {verb} right", " to ".join(ends))
+    value, ends = say_precision(precision)
+    is_rare = 0 < max(precision.value, *(precision.span or (0.0,))) < RARELY_RIGHT
+    return join_within(f"{value} {'alerts is' if is_rare else 'of 100 alerts are'} right", ends)
+
+
+def say_merit(candidate: Candidate) -> tuple[str, str]:
+    """Return the value by which a model is judged, and its interval, in two digits."""
+    merit = candidate.merit
+    return say_within(Estimate(candidate.value, merit.low, merit.high), say_two_digits)
+
+
+def say_found(candidate: Candidate) -> tuple[str, str]:
+    """Return how many positives a model finds, and the interval, unless that is what was asked for."""
+    recall = candidate.read("recall")
+    is_asked = set(candidate.goal.targets) == {"recall"}
+    return say_estimate(recall.value, *((None, None) if is_asked else (recall.low, recall.high)))
 
 
 def say_points(share: float) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from polars_prcurve.confidence.estimates import Estimate
-from polars_prcurve.decision.value_words import RARELY_RIGHT, say_right
+from polars_prcurve.decision.value_words import RARELY_RIGHT, join_within, say_precision
 from polars_prcurve.report.svg import draw_circle, draw_document, name_color
 
 _IN_A_ROW = 10
-_MOST = 200
-"""Icons, at most; of rarer right alerts the first of them are drawn."""
+_MOST = 200  # icons, at most; of rarer right alerts the first of them are drawn
 KINDS = ("right", "likely", "open", "false")
 
 
@@ -46,12 +45,10 @@ def describe_look(kind: str, color: int | None) -> str:
 
 
 def list_icons(precision: Estimate) -> Iterator[str]:
-    """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes.
-
-    Those up to the low end of the interval are right, and those above its high end are false. Between
-    them it is open, below the estimate less so. Where one in more than 50 is right, those between are
-    alerts that may have to be read until one is right.
-    """
+    """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes."""
+    # Those up to the low end of the interval are right, and those above its high end are false. Between
+    # them it is open, below the estimate less so. Where one in more than 50 is right, those between are
+    # alerts that may have to be read until one is right.
     value = float(precision.value)
     low, high = precision.span or (value, value)
     if max(value, high) >= RARELY_RIGHT:
@@ -71,7 +68,6 @@ def list_icons(precision: Estimate) -> Iterator[str]:
 
 def describe_alerts(precision: Estimate) -> str:
     """Return what the icons show in words: `67 (54 to 78) of 100 alerts are right`."""
-    said = say_right([precision.value, *(precision.span or ())])
-    ends = f" ({said[1]} to {said[2]})" if precision.span else ""
     is_rare = max(precision.value, precision.high or 0.0) < RARELY_RIGHT
-    return f"{said[0]}{ends} {'alerts is' if is_rare else 'of 100 alerts are'} right"
+    value = join_within(*say_precision(precision))
+    return f"{value} {'alerts is' if is_rare else 'of 100 alerts are'} right"

@@ -15,23 +15,16 @@ from polars_prcurve.decision.cases import Case
 from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.number_words import say_cases
-from polars_prcurve.report.document import (
-    Words,
-    describe_question,
-    describe_status,
-    describe_test,
-    write_sentence,
-)
+from polars_prcurve.report import document
 from polars_prcurve.report.document_style import STYLE
-from polars_prcurve.report.group_blocks import number_models
+from polars_prcurve.report.group_picture import number_models
 from polars_prcurve.report.html_parts import escape, write_document
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")
 _RATES = ("recall", "fpr")
-_STEPS = (1, 2, 3, 5, 7)
-"""Round prevalences are 1 in so many, and ten times that, and so on."""
+_STEPS = (1, 2, 3, 5, 7)  # round prevalences are 1 in so many, and ten times that, and so on
 _LEAST_ETA = 1e-6
 _MOST_MODELS = 8
 _OWN_STYLE = """
@@ -56,20 +49,20 @@ h1{font-size:21px;min-height:3.66em}}
 """
 
 
-def build_live_page(findings: Findings, words: Words) -> str:
+def build_live_page(findings: Findings, words: document.Words) -> str:
     """Return the page as HTML; equal findings and words make equal bytes."""
     folder = files("polars_prcurve.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     data = json.dumps(describe_data(findings), ensure_ascii=False, separators=(",", ":"))
-    case = findings.cases[0][0]
+    case = findings.cases[0]
     per = escape(say_cases(case.per))
     kind = "status settled" if findings.verdict.status == "settled" else "status"
     title = words.title or "From which score to alert"
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
-        f'<p class="place">{escape(describe_question(findings))}</p>',
-        f'<p class="{kind}">{escape(describe_status(findings))}</p>',
-        f'<p class="ask">{write_sentence(findings, findings.verdict)}</p>',
+        f'<p class="place">{escape(document.describe_question(findings))}</p>',
+        f'<p class="{kind}">{escape(document.describe_status(findings))}</p>',
+        f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
@@ -87,8 +80,8 @@ def build_live_page(findings: Findings, words: Words) -> str:
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="costs by score"></svg>',
         '<p><button id="go">Go to the cheapest score of the test</button></p>',
         "<noscript><p>This page moves by scripts; the report tells of one score.</p></noscript>",
-        f"<footer>{escape(describe_test(findings, words.date))}. Intervals are of the score as it "
-        "stands. The address holds what you see.</footer>",
+        f"<footer>{escape(document.describe_test(findings, words.date))}. Intervals are of the score "
+        "as it stands. The address holds what you see.</footer>",
     ]
     style = build_scheme() + STYLE + _OWN_STYLE
     return write_document(title, style, body, scripts, data.replace("<", "\\u003c"))
@@ -96,7 +89,7 @@ def build_live_page(findings: Findings, words: Words) -> str:
 
 def describe_data(findings: Findings) -> dict[str, Any]:
     """Return what the script reads: curves, prevalences, and where the page begins."""
-    case = findings.cases[0][0]
+    case = findings.cases[0]
     etas = list_etas(case.eta)
     models = _list_models(findings, case)
     rows = models[0]["rows"] if models else []
@@ -117,17 +110,11 @@ def describe_data(findings: Findings) -> dict[str, Any]:
 
 def _list_models(findings: Findings, case: Case) -> list[dict[str, Any]]:
     """Return the curves of the models of a case, the best first: score, and rates with both ends."""
-    colors, model = number_models(case), findings.model
-    curves = findings.evidence.curves.filter(eta=case.eta) if case.eta is not None else None
+    colors, rows_of = number_models(case), {} if case.eta is None else document.pick_rows(findings, case)
     columns = ["threshold", *(f"{rate}{end}" for rate in _RATES for end in ("", "_low", "_high"))]
     found = []
     for candidate in case.candidates[:_MOST_MODELS]:
-        rows = []
-        for row in [] if curves is None else curves.iter_rows(named=True):
-            key = {name: row[name] for name in findings.groups}
-            is_own = model is None or row[model] == candidate.model
-            if is_own and all(case.key[name] == value for name, value in key.items()):
-                rows.append([_round(row[name]) for name in columns])
+        rows = [[_round(row[name]) for name in columns] for row in rows_of.get(candidate.model, [])]
         name = "" if candidate.model is None else name_model(candidate)
         if rows:
             found.append({"name": name, "color": colors[candidate.model] % 8, "rows": rows})
