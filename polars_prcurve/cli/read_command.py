@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import inspect
 import os
 import sys
@@ -150,7 +151,10 @@ def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]
 
 def check_output_path(args: argparse.Namespace) -> None:
     """Raise if the output would be written over one of the inputs."""
-    if args.output and os.path.realpath(args.output) in table_files.find_files(list_inputs(args)):
+    inputs = [name for path in list_inputs(args) for name in (path, *glob.glob(path, recursive=True))]
+    if args.output and os.path.realpath(args.output) in map(
+        os.path.realpath, filter(os.path.isfile, inputs)
+    ):
         raise PrcError(f"--output {args.output!r} is also an input; choose another file")
 
 

@@ -41,12 +41,10 @@ def write_table(args: argparse.Namespace) -> None:
     if shown is not None:
         if sentence := _find_verdict(asked):
             print_lines([*textwrap.wrap(f"{sentence}.", get_terminal_size().columns), ""])
-        given, at_any_eta = (
-            asked.arguments,
-            asked.method == "sample_size" and "eta" not in asked.arguments,
-        )
+        given = asked.arguments
         weighted = isinstance(given.get("eta"), Field)
         weighted = weighted or gives_squares(given.get("weight"), given.get("counts"))
+        at_any_eta = asked.method == "sample_size" and "eta" not in given
         above = "at any prevalence (at one, --eta, fewer will do)" if at_any_eta else ""
         print_rows(shown, Layout(asked.groups, args.command.columns, asked.level, weighted, above))
         if asked.method in _NAME_LEADS and not _TESTED_OTHERWISE & asked.arguments.keys():

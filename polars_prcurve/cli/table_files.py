@@ -161,12 +161,6 @@ def _try_files(paths: Sequence[Any], file_format: FileFormat) -> None:
         first = schema if first is None else first
 
 
-def find_files(paths: Iterable[str]) -> set[str]:
-    """Return the real paths of the files that these paths and patterns match."""
-    names = (name for path in paths for name in (path, *glob.glob(path, recursive=True)))
-    return {os.path.realpath(name) for name in names if os.path.isfile(name)}
-
-
 def build_writer(path: str) -> Callable[[pl.LazyFrame], None]:
     """Return a function that streams the rows of a query into a file, whole or not at all."""
     # A path without a known format or folder raises here, before any query runs. A device or a pipe

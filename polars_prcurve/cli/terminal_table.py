@@ -188,9 +188,6 @@ def _describe_eta(eta: float, low: float | None, high: float | None) -> str:
     return f"{show_eta(eta)} positive (eta {eta:.4g}{ends})"
 
 
-# The rows of each prevalence ---------------------------------------------------------------------
-
-
 def _find_sections(table: pl.DataFrame, layout: Layout, covered: set[str]) -> dict[int, str]:
     """Return a line for the first row of each prevalence, if prevalences have two rows or more each."""
     if "eta" not in table.columns or "eta" in (*layout.answers, *covered):

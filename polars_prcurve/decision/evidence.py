@@ -22,7 +22,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.estimates import read_estimate
-from polars_prcurve.decision.goal import Goal, choose_cases
+from polars_prcurve.decision.goal import Goal
 from polars_prcurve.metrics.best_and_at_target import precision_at_recall
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
@@ -93,7 +93,10 @@ def collect_evidence(asked: Asked) -> Evidence:
     metrics = [area, "roc_auc", precision_at_recall(0.5)]
     areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=asked.confidence)
     least = areas["eta"].drop_nulls().min()
-    per = goal.per or choose_cases(0.5 if least is None else float(str(least)))
+    # If it was not said, alerts are counted among a round number of cases with about 100 positives.
+    per, least_eta = goal.per or 1_000.0, 0.5 if least is None else float(str(least))
+    while goal.per is None and per * least_eta < 100 and per < 1e9:
+        per *= 10
     if goal.is_of_curve:
         ends = {"value": area, "low": f"{area}_low", "high": f"{area}_high"}
         rows = areas.filter(metric=area).rename(ends).drop("metric", "standard_error")
@@ -166,26 +169,24 @@ def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.Dat
     ends = [name for name in joint.columns if name.endswith(("_low", "_high")) and name not in keys]
     rows = []
     for row in joint.iter_rows(named=True):
-        binding = list_binding(row, by_case.get(tuple(row[key] for key in keys), []))
+        binding = _list_binding(row, by_case.get(tuple(row[key] for key in keys), []))
         for name in ends if binding else ():
             value, _, side = name.rpartition("_")
-            known = [one for one in (*(other[name] for other in binding), row[value]) if one is not None]
-            row[name] = (min if side == "low" else max)(known, default=None)
+            values = [one for one in (*(of[name] for of in binding), row[value]) if one is not None]
+            row[name] = (min if side == "low" else max)(values, default=None)
         of_model = {"interval_of": "model"} if binding else {}
         rows.append({**row, **of_model, BINDING: [other["criterion"] for other in binding]})
     return pl.DataFrame(rows, schema=joint.schema | {BINDING: pl.List(pl.String)})
 
 
-def list_binding(row: Mapping[str, Any], alone: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _list_binding(row: Mapping[str, Any], alone: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the rows of those single targets that may bind, where `row` is of all together."""
+    known = [of for of in alone if row["threshold"] is not None and of["threshold"] is not None]
     # At the target that binds, a model finds least. Another one may bind in another sample if, by its
     # interval, it may be found that little there.
-    if row["threshold"] is None:
-        return []
-    known = [other for other in alone if other["threshold"] is not None]
-    first = [other for other in known if other["threshold"] == row["threshold"]]
-    most = max((read_estimate(other, "recall").high or 1.0 for other in first), default=row["recall"])
-    return [other for other in known if (read_estimate(other, "recall").low or 0.0) <= most]
+    first = [of for of in known if of["threshold"] == row["threshold"]]
+    most = max((read_estimate(of, "recall").high or 1.0 for of in first), default=row["recall"])
+    return [of for of in known if (read_estimate(of, "recall").low or 0.0) <= most]
 
 
 # Leads ------------------------------------------------------------------------------------------

@@ -125,11 +125,3 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
     if not said:
         merit = default_curve_metric(columns.get("rates"), columns.get("cells"))
     return Goal(said, merit, per, level)
-
-
-def choose_cases(least_eta: float) -> float:
-    """Return a round number of cases that hold about a hundred positives, to count alerts among."""
-    cases = 1_000.0
-    while cases * least_eta < 100 and cases < 1e9:
-        cases *= 10
-    return cases

@@ -20,7 +20,10 @@ def draw_alerts(precision: Estimate, color: int, cell: float = 17.6) -> str:
     cell = cell * _IN_A_ROW / columns
     shapes = place_icons(kinds, color, cell, columns)
     rows = -(-len(kinds) // columns)
-    return draw_document(shapes, cell * columns, cell * rows, describe_alerts(precision))
+    is_rare = max(precision.value, precision.high or 0.0) < RARELY_RIGHT
+    value = join_within(*say_precision(precision))
+    label = f"{value} {'alerts is' if is_rare else 'of 100 alerts are'} right"
+    return draw_document(shapes, cell * columns, cell * rows, label)
 
 
 def place_icons(
@@ -64,10 +67,3 @@ def list_icons(precision: Estimate) -> Iterator[str]:
     yield "right"
     for number in range(1, max(most, min(middle, _MOST))):
         yield "false" if number < first else "likely" if number < middle else "open"
-
-
-def describe_alerts(precision: Estimate) -> str:
-    """Return what the icons show in words: `67 (54 to 78) of 100 alerts are right`."""
-    is_rare = max(precision.value, precision.high or 0.0) < RARELY_RIGHT
-    value = join_within(*say_precision(precision))
-    return f"{value} {'alerts is' if is_rare else 'of 100 alerts are'} right"

@@ -45,20 +45,17 @@ class Frame:
             at = 1 - math.log(max(precision, self.low)) / math.log(self.low)
         return x, 14 + (1 - at) * (self.height - 56)
 
-    def list_levels(self) -> list[tuple[float, str]]:
-        """Return the heights of the grid, and what is said there."""
-        if not self.low:
-            return [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
-        powers = [10.0**-k for k in range(1, int(-math.log10(self.low) + 1e-9) + 1)]
-        return [(1.0, f"100{NO_BREAK}%"), *((power, say_eta(power)) for power in powers)]
-
 
 def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
     """Return the picture of some models, and the level of alerts that are drawn by lot."""
     frame = Frame(width, height, eta if 0 < eta < LOG_BELOW else 0.0)
     shapes = []
-    for height_of, said in frame.list_levels():
-        (left, y), (right, _) = frame.place(0, height_of), frame.place(1, height_of)
+    powers = [10.0**-k for k in range(1, int(-math.log10(frame.low) + 1e-9) + 1)] if frame.low else []
+    levels = [(1.0, f"100{NO_BREAK}%"), *((power, say_eta(power)) for power in powers)]
+    if not frame.low:
+        levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
+    for precision, said in levels:
+        (left, y), (right, _) = frame.place(0, precision), frame.place(1, precision)
         shapes.append(svg.draw_line((left, y), (right, y), "var(--grid)"))
         shapes.append(svg.draw_text((left - 8, y + 4), said, 12, anchor="end"))
     for percent in range(0, 101, 20):

@@ -255,9 +255,6 @@ def write_groups(findings: Findings) -> Iterator[str]:
     yield "</section>"
 
 
-# The chart ----------------------------------------------------------------------------------------
-
-
 def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     curves = list_curves(findings, case)
     if not curves:
@@ -309,9 +306,6 @@ def list_curves(findings: Findings, case: Case) -> list[Curve]:
     return [curve for curve in found if curve.rows]
 
 
-# What would settle it -----------------------------------------------------------------------------
-
-
 def _write_need(findings: Findings) -> Iterator[str]:
     would_settle, case = findings.verdict.would_settle, pick_open(findings.cases)
     if would_settle:
@@ -329,9 +323,6 @@ def _write_need(findings: Findings) -> Iterator[str]:
     if reasons:
         items = "".join(f"<li>{escape(value_words.start_sentence(reason))}.</li>" for reason in reasons)
         yield f'<ul class="reasons">{items}</ul>'
-
-
-# More ---------------------------------------------------------------------------------------------
 
 
 def _write_more(findings: Findings, case: Case) -> Iterator[str]:
@@ -365,9 +356,6 @@ def describe_difference(case: Case) -> str:
     of, say = (100, "{:.1f}") if what else (1, "{:.2g}")
     said = [number_words.say_signed(of * value, say.format, "+") for value in (gap, low, high)]
     return f"{pair}: {said[0]}{what} ({said[1]} to {said[2]}), for all models at once."
-
-
-# The foot -----------------------------------------------------------------------------------------
 
 
 def describe_test(findings: Findings, date: str | None) -> str:

@@ -90,7 +90,9 @@ def build_live_page(findings: Findings, words: document.Words) -> str:
 def describe_data(findings: Findings) -> dict[str, Any]:
     """Return what the script reads: curves, prevalences, and where the page begins."""
     case = findings.cases[0]
-    etas = list_etas(case.eta)
+    steps = (10.0**power * step for power in range(7) for step in _STEPS)
+    round_ones = {1 / n for n in steps if n >= 2 and 1 / n >= _LEAST_ETA * (1 - 1e-9)}
+    etas = sorted(round_ones | ({case.eta} if case.eta else set()), reverse=True)
     models = _list_models(findings, case)
     rows = models[0]["rows"] if models else []
     found = case.candidates[0].row.get("recall") or 0.5
@@ -125,10 +127,3 @@ def _round(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.9g}")
     return value if value is None or isinstance(value, int) else str(value)
-
-
-def list_etas(own: float | None) -> list[float]:
-    """Return round prevalences from 1 in 2 down, and the one that is decided about."""
-    steps = (10.0**power * step for power in range(7) for step in _STEPS)
-    round_ones = {1 / n for n in steps if n >= 2 and 1 / n >= _LEAST_ETA * (1 - 1e-9)}
-    return sorted(round_ones | ({own} if own else set()), reverse=True)

@@ -100,9 +100,6 @@ def _render_part(part: Part, number: int) -> Iterator[str]:
     return _render_figure(figure, number)
 
 
-# Text -----------------------------------------------------------------------------------------
-
-
 def _render_text(text: str) -> Iterator[str]:
     def find_mark(line: str) -> str:
         return next((mark for mark in ("### ", "## ", "- ") if line.startswith(mark)), "")
@@ -117,9 +114,6 @@ def _render_text(text: str) -> Iterator[str]:
                 yield "".join(f"<h{level}>{line}</h{level}>" for line in escaped)
             else:
                 yield f"<p>{' '.join(escaped)}</p>"
-
-
-# Tables ---------------------------------------------------------------------------------------
 
 
 def _render_table(table: Table) -> Iterator[str]:
@@ -161,9 +155,6 @@ def _format_float(value: float) -> str:
     digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
     text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-# Charts ---------------------------------------------------------------------------------------
 
 
 def _render_figure(figure: Figure, number: int) -> Iterator[str]:

@@ -138,11 +138,6 @@ def list_columns(
     return columns, spare if case.goal.merit in ("precision", "recall") else [*spare, alerts.head]
 
 
-def _say_count(candidate: Candidate, name: str) -> str:
-    value = candidate.row[name]
-    return "-" if value is None else format_count(value)
-
-
 def _say_precision(candidate: Candidate) -> Words:
     return say_within(candidate.precision, say_points)
 
