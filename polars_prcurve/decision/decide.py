@@ -107,11 +107,12 @@ def say_groups(judged: Sequence[JudgedCase]) -> str:
     n_little = len(judged) - len(known)
     worse, better, still_open = (known.count(of) for of in ("worse", "better", "open"))
     said, rest = f"No group is told apart from all others together, of {len(known)}", []
-    if worse or better:
-        first, *second = [f"{n} {what}" for n, what in ((worse, "worse"), (better, "better")) if n]
-        number, what = first.split(" ")
-        told = join_words([f"{number} {'groups are' if number != '1' else 'group is'} {what}", *second])
-        said = f"{told} than all other groups together"
+    if told := [(n, what) for n, what in ((worse, "worse"), (better, "better")) if n]:
+        (n, what), *more = told
+        first = f"{n} {'group is' if n == 1 else 'groups are'} {what}"
+        said = (
+            f"{join_words([first, *(f'{n} {what}' for n, what in more)])} than all other groups together"
+        )
         if still_open:
             rest.append(f"{still_open} {'is' if still_open == 1 else 'are'} not told apart from them")
     if n_little:

@@ -249,9 +249,8 @@ def write_groups(findings: Findings) -> Iterator[str]:
     if not findings.has_one_model:
         colors = group_picture.number_models(*findings.cases)
         yield _write_names({name_value(model): number for model, number in colors.items()})
-    blocks, together = group_picture.list_blocks(findings), None if tests is None else tests.together
     for kind, width in (("wide", 740), ("small", 358)):
-        yield group_picture.draw_groups(blocks, width, kind, together)
+        yield group_picture.draw_groups(findings, width, kind)
     yield "</section>"
 
 

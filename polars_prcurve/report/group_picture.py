@@ -5,11 +5,10 @@ Cases of which the same is known stand together, in blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polars_prcurve.confidence.estimates import Estimate
 from polars_prcurve.decision.cases import Case, JudgedCase
 from polars_prcurve.decision.decide import Findings, say_short
 from polars_prcurve.name_words import name_value
@@ -36,52 +35,32 @@ _BLOCKS = {
 
 
 @dataclass(frozen=True)
-class GroupMark:
-    """A value of a group with its interval; the colour is a number, or None for grey."""
-
-    value: Estimate
-    color: int | None
-    is_full: bool
-
-
-@dataclass(frozen=True)
-class GroupRow:
-    """One group: its name, its value or that of each model, and how many positives it was tested on."""
-
-    name: str
-    marks: Sequence[GroupMark]
-    n_pos: float
-
-
-@dataclass(frozen=True)
 class GroupBlock:
-    """Groups of which the same is known."""
+    """Cases of which the same is known; the colour is a number, or None for grey."""
 
     title: str
     color: int | None
-    rows: Sequence[GroupRow]
-    is_in_doubt: bool = False  # whether intervals are known to be too narrow, so lines are dotted
+    cases: Sequence[JudgedCase]
+    is_in_doubt: bool  # whether intervals are known to be too narrow, so lines are dotted
 
 
-def draw_groups(blocks: Sequence[GroupBlock], width: float, kind: str, middle: float | None) -> str:
-    """Return the picture; `middle` is a value to compare with, such as that of all groups together."""
+def draw_groups(findings: Findings, width: float, kind: str) -> str:
+    """Return the picture of all cases, and the value of all groups together if they are tested."""
+    blocks, middle = list_blocks(findings), findings.group_tests and findings.group_tests.together
+    colors = {} if findings.has_one_model else number_models(*findings.cases)
     left = min(170.0, 0.36 * width)
     right = width - 52
 
     def place(share: float) -> float:
         return left + share * (right - left)
 
-    rows_of = {
-        id(row): wrap_words(row.name, left / _LETTER)[:_MOST_ROWS]
-        for block in blocks
-        for row in block.rows
-    }
+    rows_of = {id(case): wrap_words(case.name, left / _LETTER)[:_MOST_ROWS] for case in findings.cases}
 
-    def measure(row: GroupRow) -> float:
-        of_name = _ROW + _NEXT * (max(len(rows_of[id(row)]), 1) - 1)
-        return max(of_name, _APART * (len(row.marks) + 1))
+    def measure(case: JudgedCase) -> float:
+        of_name = _ROW + _NEXT * (max(len(rows_of[id(case)]), 1) - 1)
+        return max(of_name, _APART * (len(case.candidates) + 1))
 
-    height = 26 + sum(_HEAD + sum(map(measure, block.rows)) for block in blocks)
+    height = 26 + sum(_HEAD + sum(map(measure, block.cases)) for block in blocks)
     shapes = []
     for percent in range(0, 101, 20):
         x = place(percent / 100)
@@ -94,35 +73,42 @@ def draw_groups(blocks: Sequence[GroupBlock], width: float, kind: str, middle: f
     for block in blocks:
         y += _HEAD
         shapes.append(svg.draw_text((0, y - 6), block.title, 12, kind="strong rim"))
-        for row in block.rows:
-            at = y + measure(row) / 2
-            names = rows_of[id(row)]
+        for case in block.cases:
+            at = y + measure(case) / 2
+            names = rows_of[id(case)]
             first = at + 4 - _NEXT * (len(names) - 1) / 2
             kind_of_name = "quiet" if block.color is None else ""
             for k, name in enumerate(names):
                 shapes.append(svg.draw_text((0, first + _NEXT * k), name, 10.5, kind=kind_of_name))
-            shapes += _draw_marks(row, at, place, is_in_doubt=block.is_in_doubt)
-            shapes.append(svg.draw_text((width, at + 4), format_count(row.n_pos), 10.5, anchor="end"))
-            y += measure(row)
+            shapes += _draw_marks(block, case, colors, at, place)
+            shapes.append(svg.draw_text((width, at + 4), format_count(case.n_pos), 10.5, anchor="end"))
+            y += measure(case)
     return svg.draw_document(shapes, width, height, "Value of each group with its interval", kind)
 
 
 def _draw_marks(
-    row: GroupRow, middle: float, place: Callable[[float], float], *, is_in_doubt: bool
+    block: GroupBlock,
+    case: JudgedCase,
+    colors: Mapping[Any, int],
+    middle: float,
+    place: Callable[[float], float],
 ) -> Iterator[str]:
-    """Yield the intervals of a row and their points, those of several models below each other."""
-    n = len(row.marks)
-    for number, mark in enumerate(row.marks):
+    """Yield the intervals of models and their points, below each other; an only model has no colour."""
+    n = len(case.candidates)
+    for number, model in enumerate(sorted(case.candidates, key=lambda of: colors.get(of.model, 0))):
         y = middle + (number - (n - 1) / 2) * _APART
-        color = "var(--quiet)" if mark.color is None else svg.name_color(mark.color)
-        if mark.value.span is not None:
-            low, high = mark.value.span
-            dash = svg.DOTTED if is_in_doubt else f'stroke-width="{1.6 if n == 1 else 1}"'
+        of_color = colors.get(model.model, block.color)
+        color = "var(--quiet)" if of_color is None else svg.name_color(of_color)
+        # Full are values that are settled, and of several models those that may be best.
+        is_full = model in case.rivals if colors else block.color is not None
+        if model.merit.span is not None:
+            low, high = model.merit.span
+            dash = svg.DOTTED if block.is_in_doubt else f'stroke-width="{1.6 if n == 1 else 1}"'
             yield svg.draw_line((place(low), y), (place(high), y), color, dash)
-        if mark.value.value is not None:
-            fill = color if mark.is_full else "var(--ground)"
+        if model.merit.value is not None:
+            fill = color if is_full else "var(--ground)"
             look = f'style="fill:{fill};stroke:{color}" stroke-width="1.3"'
-            yield svg.draw_circle(place(mark.value.value), y, 3.4 if n == 1 else 2.5, look)
+            yield svg.draw_circle(place(model.merit.value), y, 3.4 if n == 1 else 2.5, look)
 
 
 # Cases in blocks -----------------------------------------------------------------------------------
@@ -164,14 +150,6 @@ def list_blocks(findings: Findings) -> list[GroupBlock]:
             parts.setdefault(who, []).append(case)
         for who, part in sorted(parts.items(), key=lambda pair: -len(pair[1])):
             winner = colors[part[0].met[0].model] if who else color
-            rows = []
-            for case in part:
-                # Full are values that are settled, and of several models those that may be best.
-                marks = [GroupMark(case.candidates[0].merit, color, is_full=color is not None)]
-                if not findings.has_one_model:
-                    models = sorted(case.candidates, key=lambda of: colors[of.model])
-                    marks = [GroupMark(of.merit, colors[of.model], of in case.rivals) for of in models]
-                rows.append(GroupRow(case.name, marks, case.n_pos))
             said = f"{len(part)} where {who}" if who else title.format(len(part))
-            blocks.append(GroupBlock(said, winner, rows, is_in_doubt=kind == _LITTLE))
+            blocks.append(GroupBlock(said, winner, part, kind == _LITTLE))
     return blocks

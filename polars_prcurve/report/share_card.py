@@ -93,7 +93,7 @@ def _draw_models(findings: Findings) -> Iterator[str]:
 def _draw_blocks(findings: Findings) -> Iterator[str]:
     """Yield a row for each block of cases, with an icon per case."""
     blocks = list_blocks(findings)
-    rows = [-(-len(block.rows) // _IN_A_ROW) for block in blocks]
+    rows = [-(-len(block.cases) // _IN_A_ROW) for block in blocks]
     cell = min(28.0, 290 / (sum(rows) + 0.7 * len(rows)))
     y = 250.0
     for block, n_rows in zip(blocks, rows, strict=True):
@@ -101,6 +101,6 @@ def _draw_blocks(findings: Findings) -> Iterator[str]:
         for line, title in enumerate(titles):
             yield draw_text((_MARGIN, y + 0.5 * cell + 7 + 21 * line), title, 19, kind="")
         kind = "false" if block.color is None else "right"
-        icons = place_icons([kind] * len(block.rows), block.color or 0, cell, _IN_A_ROW)
+        icons = place_icons([kind] * len(block.cases), block.color or 0, cell, _IN_A_ROW)
         yield f'<g transform="translate({_MARGIN + 520} {y:.1f})">{"".join(icons)}</g>'
         y += cell * (n_rows + 0.7)
