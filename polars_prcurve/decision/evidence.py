@@ -161,7 +161,7 @@ def _collect_points(asked: Asked, per: float) -> pl.DataFrame:
 
 
 def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.DataFrame:
-    """Give the rows of all targets the widest of their own values and of the intervals that may bind."""
+    """Return the rows of all targets, with intervals that hold their values and those that may bind."""
     keys = joint.columns[: joint.columns.index("criterion")]
     by_case: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in alone.iter_rows(named=True):
@@ -228,8 +228,6 @@ def _rank_models(
 ) -> Iterator[pl.DataFrame]:
     """Yield the rankings at a target: one, or if eta is an estimate, one at it and at either end."""
     target = {} if word is None else asked.goal.ask(word)
-    if "alerts" not in target:
-        target.pop("per", None)
     asking: dict[str, Any] = {"metric": asked.goal.merit, "confidence": asked.test_level, **target}
     (table, eta), (low, high, _) = asked.whole, UNCERTAIN_ETA_COLUMNS
     if low not in rows.columns or asked.weighted is not None:
@@ -307,9 +305,7 @@ def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
     counts = counts.join(numbered, on=groups, nulls_equal=True).drop(groups)
     if counts.height * cases.height > _MOST_ROWS:
         return None
-    eta, target = cases["eta"][0], {} if goal.is_of_curve else goal.ask()
-    if "alerts" not in target:
-        target.pop("per", None)
+    eta, target = cases["eta"][0], goal.ask()
     table = asked.open_table(counts)(counts=_COUNTS)
     if target:
         value = table.operating_points(eta, metrics=["precision"], **target)[goal.merit][0]

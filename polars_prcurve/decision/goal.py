@@ -52,9 +52,9 @@ class Goal:
         return 1.0 if self.maximized is None else direction_sign(self.maximized)
 
     def ask(self, *words: str) -> dict[str, Any]:
-        """Return the arguments that ask methods for these targets, or for all."""
+        """Return the arguments that ask for these targets, or for all; `per` goes with alerts."""
         asked = {word: self.targets[word] for word in words or self.targets}
-        return asked if self.per is None else {**asked, "per": self.per}
+        return {**asked, "per": self.per} if "alerts" in asked and self.per is not None else asked
 
     def describe(self) -> str:
         """Return what is wanted as the end of a sentence: `to find half of the positives`."""

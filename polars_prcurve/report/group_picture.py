@@ -46,7 +46,8 @@ class GroupBlock:
 
 def draw_groups(findings: Findings, width: float, kind: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
-    blocks, middle = list_blocks(findings), findings.group_tests and findings.group_tests.together
+    blocks, tests = list_blocks(findings), findings.group_tests
+    middle = None if tests is None else tests.together
     colors = {} if findings.has_one_model else number_models(*findings.cases)
     left = min(170.0, 0.36 * width)
     right = width - 52
