@@ -12,7 +12,7 @@ Everything is read from the findings: no table is counted again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,8 +65,8 @@ def build_document(findings: Findings, words: Words) -> str:
         else:
             body += [*_write_models(findings, case), *_draw_chart(findings, case)]
         notes = () if words.notes is None else (f"<h2>Notes</h2><p>{escape(words.notes)}</p>",)
-        body += [*notes, *_write_need(findings)]
-        body += ['<h2 class="screen">More</h2>', *_write_more(findings, case)]
+        body += [*notes, *_write_need(findings), '<h2 class="screen">More</h2>']
+        body += _write_more(findings, case)
     body.append(f"<footer>{escape(describe_test(findings, words.date))}</footer>")
     return write_document(words.title or verdict.sentence, build_scheme() + STYLE, body)
 
@@ -138,22 +138,32 @@ def choose_shown(case: Case) -> list[Candidate]:
 
 def _write_models(findings: Findings, case: Case) -> Iterator[str]:
     colors = group_picture.number_models(case)
-    shown = [candidate for candidate in choose_shown(case) if candidate.precision.value is not None]
-    if shown:
-        cards = "".join(write_card(findings, case, each, colors[each.model]) for each in shown)
-        yield f'<div class="models">{cards}</div>'
-        yield _write_key(findings)
+    shown = [each for each in choose_shown(case) if each.precision.value is not None]
+    yield from _write_cards(findings, [write_card(case, each, colors[each.model]) for each in shown])
     if len(case.candidates) > 2:
-        yield tables.write_models(findings, case)
+        yield tables.write_models(case)
 
 
-def write_card(findings: Findings, case: Case, candidate: Candidate, color: int, name: str = "") -> str:
+def _write_cards(findings: Findings, cards: Sequence[str]) -> Iterator[str]:
+    """Yield cards of models, if there are any, and what their icons and intervals mean."""
+
+    def dot(kind: str) -> str:
+        return draw_document([draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))], 13, 13, "")
+
+    if cards:
+        words = escape(f"right or not: the {number_words.format_level(findings.confidence)} interval")
+        yield f'<div class="models">{"".join(cards)}</div>'
+        key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
+        yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
+
+
+def write_card(case: Case, candidate: Candidate, color: int, name: str = "") -> str:
     """Return what a model does: its icons, and three numbers, under a name or that of the model."""
     name = name or ("" if candidate.model is None else value_words.name_model(candidate))
     head = f"<h3>{isolate(name)}</h3>" if name else ""
     values = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
-        for name, value, ends in list_values(findings, case, candidate)
+        for name, value, ends in list_values(case, candidate)
     )
     icons = draw_alerts(candidate.precision, color)
     return (
@@ -162,7 +172,7 @@ def write_card(findings: Findings, case: Case, candidate: Candidate, color: int,
     )
 
 
-def list_values(findings: Findings, case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
+def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
     """Yield names, values and intervals of a model, in the words of the document."""
     value, ends = value_words.say_precision(candidate.precision)
     name = "alerts right" if "in" in value else "of 100 alerts right"
@@ -197,17 +207,6 @@ def shorten_threshold(case: Case, candidate: Candidate) -> str:
     return repr(value)
 
 
-def _write_key(findings: Findings) -> str:
-    def dot(kind: str) -> str:
-        return draw_document([draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))], 13, 13, "")
-
-    words = f"right or not: the {number_words.format_level(findings.confidence)} interval"
-    return (
-        f'<p class="key">{dot("right")}right {dot("likely")}{escape(words)} {dot("false")}false</p>'
-        f'<p class="note">{escape(describe_intervals(findings))}</p>'
-    )
-
-
 def describe_intervals(findings: Findings) -> str:
     """Return what the intervals are of."""
     goal = findings.goal
@@ -227,14 +226,12 @@ def write_groups(findings: Findings) -> Iterator[str]:
     """Yield the worst and the best group that are told apart, and the picture of all cases."""
     placed = group_picture.place_cases(findings)
     ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
-    cards = "".join(
-        write_card(findings, case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
+    cards = [
+        write_card(case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
         for which, cases, color in ends
         for case in cases
-    )
-    if cards:
-        yield f'<div class="models">{cards}</div>'
-        yield _write_key(findings)
+    ]
+    yield from _write_cards(findings, cards)
     what = "group" if findings.groups else "prevalence"
     yield f'<section class="chart"><h2>Every {what}, by what is known of it</h2>'
     merit, tests = findings.goal.merit, findings.group_tests
@@ -329,7 +326,7 @@ def _write_more(findings: Findings, case: Case) -> Iterator[str]:
         yield _fold(f"All {len(findings.cases)} verdicts", tables.write_cases(findings))
     elif difference := describe_difference(case):
         yield _fold("The difference, tested", f"<p>{difference}</p>")
-    if not group_picture.are_drawn(findings) and (shares := tables.write_shares(findings, case)):
+    if not group_picture.are_drawn(findings) and (shares := tables.write_shares(case)):
         yield _fold("Other shares of positives", shares)
     table = tables.write_raw(build_table(findings))
     yield _fold("Numbers in full, and how they are made", table + tables.write_methods(findings))

@@ -51,7 +51,7 @@ def write_value(value: str, ends: str) -> str:
     return f"<span>{said}</span>"  # or a narrow page would set them apart
 
 
-def write_models(findings: Findings, case: Case) -> str:
+def write_models(case: Case) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     goal, (status, _) = case.goal, case.judge()
     is_of_rate = goal.merit in ("precision", "recall")
@@ -91,7 +91,7 @@ def write_cases(findings: Findings) -> str:
     return write_table(["where", "status", "verdict"], rows, "cases") + note
 
 
-def write_shares(findings: Findings, case: Case) -> str:
+def write_shares(case: Case) -> str:
     """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
     eta = case.eta
     if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.met:
