@@ -41,6 +41,16 @@ def say_merit(candidate: Candidate) -> tuple[str, str]:
     return say_within(Estimate(candidate.value, merit.low, merit.high), say_two_digits)
 
 
+def say_of_100(candidate: Candidate) -> tuple[str, str]:
+    """Return how many of 100 alerts of a model are right, and the interval, each in two digits."""
+    return say_within(candidate.precision, say_points)
+
+
+def say_alerts(candidate: Candidate) -> tuple[str, str]:
+    """Return how many alerts a model gives, and the interval: `380`, `13 000`, `0.42`."""
+    return say_within(candidate.read("alerts"), lambda number: say_count(float(f"{number:.2g}")))
+
+
 def say_found(candidate: Candidate) -> tuple[str, str]:
     """Return how many positives a model finds, and the interval, unless that is what was asked for."""
     recall = candidate.read("recall")
@@ -56,11 +66,6 @@ def say_points(share: float) -> str:
 def say_two_digits(value: float) -> str:
     """Return a value of a metric in two significant digits."""
     return f"{value:#.2g}".rstrip(".")
-
-
-def say_two(number: float) -> str:
-    """Return an expected number in two digits: `380`, `13 000`, `0.42`."""
-    return say_count(float(f"{number:.2g}"))
 
 
 def say_within(estimate: Estimate, say: Callable[[Any], str]) -> tuple[str, str]:

@@ -180,10 +180,7 @@ def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, st
     if case.goal.is_of_curve:
         yield name_metric(case.goal.merit), *value_words.say_merit(candidate)
         return
-    yield (
-        f"alerts {number_words.say_cases(case.per)}",
-        *value_words.say_within(candidate.read("alerts"), value_words.say_two),
-    )
+    yield f"alerts {number_words.say_cases(case.per)}", *value_words.say_alerts(candidate)
     value, span = value_words.say_found(candidate)
     threshold = shorten_threshold(case, candidate)
     score = f"at score {threshold}" if threshold else ""

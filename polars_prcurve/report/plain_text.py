@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import Findings, list_all_names, name_cases, say_place, say_short
 from polars_prcurve.decision.value_words import (
     join_within,
     name_model,
+    say_alerts,
     say_found,
     say_merit,
-    say_points,
-    say_two,
-    say_within,
+    say_of_100,
     start_sentence,
 )
 from polars_prcurve.name_words import name_metric
@@ -42,7 +41,6 @@ from polars_prcurve.visible_text import (
     pad_text,
 )
 
-Words: TypeAlias = str | tuple[str, str]  # a text, or a value and its interval
 _GAP = "  "
 _LEAST_WIDTH, _LEAST_NAME = 40, 12
 _MOST_ROWS = 50
@@ -110,23 +108,23 @@ def list_columns(
 ) -> tuple[list[Column], list[str]]:
     """Return the columns of models in order, and the heads of those that may go, in that order."""
 
-    def fill(say: Callable[[Candidate], Words]) -> list[str]:
+    def fill(say: Callable[[Candidate], tuple[str, str]]) -> list[str]:
         return [_write(say, each) for each in shown]
 
     columns = []
     if any(each.model is not None for each in shown):
         columns.append(Column("model", [_clean(name_model(each)) for each in shown], is_text=True))
     level = format_level(findings.confidence).replace(NO_BREAK, " ")
-    right = Column("of 100 right", fill(_say_precision))
+    right = Column("of 100 right", fill(say_of_100))
     if case.goal.merit not in ("precision", "recall"):
         columns.append(Column(name_metric(case.goal.merit), fill(say_merit)))
     if case.goal.is_of_curve:
         return columns, []
     found = Column("found", fill(say_found))
-    alerts = Column(f"alerts ({level})", fill(lambda of: say_within(of.read("alerts"), say_two)))
+    alerts = Column(f"alerts ({level})", fill(say_alerts))
     first = [found, right] if case.goal.merit == "recall" else [right, alerts]
     others = [alerts] if case.goal.merit == "recall" else [found]
-    score = Column("score", fill(lambda of: shorten_threshold(case, of)))
+    score = Column("score", fill(lambda of: (shorten_threshold(case, of), "")))
     rows = [each.row if each.is_met else {} for each in shown]
     counts = [
         Column(name, ["-" if row.get(name) is None else format_count(row[name]) for row in rows])
@@ -138,16 +136,9 @@ def list_columns(
     return columns, spare if case.goal.merit in ("precision", "recall") else [*spare, alerts.head]
 
 
-def _say_precision(candidate: Candidate) -> Words:
-    return say_within(candidate.precision, say_points)
-
-
-def _write(say: Callable[[Candidate], Words], candidate: Candidate | None) -> str:
+def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
     """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
-    if candidate is None or not candidate.is_met:
-        return "-"
-    words = say(candidate)
-    return _clean(words if isinstance(words, str) else join_within(*words))
+    return "-" if candidate is None or not candidate.is_met else _clean(join_within(*say(candidate)))
 
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
@@ -157,7 +148,7 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
     verdicts = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
     merit = findings.goal.merit
     of_merit = merit in ("precision", "recall")
-    unit, say = ("of 100 right", _say_precision) if of_merit else (name_metric(merit), say_merit)
+    unit, say = ("of 100 right", say_of_100) if of_merit else (name_metric(merit), say_merit)
     if findings.has_one_model:
         values = [_write(say, case.candidates[0]) for case in cases]
         columns = [Column("where", names, is_text=True), Column(unit, values), verdicts]
@@ -229,19 +220,13 @@ def _write_markdown_table(findings: Findings) -> list[str]:
     rows = [
         f"| {_escape(head)} | {' | '.join(map(_escape, names))} |",
         f"|---|{'---|' * len(shown)}",
-        write(
-            "of 100 alerts right (PPV)",
-            lambda of: say_within(of.precision, say_points),
-        ),
+        write("of 100 alerts right (PPV)", say_of_100),
     ]
     if case.goal.is_of_curve:
         return [*rows, write(name_metric(case.goal.merit), say_merit)]
     return [
         *rows,
-        write(
-            f"alerts {say_cases(case.per)}",
-            lambda of: say_within(of.read("alerts"), say_two),
-        ),
+        write(f"alerts {say_cases(case.per)}", say_alerts),
         write("positives found (sensitivity)", say_found),
         write("score threshold", lambda of: (shorten_threshold(case, of), "")),
     ]

@@ -12,14 +12,7 @@ import polars as pl
 
 from polars_prcurve.decision.cases import LEAST_OF_CLASS, Case
 from polars_prcurve.decision.decide import Findings
-from polars_prcurve.decision.value_words import (
-    name_model,
-    say_found,
-    say_merit,
-    say_points,
-    say_two,
-    say_within,
-)
+from polars_prcurve.decision.value_words import name_model, say_alerts, say_found, say_merit, say_of_100
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import format_level, say_cases, say_estimate, say_eta
 from polars_prcurve.prevalence.prior_shift import shift_prior
@@ -66,9 +59,9 @@ def write_models(case: Case) -> str:
         if not candidate.is_met:
             rows.append([name, *("–" for _ in heads), "no threshold within the targets"])
             continue
-        values = [say_within(candidate.precision, say_points) if is_of_rate else say_merit(candidate)]
+        values = [say_of_100(candidate) if is_of_rate else say_merit(candidate)]
         if not goal.is_of_curve:
-            values += [say_within(candidate.read("alerts"), say_two), say_found(candidate)]
+            values += [say_alerts(candidate), say_found(candidate)]
         stands = "" if candidate.may_be_best else "behind"
         if candidate.may_be_chance:
             stands = "may be chance"
