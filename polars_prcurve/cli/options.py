@@ -335,8 +335,7 @@ OPTIONS = {
     "metrics": Option(METRICS, "what to compute; see below"),
     "metric": Option(METRIC, "the metric that ranks models; see below"),
     "confidence": Option(
-        CONFIDENCE,
-        "the level of intervals, such as 95%, or 95%,method=bootstrap,seed=1; see below",
+        CONFIDENCE, "the level of intervals, such as 95%, or 95%,method=bootstrap,seed=1; see below"
     ),
     "guarantee": Option(
         SHARE,

@@ -8,12 +8,7 @@ from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model, say_precision, start_sentence
 from polars_prcurve.number_words import NO_BREAK, format_level
 from polars_prcurve.report.alert_icons import list_icons, place_icons
-from polars_prcurve.report.document import (
-    choose_shown,
-    describe_question,
-    describe_test,
-    isolate_names,
-)
+from polars_prcurve.report.document import choose_shown, describe_question, describe_test, isolate_names
 from polars_prcurve.report.group_picture import are_drawn, list_blocks, number_models
 from polars_prcurve.report.page_colors import FONT, paint
 from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
