@@ -53,29 +53,13 @@ class Words:
 
 def build_document(findings: Findings, words: Words) -> str:
     """Return the document as HTML; equal findings and words make equal bytes."""
-    verdict = findings.verdict
-    body = [
-        f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
-        *_write_head(findings, words),
-    ]
-    if findings.cases:
-        case = findings.cases[0]
-        if group_picture.are_drawn(findings):
-            body += write_groups(findings)
-        else:
-            body += [*_write_models(findings, case), *_draw_chart(findings, case)]
-        notes = () if words.notes is None else (f"<h2>Notes</h2><p>{escape(words.notes)}</p>",)
-        body += [*notes, *_write_need(findings), '<h2 class="screen">More</h2>']
-        body += _write_more(findings, case)
-    body.append(f"<footer>{escape(describe_test(findings, words.date))}</footer>")
-    return write_document(words.title or verdict.sentence, build_scheme() + STYLE, body)
+    title = words.title or findings.verdict.sentence
+    return write_document(title, build_scheme() + STYLE, _write_body(findings, words))
 
 
-# The head -----------------------------------------------------------------------------------------
-
-
-def _write_head(findings: Findings, words: Words) -> Iterator[str]:
-    verdict = findings.verdict
+def _write_body(findings: Findings, words: Words) -> Iterator[str]:
+    verdict, are_drawn = findings.verdict, group_picture.are_drawn(findings)
+    yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if words.title is not None:
         yield f'<p class="place">{escape(words.title)}</p>'
     yield f'<p class="place">{escape(describe_question(findings))}</p>'
@@ -83,9 +67,21 @@ def _write_head(findings: Findings, words: Words) -> Iterator[str]:
     kind = "status settled" if is_settled else "status"
     yield f'<p class="{kind}">{escape(describe_status(findings))}</p>'
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
-    if len(findings.cases) > 1 and not group_picture.are_drawn(findings):
-        yield tables.write_cases(findings)
-        yield f"<h2>{escape(value_words.start_sentence(say_place(findings.cases[0])))}</h2>"
+    if findings.cases:
+        case = findings.cases[0]
+        if len(findings.cases) > 1 and not are_drawn:
+            yield tables.write_cases(findings)
+            yield f"<h2>{escape(value_words.start_sentence(say_place(case)))}</h2>"
+        if are_drawn:
+            yield from write_groups(findings)
+        else:
+            yield from (*_write_models(findings, case), *_draw_chart(findings, case))
+        if words.notes is not None:
+            yield f"<h2>Notes</h2><p>{escape(words.notes)}</p>"
+        yield from _write_need(findings)
+        yield '<h2 class="screen">More</h2>'
+        yield from _write_more(findings, case)
+    yield f"<footer>{escape(describe_test(findings, words.date))}</footer>"
 
 
 def describe_question(findings: Findings) -> str:
