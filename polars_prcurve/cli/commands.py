@@ -79,11 +79,10 @@ does not have.
 
 _FILE = "the file to write"
 _LEVEL = "the level of intervals, such as 95%"
-_GROUPS = {
+_GROUPS = {  # the heading in help of options that stand apart
     **dict.fromkeys(TARGET_WORDS, "targets"),
     **dict.fromkeys((*TABLE_WORDS, "unlabelled", "table"), "the table"),
 }
-"""The heading in help of options that stand apart."""
 _MODELS = "the column that names the models (default: model)"
 
 
@@ -93,14 +92,13 @@ class Command(NamedTuple):
     method: str
     about: str
     columns: tuple[str, ...] = ()  # the columns of the result that a terminal shows first
-    own: Mapping[str, str | Option] = {}
-    """Options that differ from those of other commands, or their help if that alone does."""
+    own: Mapping[str, str | Option] = {}  # options that differ from those of others, or their help
     more: tuple[str, ...] = ()  # options that are no arguments
     output: str | None = None  # the report that it writes if no other file is named; None for a table
     run: Callable[[argparse.Namespace], None] = write_table
 
 
-COMMANDS = [
+COMMANDS = [  # in the order of help
     Command(
         "decide",
         "which model to use, and from which score: one verdict",
@@ -235,7 +233,6 @@ COMMANDS = [
         output="demo.html",
     ),
 ]
-"""All commands, in the order of help."""
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -28,8 +28,7 @@ from polars_prcurve.binding.words import USES
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.progress import clear_line
 
-_METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}
-"""Methods whose commands have another name."""
+_METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}  # with names of their own
 _PHRASES = {
     "None": "own",
     " to a frame method": "",
@@ -42,7 +41,7 @@ _PHRASES = {
 }
 _WORDS_OF_CONFIDENCE = ("method", "rate", "simultaneous", "resamples", "seed")
 _QUOTES = "'\""
-_OLD_OPTIONS = {
+_OLD_OPTIONS = {  # options that commands took once, and how the same is said now
     "within": "a field of several parts is --eta field.csv --parts country",
     "interval": "write --confidence 95%,rate=jeffreys",
     "band": "write --confidence 95%,method=rectangle or --confidence 95%,simultaneous",
@@ -57,7 +56,6 @@ _OLD_OPTIONS = {
     "tolerance": "leave it out; the estimate moves by less than 1e-12 at the end",
     "max_iterations": "leave it out; the column converged tells whether 10 000 were enough",
 }
-"""Options that commands took once, and how the same is said now."""
 
 _QUOTED = r"""(?<![\w'])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\""""
 _VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|\[(?:{_QUOTED}|,\ )+\]|None|True|False)"

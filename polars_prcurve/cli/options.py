@@ -57,9 +57,6 @@ class Kind(NamedTuple):
         return values[0] if len(values) == 1 and values != [None] else values
 
 
-# Numbers -----------------------------------------------------------------------------------------
-
-
 def parse_number(word: str) -> float:
     """Return the number that a word says; 60% is 0.6."""
     return float(read_fraction(word[:-1]) / 100) if word.endswith("%") else float(read_fraction(word))
@@ -132,10 +129,7 @@ def refuse_file(word: str) -> str:
 def read_table_file(
     option: str, *names: str, or_rate: bool = False
 ) -> Callable[[str], TableFile | tuple[str, Any] | float]:
-    """Return what reads the file of another table, or words such as `counts=n_pos,n_neg` about it.
-
-    With `or_rate` a number may stand in place of all that.
-    """
+    """Return what reads a file of another table or words about it, and with `or_rate` also a number."""
 
     def read(word: str) -> TableFile | tuple[str, Any] | float:
         name, has_value, columns = word.partition("=")
@@ -205,6 +199,8 @@ OTHER = Kind("FILE", "a file", read_table_file("--other", "cells"), True)
 
 # Values of a column, whose dtype tells how they are read -----------------------------------------
 
+_DIGITS = 38  # the most digits that a Decimal column holds
+
 
 def parse_threshold(option: str, text: str, dtype: pl.DataType) -> Any:
     """Return a threshold from text: any number. For floats it is the score that is printed so."""
@@ -234,9 +230,6 @@ def parse_threshold_column(option: str, column: pl.Series, dtype: pl.DataType) -
     if len(finite) + decimals.count(None) < len(decimals) or places + whole > _DIGITS:
         raise PrcError(f"{option} takes numbers of up to {_DIGITS} digits from a file")
     return pl.Series(column.name, decimals, dtype=pl.Decimal(_DIGITS, places))
-
-
-_DIGITS = 38  # the most digits that a Decimal column holds
 
 
 def parse_value(option: str, text: str, dtype: pl.DataType) -> Any:

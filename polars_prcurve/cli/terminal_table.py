@@ -25,14 +25,12 @@ from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text, shorten_name
 
 _ROWS_SHOWN = 50
-_ROWS_ORDERED = 5_000
-"""Results of at most this many rows are put in order for people before they are cut."""
+_ROWS_ORDERED = 5_000  # results of at most this many rows are put in order before they are cut
 _MODELS = ("model", "model_a", "model_b")
-_LAST = (
+_LAST = (  # columns that come after all others
     *("standard_error", "tp", "fp", "fn", "tn", "n_pos", "n_neg"),
     *("iterations", "eta_low", "eta_high", "eta_confidence"),
 )
-"""Columns that come after all others."""
 _GAP = "  "
 _DOUBT = "?"
 _SHORT_NAME = 16  # the width that names are not cut below to make room for an interval
