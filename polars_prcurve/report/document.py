@@ -58,7 +58,7 @@ def build_document(findings: Findings, words: Words) -> str:
 
 
 def _write_body(findings: Findings, words: Words) -> Iterator[str]:
-    verdict, are_drawn = findings.verdict, group_picture.are_drawn(findings)
+    verdict, is_picture = findings.verdict, group_picture.are_drawn(findings)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if words.title is not None:
         yield f'<p class="place">{escape(words.title)}</p>'
@@ -69,10 +69,10 @@ def _write_body(findings: Findings, words: Words) -> Iterator[str]:
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
     if findings.cases:
         case = findings.cases[0]
-        if len(findings.cases) > 1 and not are_drawn:
+        if len(findings.cases) > 1 and not is_picture:
             yield tables.write_cases(findings)
             yield f"<h2>{escape(value_words.start_sentence(say_place(case)))}</h2>"
-        if are_drawn:
+        if is_picture:
             yield from write_groups(findings)
         else:
             yield from (*_write_models(findings, case), *_draw_chart(findings, case))
