@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from polars_prcurve.confidence.estimates import Estimate, read_estimate
@@ -41,7 +42,7 @@ class Candidate:
         """Whether a threshold keeps all targets; of a whole curve, whether it has a value."""
         return self.row[self.goal.merit] is not None
 
-    @property
+    @cached_property
     def merit(self) -> Estimate:
         """The value by which the model is judged, and its interval."""
         return self.read(self.goal.merit)

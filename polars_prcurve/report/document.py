@@ -239,8 +239,9 @@ def write_groups(findings: Findings) -> Iterator[str]:
     if not findings.has_one_model:
         colors = group_picture.number_models(*findings.cases)
         yield _write_names({name_value(model): number for model, number in colors.items()})
+    blocks = group_picture.list_blocks(findings)
     for kind, width in (("wide", 740), ("small", 358)):
-        yield group_picture.draw_groups(findings, width, kind)
+        yield group_picture.draw_groups(findings, blocks, width, kind)
     yield "</section>"
 
 

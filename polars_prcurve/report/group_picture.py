@@ -44,10 +44,9 @@ class GroupBlock:
     is_in_doubt: bool  # whether intervals are known to be too narrow, so lines are dotted
 
 
-def draw_groups(findings: Findings, width: float, kind: str) -> str:
+def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, kind: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
-    blocks, tests = list_blocks(findings), findings.group_tests
-    middle = None if tests is None else tests.together
+    middle = None if findings.group_tests is None else findings.group_tests.together
     colors = {} if findings.has_one_model else number_models(*findings.cases)
     left = min(170.0, 0.36 * width)
     right = width - 52
@@ -95,21 +94,21 @@ def _draw_marks(
     place: Callable[[float], float],
 ) -> Iterator[str]:
     """Yield the intervals of models and their points, below each other; an only model has no colour."""
-    n = len(case.candidates)
+    n, rivals = len(case.candidates), case.rivals if colors else []
     for number, model in enumerate(sorted(case.candidates, key=lambda of: colors.get(of.model, 0))):
         y = middle + (number - (n - 1) / 2) * _APART
-        of_color = colors.get(model.model, block.color)
+        merit, of_color = model.merit, colors.get(model.model, block.color)
         color = "var(--quiet)" if of_color is None else svg.name_color(of_color)
         # Full are values that are settled, and of several models those that may be best.
-        is_full = model in case.rivals if colors else block.color is not None
-        if model.merit.span is not None:
-            low, high = model.merit.span
+        is_full = model in rivals if colors else block.color is not None
+        if merit.span is not None:
+            low, high = merit.span
             dash = svg.DOTTED if block.is_in_doubt else f'stroke-width="{1.6 if n == 1 else 1}"'
             yield svg.draw_line((place(low), y), (place(high), y), color, dash)
-        if model.merit.value is not None:
+        if merit.value is not None:
             fill = color if is_full else "var(--ground)"
             look = f'style="fill:{fill};stroke:{color}" stroke-width="1.3"'
-            yield svg.draw_circle(place(model.merit.value), y, 3.4 if n == 1 else 2.5, look)
+            yield svg.draw_circle(place(merit.value), y, 3.4 if n == 1 else 2.5, look)
 
 
 # Cases in blocks -----------------------------------------------------------------------------------
