@@ -28,8 +28,8 @@ from polars_prcurve.cli import table_files
 from polars_prcurve.cli.commands import build_parser, describe_metrics
 from polars_prcurve.cli.main import main
 from polars_prcurve.cli.messages import name_options, translate_message
-from polars_prcurve.cli.option_values import METRICS as METRIC_WORDS
-from polars_prcurve.cli.option_values import (
+from polars_prcurve.cli.options import METRICS as METRIC_WORDS
+from polars_prcurve.cli.options import (
     parse_eta,
     parse_number,
     parse_threshold_column,

@@ -452,7 +452,7 @@ def test_icons_are_the_interval_in_whole_alerts(model: str) -> None:
     row = decide("settled").table.filter(model=model).row(0, named=True)
     names = ("precision_low", "precision", "precision_high")
     low, value, high = (round(100 * row[name]) for name in names)
-    case = decide("settled")._findings.cases[0][0]
+    case = decide("settled")._findings.cases[0]
     [candidate] = [each for each in case.candidates if each.model == model]
     kinds = list(list_icons(candidate.precision))
     assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [

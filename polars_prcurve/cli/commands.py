@@ -14,8 +14,17 @@ from typing import Any, NamedTuple
 from polars_prcurve import __version__, metrics
 from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.cli.messages import PROGRAM, RaisingParser, name_command
-from polars_prcurve.cli.option_values import COLUMN, METRIC, REFERENCE_OR_RATE, SCORE, SHARE, THRESHOLD
-from polars_prcurve.cli.options import OPTIONS, Option, add_option
+from polars_prcurve.cli.options import (
+    COLUMN,
+    METRIC,
+    OPTIONS,
+    REFERENCE_OR_RATE,
+    SCORE,
+    SHARE,
+    THRESHOLD,
+    Option,
+    add_option,
+)
 from polars_prcurve.cli.read_command import FilePrc
 from polars_prcurve.cli.results import write_decision, write_demo, write_report, write_table
 from polars_prcurve.metrics.curve_metric import CurveMetric
@@ -70,12 +79,10 @@ does not have.
 
 _FILE = "the file to write"
 _LEVEL = "the level of intervals, such as 95%"
-Parameters = Mapping[str, inspect.Parameter]
-_GROUPS = {
+_GROUPS = {  # the heading in help of options that stand apart
     **dict.fromkeys(TARGET_WORDS, "targets"),
     **dict.fromkeys((*TABLE_WORDS, "unlabelled", "table"), "the table"),
 }
-"""The heading in help of options that stand apart."""
 _MODELS = "the column that names the models (default: model)"
 
 
@@ -84,18 +91,14 @@ class Command(NamedTuple):
 
     method: str
     about: str
-    columns: tuple[str, ...] = ()
-    """The columns of the result that a terminal shows first."""
-    own: Mapping[str, str | Option] = {}
-    """Options that differ from those of other commands, or their help if that alone does."""
-    more: tuple[str, ...] = ()
-    """Options that are no arguments."""
-    output: str | None = None
-    """The report that it writes if no other file is named; None for a table."""
+    columns: tuple[str, ...] = ()  # the columns of the result that a terminal shows first
+    own: Mapping[str, str | Option] = {}  # options that differ from those of others, or their help
+    more: tuple[str, ...] = ()  # options that are no arguments
+    output: str | None = None  # the report that it writes if no other file is named; None for a table
     run: Callable[[argparse.Namespace], None] = write_table
 
 
-COMMANDS = [
+COMMANDS = [  # in the order of help
     Command(
         "decide",
         "which model to use, and from which score: one verdict",
@@ -230,7 +233,6 @@ COMMANDS = [
         output="demo.html",
     ),
 ]
-"""All commands, in the order of help."""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -249,11 +251,16 @@ def build_parser() -> argparse.ArgumentParser:
 def _add_command(commands: Any, command: Command) -> None:
     """Add a command with an option for each argument of its method."""
     parameters, options = list_parameters(command.method), list_options(command)
+    epilog = [_FILES_HELP] if parameters else ["It needs scikit-learn."]
+    epilog += [_CONFIDENCE_HELP] if options.get("confidence") == OPTIONS["confidence"] else []
+    asked = [str(parameters[name].annotation) for name in ("metrics", "metric") if name in options]
+    for kind in (CurveMetric, PointMetric):
+        epilog += [describe_metrics(kind)] if any(kind.__name__ in text for text in asked) else []
     parser: argparse.ArgumentParser = commands.add_parser(
         name_command(command.method),
         help=command.about,
         description=f"{command.about[0].upper()}{command.about[1:]}.",
-        epilog=_write_epilog(options, parameters),
+        epilog="\n".join(epilog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -261,10 +268,9 @@ def _add_command(commands: Any, command: Command) -> None:
         about_input = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
         parser.add_argument("input", metavar="INPUT", help=about_input)
     takes_one = command.method in COMPARES_MODELS and command.run is write_table
+    about_targets = "one of these, for a point metric" if takes_one else None
     groups = {
-        "targets": parser.add_argument_group(
-            "targets", "one of these, for a point metric" if takes_one else None
-        ),
+        "targets": parser.add_argument_group("targets", about_targets),
         "the table": parser.add_argument_group("the table"),
     }
     for name, option in options.items():
@@ -276,7 +282,7 @@ def _add_command(commands: Any, command: Command) -> None:
     )
 
 
-def list_parameters(method: str) -> Parameters:
+def list_parameters(method: str) -> Mapping[str, inspect.Parameter]:
     """Return the arguments of a method; none for `demo`, which asks none."""
     found = getattr(FilePrc, method, None)
     return {} if found is None else inspect.signature(found).parameters
@@ -284,35 +290,21 @@ def list_parameters(method: str) -> Parameters:
 
 def list_options(command: Command) -> dict[str, Option]:
     """Return the options of a command: for arguments of the method, and for words that it reads."""
-    unused = {*TABLE_WORDS} - USES.get(command.method, set())
-    left_out = {"self", "path", *unused}
-    arguments = list_parameters(command.method)
+    arguments, uses = list_parameters(command.method), USES.get(command.method, set())
+    left_out = {"self", "path", *({*TABLE_WORDS} - uses)}
     names = [name for name in arguments if name in OPTIONS and name not in left_out]
-    if "eta" in names and not isinstance(
-        command.own.get("eta"), Option
-    ):  # --parts makes it a field; a report has another argument of this name
+    # A file of --eta is a field by --parts, except where an eta of another kind is taken.
+    if "eta" in names and not isinstance(command.own.get("eta"), Option):
         names.insert(names.index("eta") + 1, "parts")
     own = {"model": _MODELS, **command.own} if command.method in COMPARES_MODELS else command.own
     more = [name for name in command.more if name not in names]
     has_table = {*names} & {*TABLE_WORDS} and "table" not in more
-    found = {
-        name: own.get(name, OPTIONS[name])
-        for name in [*names, *more, *(["table"] if has_table else []), "output"]
-    }
+    names += [*more, *(["table"] if has_table else []), "output"]
+    found = {name: own.get(name, OPTIONS[name]) for name in names}
     return {
         name: OPTIONS[name]._replace(help=option) if isinstance(option, str) else option
         for name, option in found.items()
     }
-
-
-def _write_epilog(options: Mapping[str, Option], parameters: Parameters) -> str:
-    """Return what stands below the options: on files, on intervals, and the metrics that it takes."""
-    if not parameters:
-        return "It needs scikit-learn."
-    asked = [str(parameters[name].annotation) for name in ("metrics", "metric") if name in options]
-    kinds = [kind for kind in (CurveMetric, PointMetric) if any(kind.__name__ in text for text in asked)]
-    words = [_CONFIDENCE_HELP] if options.get("confidence") == OPTIONS["confidence"] else []
-    return "\n".join([_FILES_HELP, *words, *map(describe_metrics, kinds)])
 
 
 def describe_metrics(kind: type[PointMetric | CurveMetric]) -> str:

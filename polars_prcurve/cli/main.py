@@ -18,6 +18,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run_command(argv)
         except KeyboardInterrupt:
             print(f"{PROGRAM}: interrupted", file=sys.stderr)
-            return stop.exit_status
+            return 128 + stop.number  # by which shells tell that a signal ended a command
 
 
 def _run_command(argv: Sequence[str] | None) -> int:
@@ -69,22 +70,17 @@ _WITHOUT_POLARS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if ha
 """Signals to stop that Polars does not look out for; Windows has no SIGHUP."""
 
 
+@dataclass
 class StopSignal:
     """The signal that asked a command to stop."""
 
-    def __init__(self, *, ignores_interrupts: bool = False) -> None:
-        self.number: int = signal.SIGINT
-        self._ignores_interrupts = ignores_interrupts
-
-    @property
-    def exit_status(self) -> int:
-        """The exit status by which shells tell that a signal ended a command."""
-        return 128 + self.number
+    ignores_interrupts: bool
+    number: int = signal.SIGINT
 
     def interrupt(self, *_: object) -> None:
         """Raise, unless Polars has raised already for the same SIGINT, or the user's are ignored."""
         is_raised = isinstance(sys.exc_info()[1], KeyboardInterrupt)
-        if not is_raised and not (self._ignores_interrupts and self.number == signal.SIGINT):
+        if not is_raised and not (self.ignores_interrupts and self.number == signal.SIGINT):
             raise KeyboardInterrupt
 
     def send_interrupts(self, listen: int, numbers: set[int]) -> None:
@@ -100,7 +96,7 @@ class StopSignal:
 def catch_stop_signals() -> Iterator[StopSignal]:
     """Raise `KeyboardInterrupt` at each signal to stop; signals that were ignored stay ignored."""
     before = signal.getsignal(signal.SIGINT)  # a shell script ignores it for commands that end in &
-    stop = StopSignal(ignores_interrupts=before == signal.SIG_IGN)
+    stop = StopSignal(before == signal.SIG_IGN)
     caught = [s for s in _WITHOUT_POLARS if signal.getsignal(s) == signal.SIG_DFL]
     is_ours = before in (signal.default_int_handler, signal.SIG_IGN) and caught
     if not is_ours or threading.current_thread() is not threading.main_thread():

@@ -28,8 +28,7 @@ from polars_prcurve.binding.words import USES
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.progress import clear_line
 
-_METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}
-"""Methods whose commands have another name."""
+_METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}  # with names of their own
 _PHRASES = {
     "None": "own",
     " to a frame method": "",
@@ -42,7 +41,7 @@ _PHRASES = {
 }
 _WORDS_OF_CONFIDENCE = ("method", "rate", "simultaneous", "resamples", "seed")
 _QUOTES = "'\""
-_OLD_OPTIONS = {
+_OLD_OPTIONS = {  # options that commands took once, and how the same is said now
     "within": "a field of several parts is --eta field.csv --parts country",
     "interval": "write --confidence 95%,rate=jeffreys",
     "band": "write --confidence 95%,method=rectangle or --confidence 95%,simultaneous",
@@ -57,7 +56,6 @@ _OLD_OPTIONS = {
     "tolerance": "leave it out; the estimate moves by less than 1e-12 at the end",
     "max_iterations": "leave it out; the column converged tells whether 10 000 were enough",
 }
-"""Options that commands took once, and how the same is said now."""
 
 _QUOTED = r"""(?<![\w'])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\""""
 _VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|\[(?:{_QUOTED}|,\ )+\]|None|True|False)"
@@ -99,9 +97,7 @@ def translate_message(message: str, options: Mapping[str, str]) -> str:
             return _PHRASES[found[0]]
         if found["method"]:
             code = found["arguments"] or ""
-            named: dict[str, str] = {
-                name: f"--{name.replace('_', '-')}" for name in re.findall(r"(\w+)=", code)
-            }
+            named = {name: f"--{name.replace('_', '-')}" for name in re.findall(r"(\w+)=", code)}
             arguments = translate_message(code, {**named, **options}).replace(", --", " --")
             return f"the command {name_command(found['method'])} {arguments}".rstrip()
         if found["called"]:
@@ -124,12 +120,10 @@ def _name_argument(found: re.Match[str], options: Mapping[str, str]) -> str:
         value = ""
     if value.startswith("["):
         value = ",".join(word.strip(_QUOTES) for word in value[1:-1].split(", "))
-    plain = re.fullmatch(r"[\"'](\w+)[\"']", value)
-    if plain and value.startswith('"'):
-        value = plain[1]
+    if re.fullmatch(r'"\w+"', value):
+        value = value.strip('"')
     value = _PHRASES.get(value, value)
-    frame = " file" if found["frame"] else ""
-    return options[name] + (f" {value}" if value else "") + frame
+    return " ".join(filter(None, [options[name], value, found["frame"] and "file"]))
 
 
 def _strip_dashes(option: str) -> str:
@@ -149,40 +143,36 @@ class RaisingParser(argparse.ArgumentParser):
     def parse_known_args(self, *args: Any, **options: Any) -> Any:
         """Parse the words of this command; raise for words that it does not take."""
         if args and args[0] is not None:
-            args = (self._split_columns(args[0]), *args[1:])
+            # Of an option of several values one word with commas becomes these; but a name may have
+            # commas, so a word stays whole if others follow it.
+            words = args[0]
+            numbers = {flag: each.nargs for each in self._actions for flag in each.option_strings}
+            split: list[str] = []
+            for before, word, after in zip(["", *words], words, [*words[1:], "-"], strict=False):
+                parts = word.split(",")
+                are_all = numbers.get(before) == len(parts) and after.startswith("-")
+                split += parts if are_all else [word]
+            args = (split, *args[1:])
         namespace, unknown = super().parse_known_args(*args, **options)
         if unknown:
             word = next((word for word in unknown if word.startswith("-")), unknown[0])
+            if not word.startswith("-"):
+                raise PrcError(
+                    f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
+                )
             name = word.partition("=")[0]
-            if name.startswith("-"):
-                raise PrcError(f"{self.prog} has no option {name!r}; {self._suggest_options(name)}")
-            raise PrcError(
-                f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
+            argument = _strip_dashes(name).lower()
+            known = {
+                _strip_dashes(flag): flag for flag in self._option_string_actions if flag[:2] == "--"
+            }
+            hint = _OLD_OPTIONS.get(argument) or suggest_arguments(
+                argument, known, weight="--weight", written=name
             )
+            raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
         return namespace, unknown
 
-    def _split_columns(self, words: Sequence[str]) -> list[str]:
-        """Return the words; of options that take several, one word with commas becomes these.
-
-        A name may have commas, so a word stays whole if others follow it.
-        """
-        numbers = {flag: action.nargs for action in self._actions for flag in action.option_strings}
-        split: list[str] = []
-        for before, word, after in zip(["", *words], words, [*words[1:], "-"], strict=False):
-            parts = word.split(",")
-            split += parts if numbers.get(before) == len(parts) and after.startswith("-") else [word]
-        return split
-
-    def _suggest_options(self, name: str) -> str:
-        """Return a hint at the option that is meant: its new spelling, or the likeliest name."""
-        argument = _strip_dashes(name).lower()
-        if argument in _OLD_OPTIONS:
-            return _OLD_OPTIONS[argument]
-        options = (option for option in self._option_string_actions if option.startswith("--"))
-        known = {_strip_dashes(option): option for option in options}
-        return suggest_arguments(argument, known, weight="--weight", written=name)
-
     def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raise for a word that is none of the choices."""
         if action.choices is not None and value not in action.choices:
             what = action.option_strings[-1] if action.option_strings else "COMMAND"
             raise PrcError(f"{what} cannot be {value!r}; {suggest_names(value, action.choices)}")
@@ -206,9 +196,6 @@ def print_progress(text: str) -> None:
         print(text, file=sys.stderr)
 
 
-# Promises that no threshold keeps ----------------------------------------------------------------
-
-
 def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for the first rows of operating points that have no threshold, and a count."""
     keys = [*by, "eta", "criterion", "target"]
@@ -216,36 +203,28 @@ def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator
     for row in unmet.head(_SHOWN).to_dicts():
         where = "".join(f"{name} = {row[name]}, " for name in by) + f"eta {row['eta']:g}"
         target = row["criterion"] + ("" if row["target"] is None else f" {row['target']:g}")
-        need = _describe_need(row)
+        # What even perfect scores need, and what it means if the table has it.
+        sizes = {"positives": row["n_pos_needed"], "negatives": row["n_neg_needed"]}
+        needed = {what: n for what, n in sizes.items() if n is not None}
+        numbers = " and ".join(f"{n:,.0f} {what}".replace(",", " ") for what, n in needed.items())
+        columns = ", ".join(f"n_{what[:3]}_needed" for what in needed)
+        need = (
+            f"even perfect scores need {numbers} ({columns}); if the table has as many, it is the scores"
+        )
+        if not needed:
+            has_budget = row["criterion"] in ("alerts", "predicted_positive_rate")
+            larger = "take a larger budget, or" if has_budget else "promise less, or take"
+            need = f"{larger} a larger test set"
+        elif math.inf in needed.values():
+            need = "no test set could prove it"
         level = f"with a guarantee of {row['guarantee']:g}"
         yield f"{where}: no threshold keeps {target} {level}; {need}"
     if unmet.height > _SHOWN:
         yield f"{unmet.height - _SHOWN} more rows have no threshold either"
 
 
-def _describe_need(row: dict[str, Any]) -> str:
-    """Return what even perfect scores need, and what it means if the table has it."""
-    given = {"positives": row["n_pos_needed"], "negatives": row["n_neg_needed"]}
-    needed = {what: n for what, n in given.items() if n is not None}
-    if not needed:
-        if row["criterion"] in ("alerts", "predicted_positive_rate"):
-            return "take a larger budget, or a larger test set"
-        return "promise less, or take a larger test set"
-    if math.inf in needed.values():
-        return "no test set could prove it"
-    numbers = " and ".join(f"{n:,.0f} {what}".replace(",", " ") for what, n in needed.items())
-    columns = ", ".join(f"n_{what[:3]}_needed" for what in needed)
-    return f"even perfect scores need {numbers} ({columns}); if the table has as many, it is the scores"
-
-
-# Sizes that cannot be told, or say little --------------------------------------------------------
-
-
 def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[str]:
-    """Yield why sizes are missing, and that a band as wide as precision itself says little of it.
-
-    `delta` is the width, or None if it is a share of the precision.
-    """
+    """Yield why sizes are missing, and that a band as wide as precision itself says little of it."""
     is_met = pl.col("recall").is_not_null()
     missing = sizes.filter(is_met & pl.col("n_neg_needed").is_null())
     if missing.height:
@@ -254,7 +233,7 @@ def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[
             f"{rows} without numbers: no positive is found there, or no negative is flagged, so the "
             "table does not tell the rate that they depend on"
         )
-    if "eta" not in sizes.columns or delta is None:
+    if "eta" not in sizes.columns or delta is None:  # of a share of the precision
         return
     true, false = pl.col("recall") * pl.col("eta"), pl.col("fpr") * (1 - pl.col("eta"))
     precision = sizes.select((true / (true + false)).alias("precision"))["precision"].to_list()

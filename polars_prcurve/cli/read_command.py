@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import inspect
 import os
 import sys
@@ -22,14 +23,8 @@ from polars_prcurve.binding.words import (
     TAKES_ONE_MODEL,
     TARGET_WORDS,
 )
+from polars_prcurve.cli import options as kinds
 from polars_prcurve.cli import table_files
-from polars_prcurve.cli.option_values import (
-    REFERENCE,
-    REFERENCE_OR_RATE,
-    parse_threshold,
-    parse_threshold_column,
-    parse_value,
-)
 from polars_prcurve.cli.options import Option, name_flag
 from polars_prcurve.cli.table_files import TableFile
 from polars_prcurve.confidence.certainty import Intervals
@@ -41,8 +36,6 @@ from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.prevalence.field_values import field
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 
-# The methods of a table in files ----------------------------------------------------------------
-
 
 class FilePrc(LazyFramePrc):
     """The methods of a table in files: lazy, except where one must collect half way."""
@@ -53,17 +46,6 @@ class FilePrc(LazyFramePrc):
         """Yield how many rows a method leaves out because a value is missing, if that was asked for."""
         if given.get("missing") != "drop":
             return
-        if (dropped := self._count_dropped_rows(method, given)).n:
-            yield dropped.sentence
-        reference = given.get("reference")
-        if reference is not None and not isinstance(reference, float):
-            frame, columns = say_of_reference(reference, given)
-            known = frame.collect_schema()
-            columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in known]
-            if (dropped := count_dropped_rows(frame, **columns)).n:
-                yield f"in --reference, {dropped.sentence}"
-
-    def _count_dropped_rows(self, method: str, given: Mapping[str, Any]) -> DroppedRows:
         is_weighing, scores = method == "reweight", given.get("score")
         unused = "score" if is_weighing else ""  # weights need no scores, unless they are named
         words = {name: given[name] for name in TABLE_WORDS if name in given and name != unused}
@@ -76,11 +58,20 @@ class FilePrc(LazyFramePrc):
         unlabelled = method in some_labels or columns["label"] is None
         how: dict[str, Any] = {"unlabelled": unlabelled, "weighing": is_weighing}
         dropped = count_dropped_rows(question.frame, id=columns.get("example"), **how, **columns)
-        if not isinstance(scores, list) or is_weighing:
-            return dropped
-        if method in COMPARES_MODELS:  # a row of the wide table is left out for all models
-            return DroppedRows(dropped.n // len(scores), dropped.total // len(scores))
-        return dropped._replace(what="pairs of row and model")
+        if isinstance(scores, list) and not is_weighing:
+            n = len(scores)  # a row of the wide table is left out for all models, if they are compared
+            wide = DroppedRows(dropped.n // n, dropped.total // n)
+            of_pairs = dropped._replace(what="pairs of row and model")
+            dropped = wide if method in COMPARES_MODELS else of_pairs
+        if dropped.n:
+            yield dropped.sentence
+        reference = given.get("reference")
+        if reference is not None and not isinstance(reference, float):
+            frame, columns = say_of_reference(reference, given)
+            known = frame.collect_schema()
+            columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in known]
+            if (dropped := count_dropped_rows(frame, **columns)).n:
+                yield f"in --reference, {dropped.sentence}"
 
 
 _NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")
@@ -94,10 +85,8 @@ class AskedMethod(NamedTuple):
     table: FilePrc
     method: str
     arguments: dict[str, Any]
-    groups: list[str]
-    """The group columns of the result, each once, without the models that are compared."""
-    level: float | None
-    """The level of intervals, or None if there are none."""
+    groups: list[str]  # the group columns of the result, each once, without the models that are compared
+    level: float | None  # the level of intervals, or None if there are none
 
 
 def read_command(args: argparse.Namespace) -> AskedMethod:
@@ -110,14 +99,24 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
     }
     if (path := given.pop("table", None)) is not None:
         given = {**read_table_words(path, options), **given}
-    table = _scan_table(args.input, given)
+    # Columns of text files without rows are numbers.
+    named = {"score": "score", "label": "label", **given}
+    if "pos_label" in given:
+        del named["label"]
+    numbers = [str(column) for name in _NUMBERS for column in _list_values(named.get(name))]
+    table = table_files.scan_files(args.input, numbers)
     method = args.command.method
     parameters = inspect.signature(getattr(FilePrc, method)).parameters
     default = parameters["confidence"].default if "confidence" in parameters else None
     sure = given.get("confidence", default)
     level = sure.level if isinstance(sure, Intervals) else sure
-    groups = _list_groups(given, method) + _list_values(given.get("time"))
-    _read_budgets(given)
+    groups = _list_values(given.get("by"))
+    if method not in COMPARES_MODELS:
+        is_wide = isinstance(given.get("score"), list)
+        groups += ["model"] if is_wide else _list_values(given.get("model"))
+    groups = list(dict.fromkeys(groups)) + _list_values(given.get("time"))
+    if budgets := _list_values(given.get("alerts")):
+        given |= _read_budgets(budgets, given.get("per"))
     _read_files(options, given, [*groups, given.get("model", "model")], table.collect_schema(), level)
     if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
         lists = {name: given[name] for name in TARGET_WORDS if isinstance(given.get(name), list)}
@@ -130,10 +129,7 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
 
 
 def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]:
-    """Return what a TOML file says of the columns, as the options of a command.
-
-    Words that cannot change an answer are passed over by commands that have no use for them.
-    """
+    """Return what a TOML file says of the columns, as the options of a command."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -147,12 +143,11 @@ def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]
     for name, value in said.items():
         if name not in TABLE_WORDS:
             raise PrcError(f"--table {path!r} has a word {name!r}; {suggest_names(name, TABLE_WORDS)}")
-        if name not in options:
-            if name in PASSED_OVER:
-                continue
+        if name in options:
+            listed = [str(each) for each in value] if isinstance(value, list) else str(value)
+            found[name] = options[name].kind.read(name_flag(name), listed)
+        elif name not in PASSED_OVER:  # words that cannot change an answer are passed over
             raise PrcError(f"--table {path!r} has the word {name!r}, which this command does not take")
-        listed = [str(each) for each in value] if isinstance(value, list) else str(value)
-        found[name] = options[name].kind.read(name_flag(name), listed)
     return found
 
 
@@ -178,28 +173,11 @@ def list_inputs(args: argparse.Namespace) -> list[str]:
     """Return the files and patterns that a command reads."""
     found = [args.input] if "input" in args else []
     for name, option in args.options.items():
-        named = option.kind.numbers or option.kind in (REFERENCE, REFERENCE_OR_RATE)
+        named = option.kind.numbers or option.kind in (kinds.REFERENCE, kinds.REFERENCE_OR_RATE)
         if named and (words := vars(args)[name]):
             first = words if isinstance(words, str) else words[0]
             found += [first] if table_files.find_format(first) else []
     return found
-
-
-def _scan_table(path: str, given: Mapping[str, Any]) -> pl.LazyFrame:
-    """Return the table in the input files; columns of text files without rows are numbers."""
-    named = {"score": "score", "label": "label", **given}
-    if "pos_label" in given:
-        del named["label"]
-    listed = [_list_values(named[name]) for name in _NUMBERS if name in named]
-    return table_files.scan_files(path, [str(column) for columns in listed for column in columns])
-
-
-def _list_groups(given: Mapping[str, Any], method: str) -> list[str]:
-    """Return the group columns of the result, each once, without the models that are compared."""
-    groups = _list_values(given.get("by"))
-    if method not in COMPARES_MODELS:
-        groups += ["model"] if isinstance(given.get("score"), list) else _list_values(given.get("model"))
-    return list(dict.fromkeys(groups))
 
 
 def _list_values(value: Any) -> list[Any]:
@@ -207,15 +185,14 @@ def _list_values(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [] if value is None else [value]
 
 
-def _read_budgets(given: dict[str, Any]) -> None:
-    """Replace budgets of alerts by numbers of alerts, and the events that they are among."""
-    if budgets := _list_values(given.get("alerts")):
-        if len({of for _, of in budgets}) > 1:
-            raise PrcError(
-                "--alerts must be among the same number of events; run the command once for each number"
-            )
-        events = Fraction(given.get("per", budgets[0][1]))
-        given |= {"alerts": [float(n * events / of) for n, of in budgets], "per": float(events)}
+def _read_budgets(budgets: Sequence[tuple[Fraction, Fraction]], per: float | None) -> dict[str, Any]:
+    """Return budgets of alerts as numbers of alerts, and the events that they are among."""
+    if len({of for _, of in budgets}) > 1:
+        raise PrcError(
+            "--alerts must be among the same number of events; run the command once for each number"
+        )
+    events = budgets[0][1] if per is None else Fraction(per)
+    return {"alerts": [float(n * events / of) for n, of in budgets], "per": float(events)}
 
 
 # Further files, and values of columns ------------------------------------------------------------
@@ -273,10 +250,8 @@ def _scan_other(
 def _scan_groups(
     file: TableFile, groups: Mapping[str, pl.DataType], texts: Sequence[str] = ()
 ) -> pl.LazyFrame:
-    """Return the table of a further file with group columns of the dtypes that the input has.
-
-    7 in a CSV may be text in the input, and so may 007.
-    """
+    """Return the table of a further file with group columns of the dtypes that the input has."""
+    # 7 in a CSV may be text in the input, and so may 007.
     text_dtypes = (pl.String, pl.Enum, pl.Categorical)
     frame = file.scan([*texts, *(name for name, dtype in groups.items() if dtype in text_dtypes)])
     known = frame.collect_schema()
@@ -285,37 +260,28 @@ def _scan_groups(
     )
 
 
-def _read_plan(file: TableFile, dtype: pl.DataType | None) -> pl.DataFrame:
-    """Return the table of a plan; in a text file an end of a stratum is the score that is printed so."""
-    frame = file.scan(_PLAN_ENDS).collect()
-    if dtype is None or not file.is_text:
-        return frame
-    return frame.with_columns(
-        parse_threshold_column("--plan", frame[name], dtype)
-        for name in _PLAN_ENDS
-        if name in frame.columns
-    )
-
-
 def _read_column_values(
     flag: str, given: Any, groups: Mapping[str, pl.DataType], dtype: pl.DataType | None
 ) -> Any:
     """Return thresholds, strata, or a label, as values of their column; without one as they are."""
-    if flag == "--plan":
-        return _read_plan(given, dtype)
-    if isinstance(given, TableFile):
-        frame = _scan_groups(given, groups, ["threshold"]).collect()
-        if "threshold" not in frame.columns:
-            raise PrcError(
-                f"{flag} takes a file with a column 'threshold'; {given.path!r} has the columns "
-                f"{list_names(frame.columns)}"
-            )
-        if dtype is None or not given.is_text:
-            return frame
-        # In a text file a number is the score that is printed so.
-        return frame.with_columns(parse_threshold_column(flag, frame["threshold"], dtype))
-    if dtype is None:
-        return given
-    read = parse_value if flag == "--pos-label" else parse_threshold
-    found = [read(flag, word, dtype) for word in _list_values(given)]
-    return found if isinstance(given, list) else found[0]
+    if not isinstance(given, TableFile):
+        read = kinds.parse_value if flag == "--pos-label" else kinds.parse_threshold
+        found = _list_values(given)
+        found = found if dtype is None else [read(flag, word, dtype) for word in found]
+        return found if isinstance(given, list) else found[0]
+    is_plan = flag == "--plan"
+    scores = _PLAN_ENDS if is_plan else ("threshold",)
+    frame = _scan_groups(given, {} if is_plan else groups, scores).collect()
+    if not is_plan and "threshold" not in frame.columns:
+        raise PrcError(
+            f"{flag} takes a file with a column 'threshold'; {given.path!r} has the columns "
+            f"{list_names(frame.columns)}"
+        )
+    if dtype is None or not given.is_text:
+        return frame
+    # In a text file a number is the score that is printed so.
+    return frame.with_columns(
+        kinds.parse_threshold_column(flag, frame[name], dtype)
+        for name in scores
+        if name in frame.columns
+    )

@@ -15,13 +15,7 @@ import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS
-from polars_prcurve.cli import table_files
-from polars_prcurve.cli.messages import (
-    describe_needed_sizes,
-    describe_unmet_promises,
-    print_note,
-    print_progress,
-)
+from polars_prcurve.cli import messages, table_files
 from polars_prcurve.cli.read_command import AskedMethod, check_output_path, read_command
 from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
 from polars_prcurve.errors import PrcError
@@ -47,14 +41,19 @@ def write_table(args: argparse.Namespace) -> None:
     if shown is not None:
         if sentence := _find_verdict(asked):
             print_lines([*textwrap.wrap(f"{sentence}.", get_terminal_size().columns), ""])
-        print_rows(shown, _build_layout(args, asked))
+        given = asked.arguments
+        weighted = isinstance(given.get("eta"), Field)
+        weighted = weighted or gives_squares(given.get("weight"), given.get("counts"))
+        at_any_eta = asked.method == "sample_size" and "eta" not in given
+        above = "at any prevalence (at one, --eta, fewer will do)" if at_any_eta else ""
+        print_rows(shown, Layout(asked.groups, args.command.columns, asked.level, weighted, above))
         if asked.method in _NAME_LEADS and not _TESTED_OTHERWISE & asked.arguments.keys():
             ask = "" if asked.method == "ranking" else "ranking "
             print_lines([f"No lead was tested; {ask}--confidence 95% tells which models may be best."])
     elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
         n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
         seconds = time.monotonic() - started
-        print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
+        messages.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
 
 
 _NAME_LEADS = ("ranking", "leaders", "crossings")
@@ -86,7 +85,7 @@ def write_report(args: argparse.Namespace) -> None:
     check_output_path(args)
     with _read_at_work(args) as asked:
         path = asked.table.report(args.output, **asked.arguments)
-    print_progress(f"wrote {path}")
+    messages.print_progress(f"wrote {path}")
 
 
 def write_decision(args: argparse.Namespace) -> None:
@@ -107,11 +106,11 @@ def write_decision(args: argparse.Namespace) -> None:
         written = [found[kind](path) for kind, path in paths.items() if path is not None]
     if write is not None:
         write(decision.table.lazy())
-        print_note(decision.verdict.sentence)
+        messages.print_note(decision.verdict.sentence)
     else:
         print(decision.say(hint="; -o FILE has all"))
     for path in written:
-        print_progress(f"wrote {path}")
+        messages.print_progress(f"wrote {path}")
 
 
 def write_demo(args: argparse.Namespace) -> None:
@@ -126,7 +125,7 @@ def write_demo(args: argparse.Namespace) -> None:
         path = prc(table).report(
             args.output, ETAS, model="model", id="scan", recall=0.8, title=TITLE, notes=NOTES
         )
-    print_progress(f"wrote {path}")
+    messages.print_progress(f"wrote {path}")
 
 
 @contextmanager
@@ -137,20 +136,17 @@ def _read_at_work(args: argparse.Namespace) -> Iterator[AskedMethod]:
     with nullcontext() if is_mixed else show_seconds(what):
         asked = read_command(args)
         for sentence in asked.table.describe_dropped_rows(asked.method, asked.arguments):
-            print_note(sentence)
+            messages.print_note(sentence)
         yield asked
 
 
 def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
-    """Return the function that writes rows to a path, or None for a table on a terminal.
-
-    A path that cannot be written raises at once.
-    """
+    """Return the function that writes rows to a path, or None for a table on a terminal."""
     if path is None and sys.stdout.isatty():
         return None
     if path is None or path == table_files.STDIO:
         return table_files.write_csv
-    return table_files.build_writer(path)
+    return table_files.build_writer(path)  # raises at once if it cannot be written
 
 
 def _ask_method(asked: AskedMethod) -> pl.LazyFrame:
@@ -161,23 +157,13 @@ def _ask_method(asked: AskedMethod) -> pl.LazyFrame:
         table = run_query(table.lazy())
     notes: list[str] = []
     if "guarantee" in given:
-        notes += describe_unmet_promises(table, by)
+        notes += messages.describe_unmet_promises(table, by)
     if is_size:
         delta = given.get("delta", inspect.signature(ask).parameters["delta"].default)
-        notes += describe_needed_sizes(table, None if "relative" in given else delta)
+        notes += messages.describe_needed_sizes(table, None if "relative" in given else delta)
     if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
         notes += describe_refuted_estimates(table, by)
     for sentence in notes:
-        print_note(sentence)
+        messages.print_note(sentence)
     rows: pl.LazyFrame = table.lazy()
     return rows
-
-
-def _build_layout(args: argparse.Namespace, asked: AskedMethod) -> Layout:
-    """Return how a terminal shows the table of a command."""
-    given = asked.arguments
-    in_field = isinstance(given.get("eta"), Field)
-    weighted = in_field or gives_squares(given.get("weight"), given.get("counts"))
-    at_any_eta = asked.method == "sample_size" and "eta" not in given
-    above = "at any prevalence (at one, --eta, fewer will do)" if at_any_eta else ""
-    return Layout(asked.groups, args.command.columns, asked.level, weighted, above)

@@ -18,8 +18,7 @@ from polars_prcurve.atomic_file import is_stream, resolve_target, write_atomical
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.query_checks import translate_errors
 
-STDIO = "-"
-"""The path that stands for CSV from standard input, or to standard output."""
+STDIO = "-"  # the path that stands for CSV from standard input, or to standard output
 _ROWS_TO_INFER = 10_000
 _BYTES_TO_JUDGE = 1 << 16
 
@@ -30,17 +29,15 @@ class FileFormat(NamedTuple):
     scan: Callable[..., pl.LazyFrame]
     sink: Callable[..., Any]
     """Must be called with `engine="streaming"`: another default engine would hold the whole table."""
-    separator: str = ""
-    """What stands between values, in a text with a header."""
-    is_text: bool = False
-    """Whether numbers are written as text, which tells no dtype."""
+    separator: str = ""  # what stands between values, in a text with a header
+    is_text: bool = False  # whether numbers are written as text, which tells no dtype
 
 
 _CSV = FileFormat(
-    partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER),
-    pl.LazyFrame.sink_csv,
-    separator=",",
-    is_text=True,
+    partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_csv, ",", is_text=True
+)
+_TSV = FileFormat(
+    partial(_CSV.scan, separator="\t"), partial(_CSV.sink, separator="\t"), "\t", is_text=True
 )
 _NDJSON = FileFormat(
     partial(pl.scan_ndjson, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_ndjson, is_text=True
@@ -48,15 +45,8 @@ _NDJSON = FileFormat(
 _IPC = FileFormat(pl.scan_ipc, pl.LazyFrame.sink_ipc)
 _FORMATS = {
     ".parquet": FileFormat(pl.scan_parquet, pl.LazyFrame.sink_parquet),
-    ".csv": _CSV,
-    ".tsv": FileFormat(
-        partial(_CSV.scan, separator="\t"), partial(_CSV.sink, separator="\t"), "\t", is_text=True
-    ),
-    ".ndjson": _NDJSON,
-    ".jsonl": _NDJSON,
-    ".arrow": _IPC,
-    ".feather": _IPC,
-    ".ipc": _IPC,
+    **{".csv": _CSV, ".tsv": _TSV, ".ndjson": _NDJSON, ".jsonl": _NDJSON},
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), _IPC),
 }
 
 
@@ -67,8 +57,7 @@ def find_format(path: str) -> FileFormat | None:
 
 def _require_format(path: str) -> FileFormat:
     """Return the format that the name of a file ends in; raise if it is unknown."""
-    file_format = find_format(path)
-    if file_format is None:
+    if (file_format := find_format(path)) is None:
         raise PrcError(f"expected the name of a file to end in {', '.join(_FORMATS)}; got {path!r}")
     return file_format
 
@@ -77,8 +66,7 @@ class TableFile(NamedTuple):
     """A table in files that an option names, beside the input."""
 
     path: str
-    numbers: tuple[str, ...] = ()
-    """Columns of numbers, as `scan_files` takes them."""
+    numbers: tuple[str, ...] = ()  # columns of numbers, as `scan_files` takes them
 
     @property
     def is_text(self) -> bool:
@@ -93,9 +81,8 @@ class TableFile(NamedTuple):
 def scan_files(path: str, numbers: Collection[str] = (), texts: Collection[str] = ()) -> pl.LazyFrame:
     """Return the table in a file, in all files that match a pattern, or on standard input.
 
-    A text file that holds a header and no rows does not tell dtypes. If all files are so, the columns
-    of these `numbers` are Float64. In a CSV the columns of these `texts` stay as they are written, so
-    that 007 is no number.
+    Columns of `numbers` are Float64 if a text file has no rows, and so tells no dtypes. In a CSV those
+    of `texts` stay as they are written, so that 007 is no number.
     """
     sources: list[Any] = _list_sources(path)
     file_format = _CSV if path == STDIO else _require_format(path)
@@ -140,12 +127,9 @@ def _lacks_rows(source: str | io.BytesIO) -> bool:
 
 @contextmanager
 def name_bad_files(paths: Iterable[str]) -> Iterator[None]:
-    """Raise a `PrcError` that names the file, if Polars fails and one of these files cannot be read.
-
-    The error of a check in the query is none of a file.
-    """
+    """Raise a `PrcError` that names the file, if Polars fails and one of these files cannot be read."""
     try:
-        with translate_errors():
+        with translate_errors():  # a check in the query fails as a PrcError, which is none of a file
             yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         if isinstance(error, BrokenPipeError):
@@ -177,18 +161,10 @@ def _try_files(paths: Sequence[Any], file_format: FileFormat) -> None:
         first = schema if first is None else first
 
 
-def find_files(paths: Iterable[str]) -> set[str]:
-    """Return the real paths of the files that these paths and patterns match."""
-    names = (name for path in paths for name in (path, *glob.glob(path, recursive=True)))
-    return {os.path.realpath(name) for name in names if os.path.isfile(name)}
-
-
 def build_writer(path: str) -> Callable[[pl.LazyFrame], None]:
-    """Return a function that streams the rows of a query into a file, whole or not at all.
-
-    A path without a known format or folder raises here, before any query runs. A device or a pipe
-    whose name tells no format gets CSV, as standard output does.
-    """
+    """Return a function that streams the rows of a query into a file, whole or not at all."""
+    # A path without a known format or folder raises here, before any query runs. A device or a pipe
+    # whose name tells no format gets CSV, as standard output does.
     target = resolve_target(path)
     file_format = find_format(path) or (_CSV if is_stream(target) else _require_format(path))
 
@@ -200,11 +176,9 @@ def build_writer(path: str) -> Callable[[pl.LazyFrame], None]:
 
 
 def write_csv(query: pl.LazyFrame) -> None:
-    """Stream the rows of a query to standard output, the header together with the first rows.
-
-    Batches are written here and not by Polars, which reports a reader that has left as an error of the
-    query, and writes the header before the query has shown that its values are good.
-    """
+    """Stream the rows of a query to standard output, the header together with the first rows."""
+    # Batches are written here and not by Polars, which reports a reader that has left as an error of the
+    # query, and writes the header before the query has shown that its values are good.
     sys.stdout.flush()
     header = pl.DataFrame(schema=query.collect_schema()).write_csv()
     for batch in query.collect_batches(maintain_order=True, engine="streaming"):

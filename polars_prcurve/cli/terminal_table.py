@@ -11,7 +11,8 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -24,33 +25,25 @@ from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text, shorten_name
 
 _ROWS_SHOWN = 50
-_ROWS_ORDERED = 5_000
-"""Results of at most this many rows are put in order for people before they are cut."""
+_ROWS_ORDERED = 5_000  # results of at most this many rows are put in order before they are cut
 _MODELS = ("model", "model_a", "model_b")
-_LAST = (
+_LAST = (  # columns that come after all others
     *("standard_error", "tp", "fp", "fn", "tn", "n_pos", "n_neg"),
     *("iterations", "eta_low", "eta_high", "eta_confidence"),
 )
-"""Columns that come after all others."""
 _GAP = "  "
 _DOUBT = "?"
-_SHORT_NAME = 16
-"""The width that names are not cut below to make room for an interval."""
+_SHORT_NAME = 16  # the width that names are not cut below to make room for an interval
 
 
 class Layout(NamedTuple):
     """How to show the table of a command."""
 
-    by: Sequence[str]
-    """The group columns."""
-    answers: Sequence[str]
-    """The columns that answer the question of the command, in order of importance."""
-    level: float | None = None
-    """The level of intervals."""
-    weighted: bool = False
-    """Whether numbers of examples are sums of weights."""
-    above: str = ""
-    """What is to be said above the table beside what is the same in all rows."""
+    by: Sequence[str]  # the group columns
+    answers: Sequence[str]  # the columns that answer the question of the command, in order of importance
+    level: float | None = None  # the level of intervals
+    weighted: bool = False  # whether numbers of examples are sums of weights
+    above: str = ""  # what is to be said above the table beside what is the same in all rows
 
 
 class ShownRows(NamedTuple):
@@ -66,8 +59,7 @@ class TextColumn(NamedTuple):
     head: str
     cells: list[str]
     is_number: bool
-    covers: set[str]
-    """The columns of the table that it shows."""
+    covers: set[str]  # the columns of the table that it shows
     short: TextColumn | None = None
 
     @property
@@ -83,24 +75,15 @@ class TextColumn(NamedTuple):
 def collect_shown_rows(query: pl.LazyFrame) -> ShownRows:
     """Return the first rows of a query, those that belong together side by side."""
     table = run_query(query.head(_ROWS_ORDERED + 1))  # one row more tells whether any are left out
-    n_rows = table.height
-    if n_rows > _ROWS_ORDERED:
-        n_rows = run_query(query.select(pl.len())).item()
-    else:
-        table = _order_rows(table)
-    return ShownRows(table.head(_ROWS_SHOWN), n_rows)
-
-
-def _order_rows(table: pl.DataFrame) -> pl.DataFrame:
-    """Sort rows by prevalence, then by metric or target as they come, then as they are."""
+    if table.height > _ROWS_ORDERED:
+        return ShownRows(table.head(_ROWS_SHOWN), run_query(query.select(pl.len())).item())
     subject = [n for n in ("metric", "criterion", "target") if n in table.columns]
-    if "eta" not in table.columns or not (subject or "rank" in table.columns):
-        return table
-    row, first = f"{RESERVED}row", f"{RESERVED}first"
-    table = table.with_row_index(row)
-    subjects = pl.col(row).min().over(subject) if subject else pl.lit(0)
-    table = table.with_columns(subjects.alias(first))
-    return table.sort("eta", first, row, nulls_last=True).drop(row, first)
+    if "eta" in table.columns and (subject or "rank" in table.columns):
+        # By prevalence, then by metric or target as they come, then as they are.
+        row = f"{RESERVED}row"
+        subjects = [pl.col(row).min().over(subject)] if subject else []
+        table = table.with_row_index(row).sort("eta", *subjects, row, nulls_last=True).drop(row)
+    return ShownRows(table.head(_ROWS_SHOWN), table.height)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -129,17 +112,21 @@ def format_table(
     above, covered = _describe_constants(table, layout)
     sections = _find_sections(table, layout, covered)
     hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
-    columns = _build_columns(table, layout, hidden)
-    chosen = _choose_columns(columns, width)
-    lines = [line for text in above for line in textwrap.wrap(text, width)]
-    body = [_join_cells(chosen, row, width) for row in range(table.height)]
-    head = _join_cells(chosen, None, width)
+    chosen = _choose_columns(_build_columns(table, layout, hidden), width)
+    lines = textwrap.wrap(above, width)
+    padded = (
+        [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
+        for column in chosen
+    )
+    head, *body = (cut_text(_GAP.join(row).rstrip(), width) for row in zip(*padded, strict=True))
     rule = "-" * min(max(map(measure_width, [head, *body])), width)
     lines += [*([""] if lines else []), f"\x1b[1m{head}\x1b[0m" if bold else head, rule]
-    lines += _insert_sections(body, sections, width)
-    lines += [
-        line for text in _explain(chosen, table, layout) for line in ["", *textwrap.wrap(text, width)]
-    ]
+    for row, line in enumerate(body):
+        if row in sections:
+            lines += [*([""] if row else []), *textwrap.wrap(sections[row], width)]
+        lines.append(line)
+    for text in _explain(chosen, table, layout):
+        lines += ["", *textwrap.wrap(text, width)]
     shown = set().union(*(column.covers for column in chosen))
     return lines, (shown | covered | hidden) & set(table.columns)
 
@@ -147,21 +134,25 @@ def format_table(
 # What stands above -------------------------------------------------------------------------------
 
 
-def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str], set[str]]:
-    """Return lines on what is the same in all rows, and the columns that they tell."""
+def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[str, set[str]]:
+    """Return what is the same in all rows, in words, and the columns that they tell."""
     constant = {
         name
         for name in table.columns
         if name not in (*layout.by, *layout.answers) and table.height and table[name].n_unique() == 1
     }
-    parts, told = [], {"eta_confidence"} & constant
+    parts, told = [], {"eta_confidence", "metric", "guarantee"} & constant
     if "metric" in constant:
         parts.append(show_name(table["metric"][0]))
-        told.add("metric")
+    is_threshold = (pl.col("criterion") == "threshold") & (pl.col("target") == pl.col("threshold"))
     if {"criterion", "target"} <= constant:
         parts.append(_show_target(*table.select("criterion", "target").row(0)))
         told |= {"criterion", "target"}
-    elif _are_thresholds(table):
+    elif (
+        {"criterion", "target", "threshold"} <= set(table.columns)
+        and table.schema["threshold"].is_numeric()
+        and table.select(is_threshold.fill_null(False).all()).item()
+    ):  # the threshold of a row has a column anyway
         told |= {"criterion", "target"}
     ends = {"eta_low", "eta_high"} & set(table.columns)
     if {"eta", *ends} <= constant and table["eta"][0] is not None:
@@ -170,24 +161,19 @@ def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str],
         told |= {"eta", *ends}
     parts += [layout.above] if layout.above else []
     if {"n_pos", "n_neg"} <= constant:
-        parts.append(_describe_sizes(*table.select("n_pos", "n_neg").row(0), weighted=layout.weighted))
+        sizes = table.select("n_pos", "n_neg").row(0)
         told |= {"n_pos", "n_neg"}
+        said = f"tested on {say_sizes(*map(format_count, sizes))}"
+        if layout.weighted:
+            pos, neg = (show_number(n, choose_decimals(sizes)) for n in sizes)
+            said = f"the weights of positives add up to {pos}, those of negatives to {neg}"
+        parts.append(said)
     if "guarantee" in constant:
         parts.append(f"with a guarantee of {table['guarantee'][0]:g}")
-        told.add("guarantee")
-    lines = ["; ".join(parts)] if parts else []
     # Columns without a value tell nothing, except group columns and the first answer.
     kept = {*layout.by, *_MODELS, *[name for name in layout.answers if name in table.columns][:1]}
     nulls = {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in kept}
-    return lines, told | nulls
-
-
-def _describe_sizes(n_pos: Any, n_neg: Any, *, weighted: bool) -> str:
-    """Return the numbers of examples in words, and sums of weights as what they are."""
-    if weighted:
-        pos, neg = (show_number(n, choose_decimals([n_pos, n_neg])) for n in (n_pos, n_neg))
-        return f"the weights of positives add up to {pos}, those of negatives to {neg}"
-    return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
+    return "; ".join(parts), told | nulls
 
 
 def _show_target(criterion: str, target: float | None) -> str:
@@ -198,9 +184,6 @@ def _describe_eta(eta: float, low: float | None, high: float | None) -> str:
     """Return a prevalence in words and as a number, with its interval if it has one."""
     ends = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
     return f"{show_eta(eta)} positive (eta {eta:.4g}{ends})"
-
-
-# The rows of each prevalence ---------------------------------------------------------------------
 
 
 def _find_sections(table: pl.DataFrame, layout: Layout, covered: set[str]) -> dict[int, str]:
@@ -215,70 +198,41 @@ def _find_sections(table: pl.DataFrame, layout: Layout, covered: set[str]) -> di
     return {row: _describe_eta(etas[row][0], *(etas[row][1:] or (None, None))) for row in starts}
 
 
-def _insert_sections(body: list[str], sections: dict[int, str], width: int) -> list[str]:
-    """Return the rows with the line of each section above its first row."""
-    lines = []
-    for row, line in enumerate(body):
-        if row in sections:
-            lines += [*([""] if row else []), *textwrap.wrap(sections[row], width)]
-        lines.append(line)
-    return lines
-
-
 # Columns of text ---------------------------------------------------------------------------------
 
 
 def _build_columns(table: pl.DataFrame, layout: Layout, hidden: set[str]) -> list[TextColumn]:
     """Return all columns as text, those that tell rows apart first, by falling importance."""
-    columns = [*_build_subjects(table, hidden)]
-    keys = [name for name in (*layout.by, *_MODELS) if name in table.columns]
-    columns += [
-        TextColumn(make_harmless(name), list(map(show_name, table[name])), False, {name})
-        for name in dict.fromkeys(keys)
-    ]
-    told = set().union(hidden, *(column.covers for column in columns))
-    answers = _order_answers(table, layout)
-    rest = [name for name in table.columns if name not in (*answers, *_LAST)]
-    for name in (*answers, *rest, *_LAST):
-        if name in table.columns and name not in told:
-            columns.append(_build_column(table, name, layout))
-            told |= columns[-1].covers
-    return columns
-
-
-def _order_answers(table: pl.DataFrame, layout: Layout) -> list[str]:
-    """Return the answers by falling importance: a recall or budget that was asked for comes last."""
-    answers = list(layout.answers)
-    criteria = table["criterion"].unique().to_list() if "criterion" in table.columns else []
-    if criteria in (["recall"], ["alerts"]) and criteria[0] in answers:
-        answers.remove(criteria[0])
-        answers.append(criteria[0])
-    return answers if "eta" in answers else ["eta", *answers]
-
-
-def _build_subjects(table: pl.DataFrame, hidden: set[str]) -> Iterator[TextColumn]:
-    """Yield the columns of metrics and of targets; the first leaves out a text that is repeated."""
-    subjects = {}
+    columns: list[TextColumn] = []
+    subjects: dict[str, tuple[list[str], set[str]]] = {}
     if "metric" in table.columns and "metric" not in hidden:
         subjects["metric"] = [show_name(name) for name in table["metric"]], {"metric"}
     if {"criterion", "target"} <= set(table.columns) - hidden:
         cells = [_show_target(*pair) for pair in table.select("criterion", "target").iter_rows()]
         subjects["target"] = cells, {"criterion", "target"}
     etas = table["eta"].to_list() if "eta" in table.columns else [None] * table.height
-    for number, (name, (cells, covers)) in enumerate(subjects.items()):
-        rows = list(zip(cells, etas, strict=True))
-        repeated = [number == 0 < i and rows[i] == rows[i - 1] for i in range(len(rows))]
-        shown = ["" if again else cell for cell, again in zip(cells, repeated, strict=True)]
-        yield TextColumn(name, shown, False, covers)
-
-
-def _are_thresholds(table: pl.DataFrame) -> bool:
-    """Return whether each target is the threshold of its row, which has a column anyway."""
-    needed = ("criterion", "target", "threshold")
-    if not all(name in table.columns for name in needed) or not table.schema[needed[-1]].is_numeric():
-        return False
-    is_same = (pl.col("criterion") == "threshold") & (pl.col("target") == pl.col("threshold"))
-    return bool(table.select(is_same.fill_null(False).all()).item())
+    for name, (cells, covers) in subjects.items():
+        if not columns:  # the first leaves out a text that is repeated
+            rows = list(zip(cells, etas, strict=True))
+            same = [False, *(row == before for before, row in pairwise(rows))]
+            shown = ["" if again else cell for cell, again in zip(cells, same, strict=False)]
+        columns.append(TextColumn(name, cells if columns else shown, False, covers))
+    keys = [name for name in (*layout.by, *_MODELS) if name in table.columns]
+    columns += [
+        TextColumn(make_harmless(name), list(map(show_name, table[name])), False, {name})
+        for name in dict.fromkeys(keys)
+    ]
+    told = set().union(hidden, *(column.covers for column in columns))
+    criteria = table["criterion"].unique().to_list() if "criterion" in table.columns else []
+    last = criteria if criteria in (["recall"], ["alerts"]) else []  # what was asked for is no news
+    answers = [*(n for n in layout.answers if n not in last), *(n for n in last if n in layout.answers)]
+    answers = answers if "eta" in answers else ["eta", *answers]
+    rest = [name for name in table.columns if name not in (*answers, *_LAST)]
+    for name in (*answers, *rest, *_LAST):
+        if name in table.columns and name not in told:
+            columns.append(_build_column(table, name, layout))
+            told |= columns[-1].covers
+    return columns
 
 
 def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
@@ -305,7 +259,10 @@ def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     ]
     covers = {name, *ends}
     if "low" in ends and "reliable" in table.columns:
-        both = _mark_doubts(both, table, numbers[0])
+        known = zip(numbers[0], table["reliable"], strict=True)
+        doubts = [low is not None and reliable is False for low, reliable in known]
+        room = " " if any(doubts) else ""
+        both = [cell + (_DOUBT if bad else room) for cell, bad in zip(both, doubts, strict=True)]
         covers |= {"reliable", "why", "above_chance"}
     kind = "interval" if layout.level is None else format_level(layout.level).replace(NO_BREAK, " ")
     if name == "value" and layout.level is None:  # of coarse scores, which have no level
@@ -313,26 +270,15 @@ def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     return TextColumn(f"{head} ({kind})", both, is_number, covers, short)
 
 
-def _mark_doubts(cells: list[str], table: pl.DataFrame, low: list[Any]) -> list[str]:
-    """Return the cells with a question mark after each interval that is not reliable."""
-    doubts = [
-        end is not None and reliable is False
-        for end, reliable in zip(low, table["reliable"], strict=True)
-    ]
-    room = " " if any(doubts) else ""
-    return [cell + (_DOUBT if bad else room) for cell, bad in zip(cells, doubts, strict=True)]
-
-
 def _choose_format(
     dtype: pl.DataType, name: str, values: list[Any], ends: list[Any]
 ) -> Callable[[Any], str]:
-    """Return the function that writes the values of a column, of which all look alike."""
+    """Return what writes the values of a column alike; six digits tell most scores apart."""
     if dtype == pl.Boolean:
         return lambda value: "yes" if value else "no"
     if name in ("eta", "eta_low", "eta_high"):
         return show_eta
     if name in ("threshold", "score", "holds_from", "holds_to") or not dtype.is_numeric():
-        # Six digits tell most scores apart.
         return lambda x: make_harmless(f"{x + 0.0:.6g}" if isinstance(x, float) else str(x))
     if name in ("p_value", "p_adjusted", "shift_p_value"):
         return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"
@@ -376,14 +322,6 @@ def _measure(columns: Sequence[TextColumn]) -> int:
     return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
 
 
-def _join_cells(columns: Sequence[TextColumn], row: int | None, width: int) -> str:
-    """Return one row as a line, or the head if it is None."""
-    cells = [
-        pad_text(c.head if row is None else c.cells[row], c.width, right=c.is_number) for c in columns
-    ]
-    return cut_text(_GAP.join(cells).rstrip(), width)
-
-
 def _explain(columns: Sequence[TextColumn], table: pl.DataFrame, layout: Layout) -> list[str]:
     """Return what the mark of an interval means, if there is one, and which scores may be chance."""
     said = []
@@ -393,30 +331,20 @@ def _explain(columns: Sequence[TextColumn], table: pl.DataFrame, layout: Layout)
             reasons = table["why"].drop_nulls().unique(maintain_order=True).to_list()
         why = f": {', '.join(reasons)}" if reasons else ""
         said.append(f"{_DOUBT} Too little data for an interval that one can rely on{why}.")
-    if any("above_chance" in c.covers for c in columns) and (names := _name_chance(table, layout)):
+    if "above_chance" not in table.columns or not any("above_chance" in c.covers for c in columns):
+        return said
+    keys = list(dict.fromkeys(name for name in (*layout.by, *_MODELS) if name in table.columns))
+    chance = table.filter(pl.col("above_chance").not_())
+    groups = chance.select(keys).unique(maintain_order=True).iter_rows()
+    names = [", ".join(map(show_name, group)) for group in groups] if keys else ["these scores"]
+    if chance.height:
         said.append(f"Not shown to be better than chance: {', '.join(names)}.")
     return said
 
 
-def _name_chance(table: pl.DataFrame, layout: Layout) -> list[str]:
-    """Return the groups whose scores are not shown to be better than chance."""
-    if "above_chance" not in table.columns:
-        return []
-    keys = [name for name in (*layout.by, *_MODELS) if name in table.columns]
-    groups = (
-        table.filter(pl.col("above_chance").not_())
-        .select(list(dict.fromkeys(keys)))
-        .unique(maintain_order=True)
-    )
-    if not keys:
-        return [] if table["above_chance"].fill_null(True).all() else ["these scores"]
-    return [", ".join(map(show_name, group)) for group in groups.iter_rows()]
-
-
 # Values and names: short, harmless, and as wide as they look ------------------------------------
 
-NOTHING = "-"
-"""Stands for null."""
+NOTHING = "-"  # stands for null
 _MAX_DECIMALS = 6
 _NAME_LETTERS = 32
 
@@ -443,13 +371,8 @@ def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:
         return 0
     gaps = [-_exponent(1 - value) for value in [*finite, *ends] if 0.9 < value < 1]
     decimals = max(2 - _exponent(max(sizes)), 1 - _exponent(min(sizes)), *gaps, 0)
-    exact = max(map(_count_decimals, [*finite, *ends]))
-    return min(decimals, exact, _MAX_DECIMALS)
-
-
-def _count_decimals(value: float) -> int:
-    """Return how many decimals it takes to write a number, up to six."""
-    return len(f"{value:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2])
+    digits = (f"{value:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2] for value in [*finite, *ends])
+    return min(decimals, max(map(len, digits)), _MAX_DECIMALS)
 
 
 def _exponent(value: float) -> int:

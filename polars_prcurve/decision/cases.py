@@ -9,22 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from polars_prcurve.confidence.estimates import Estimate, read_estimate
-from polars_prcurve.decision.evidence import AT_HALF, IS_REVERSED, Asked, Evidence
+from polars_prcurve.decision.evidence import AT_HALF, IS_REVERSED, Asked, Evidence, GroupStanding
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.verdict import Status
+from polars_prcurve.decision.verdict import Status, Verdict
 from polars_prcurve.number_words import RARELY_RIGHT
 
-LEAST_OF_CLASS = 10
-"""Examples of a class below which nothing is decided."""
-USEFUL_LIFT = 2.0
-"""How many times as often as by lot alerts of a useful model are right, at least."""
+LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
+USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
 _SURELY = 1.7
 """An interval at 95 % that is so many times as wide misses the truth in fewer than 1 of 1 000 tests."""
-WIDE = 0.5
-"""The width from which on an interval that is not reliable says too little."""
+WIDE = 0.5  # the width from which on an interval that is not reliable says too little
 _WANTS_EXAMPLES = {
     *("few positives", "few negatives", "few false alerts", "few missed positives", "few clusters"),
     *("few points", "few discordant examples", "tail not seen"),
@@ -36,8 +34,7 @@ _WANTS_EXAMPLES = {
 class Candidate:
     """A model in a case: a row of evidence, read."""
 
-    model: Any
-    """None in a table without models."""
+    model: Any  # None in a table without models
     row: Mapping[str, Any]
     goal: Goal
 
@@ -46,7 +43,7 @@ class Candidate:
         """Whether a threshold keeps all targets; of a whole curve, whether it has a value."""
         return self.row[self.goal.merit] is not None
 
-    @property
+    @cached_property
     def merit(self) -> Estimate:
         """The value by which the model is judged, and its interval."""
         return self.read(self.goal.merit)
@@ -69,33 +66,24 @@ class Candidate:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether its scores are not shown to say anything of the label.
-
-        Where examples do not count alike the test of all scores is not known, and the interval tells.
-        """
-        if self.row["above_chance"] is None:
+        """Whether its scores are not shown to say anything of the label."""
+        if self.row["above_chance"] is None:  # no test of all scores, as examples do not count alike
             return self.precision.span is None or self.precision.low <= self.row["eta"]
-        return not self.row["above_chance"] and not self._beats_lot
-
-    @property
-    def _beats_lot(self) -> bool:
-        """Whether its alerts at the targets are surely right more often than by lot.
-
-        A few high scores may tell what all scores together do not.
-        """
-        if self.row["reliable"] is not True or self.precision.span is None or self.goal.is_of_curve:
+        if self.row["above_chance"]:
             return False
-        value, low = find_log_odds(self.precision.value), find_log_odds(self.precision.low)
-        return value - _SURELY * (value - low) > find_log_odds(self.row["eta"])
+        if self.row["reliable"] is not True or self.precision.span is None or self.goal.is_of_curve:
+            return True
+        # A few high scores may tell what all scores together do not: their alerts are surely right more
+        # often than by lot if the interval of the log odds, 1.7 times as wide, is above those of eta.
+        value, low = _find_log_odds(self.precision.value), _find_log_odds(self.precision.low)
+        return not value - _SURELY * (value - low) > _find_log_odds(self.row["eta"])
 
     def is_surely_below(self, other: Candidate) -> bool:
-        """Whether fewer of its alerts are right than of another model's, where half is found.
-
-        Both distances add up in quadrature, as of models that were tested apart.
-        """
+        """Whether fewer of its alerts are right than of another model's, where half is found."""
         mine, theirs = self.precision_at_half, other.precision_at_half
         if mine.span is None or theirs.span is None:
             return False
+        # Distances add up in quadrature, as of models that were tested apart (Zou and Donner 2008).
         gap = float(theirs.value) - float(mine.value)
         return gap > math.hypot(float(theirs.value) - theirs.low, mine.high - float(mine.value))
 
@@ -134,22 +122,24 @@ class Candidate:
 class Case:
     """One group at one prevalence."""
 
-    key: Mapping[str, Any]
-    """The values of its group, of `eta`, and of what an eta frame carries."""
+    key: Mapping[str, Any]  # the values of its group, of `eta`, and of what an eta frame carries
     goal: Goal
-    candidates: Sequence[Candidate]
-    """All models: those that meet the targets first, the best first."""
+    candidates: Sequence[Candidate]  # all models: those that meet the targets first, the best first
     n_pos: float
     n_neg: float
     per: float
-    takes_apart: bool
-    """Whether models are compared by their intervals, each of which is of one model."""
+    takes_apart: bool  # whether models are compared by their intervals, each of which is of one model
+
+    @property
+    def groups(self) -> dict[str, Any]:
+        """The values of its group by their columns, without `eta` and what comes with it."""
+        names = [*self.key]
+        return {name: self.key[name] for name in names[: names.index("eta")]}
 
     @property
     def eta(self) -> float | None:
         """The prevalence; None if there are no examples to count it from."""
-        eta: float | None = self.key["eta"]
-        return eta
+        return self.key["eta"]  # type: ignore[no-any-return]
 
     @property
     def is_rare(self) -> bool:
@@ -170,25 +160,19 @@ class Case:
 
     @property
     def rivals_that_miss(self) -> list[Candidate]:
-        """Models that miss the targets in this test, and may be the best nevertheless.
-
-        Chance decides which of two equal models keeps a target by a hair. A model that keeps none of
-        the targets by itself has no place in a ranking: then its alerts at half of the positives tell.
-        """
-        if not self.met:
-            return []
-        missed = [candidate for candidate in self.candidates if not candidate.is_met]
-        may_be_best = [
-            not candidate.is_surely_below(self.met[0])
-            if candidate.row.get("may_be_best") is None
-            else candidate.may_be_best
-            for candidate in missed
+        """Models that miss the targets in this test, and may be the best nevertheless."""
+        # Chance decides which of two equal models keeps a target by a hair. A model that keeps none of
+        # the targets by itself has no place in a ranking: its alerts at half of the positives tell.
+        missed = [each for each in self.candidates if not each.is_met and each.may_be_best]
+        return [
+            each
+            for each in (missed if self.met else [])
+            if each.row.get("may_be_best") is not None or not each.is_surely_below(self.met[0])
         ]
-        return [candidate for candidate, may in zip(missed, may_be_best, strict=True) if may]
 
     @property
     def rivals(self) -> list[Candidate]:
-        """Those of them that may be best: all, if at each target another one is."""
+        """The models that keep all targets and may be best: all, if at each target another one is."""
         return [candidate for candidate in self.met if candidate.may_be_best] or self.met
 
     @property
@@ -199,88 +183,71 @@ class Case:
         return max(widths, default=math.inf)
 
     def judge(self) -> tuple[Status, list[Candidate]]:
-        """Return the first status that holds, and the models that it names.
-
-        A model is settled if no other one may be best, even where its interval is not reliable: a
-        test of the difference has a rule of its own, and a model without a false alert never has a
-        reliable interval.
-        """
-        if all(candidate.may_be_chance for candidate in self.candidates) and self.rules_out_use():
-            status: Status = "no better than chance"
-        elif all(candidate.may_be_chance for candidate in self.candidates):
-            status = "too little data"
-        elif not self.met:
-            status = "not met"
-        else:
-            status = self._compare_rivals()
+        """Return the first status that holds, and the models that it names."""
         if min(self.n_pos, self.n_neg) < LEAST_OF_CLASS:
-            status = "too little data"
-        if status == "not told apart":
-            return status, [*self.rivals, *self.rivals_that_miss]
-        return status, self.rivals if status == "settled" else []
-
-    def _compare_rivals(self) -> Status:
-        """Return what is settled among models that meet the targets, of which one is above chance."""
+            return "too little data", []
+        if all(candidate.may_be_chance for candidate in self.candidates):
+            # More data cannot help if, by all intervals at half, alerts are right less than twice as
+            # often as by lot.
+            ends = [candidate.precision_at_half.high for candidate in self.candidates]
+            useful = USEFUL_LIFT * (self.eta or 0.0)
+            rules_out_use = all(end is not None and end < useful for end in ends)
+            return "no better than chance" if rules_out_use else "too little data", []
+        if not self.met:
+            return "not met", []
         first, *others = self.rivals
         is_alone = not others and not self.rivals_that_miss and not first.may_be_chance
-        if is_alone and len(self.met) > 1:
-            return "settled"
-        if all(candidate.says_little for candidate in self.rivals):
-            return "too little data"
-        return "settled" if is_alone else "not told apart"
+        # A model is settled if no other one may be best, even where its interval is not reliable: a
+        # test of the difference has a rule of its own, and a model without a false alert never has a
+        # reliable interval.
+        says_little = all(candidate.says_little for candidate in self.rivals)
+        if is_alone and (len(self.met) > 1 or not says_little):
+            return "settled", self.rivals
+        if says_little:
+            return "too little data", []
+        return "not told apart", [*self.rivals, *self.rivals_that_miss]
 
-    def rules_out_use(self) -> bool:
-        """Whether alerts of no model are right twice as often as by lot, by their intervals at half."""
-        ends = [candidate.precision_at_half.high for candidate in self.candidates]
-        useful = USEFUL_LIFT * (self.eta or 0.0)
-        return all(end is not None and end < useful for end in ends)
+
+@dataclass(frozen=True)
+class JudgedCase(Case):
+    """A case, and what is decided there."""
+
+    verdict: Verdict
+    name: str  # its name where all cases stand below each other: `Algeria, 1 in 15`
+    standing: GroupStanding | None  # how its group stands beside all others; None if that is not tested
 
 
 def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:
     """Return the cases in the order of the evidence, or of prevalences as they were listed."""
-    goal, model = asked.goal, asked.model
-    sizes = _count_classes(evidence, model)
+    goal, model, keys = asked.goal, asked.model, evidence.keys
+    n_groups = keys.index("eta")
+    sizes: dict[tuple[Any, ...], tuple[float, float]] = {}  # of models with a sample each, the fewest
+    for row in evidence.sizes.iter_rows(named=True):
+        group = tuple(row[name] for name in keys[:n_groups])
+        here = row["n_pos"] or 0, row["n_neg"] or 0
+        n_pos, n_neg = sizes.get(group, here)
+        sizes[group] = min(n_pos, here[0]), min(n_neg, here[1])
     grouped: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
-        key = tuple(row[name] for name in evidence.keys)
-        name = None if model is None else row[model]
-        grouped.setdefault(key, []).append(Candidate(name, row, goal))
-    n_groups = evidence.keys.index("eta")
+        candidate = Candidate(None if model is None else row[model], row, goal)
+        grouped.setdefault(tuple(row[name] for name in keys), []).append(candidate)
     listed = asked.eta if isinstance(asked.eta, list | tuple) else ()
     places = {eta: place for place, eta in enumerate(listed) if not isinstance(eta, str)}
-    keys = sorted(grouped, key=lambda key: places.get(key[n_groups], 0))
     return [
         Case(
-            dict(zip(evidence.keys, key, strict=True)),
+            dict(zip(keys, key, strict=True)),
             goal,
-            sorted(candidates, key=_rank),
+            # Models that meet the targets come first, then by merit; ties stay in order.
+            sorted(candidates, key=lambda of: (0, -of.value * goal.sign) if of.is_met else (1, 0.0)),
             *sizes.get(key[:n_groups], (0, 0)),
             evidence.per,
             asked.takes_apart,
         )
-        for key, candidates in ((key, grouped[key]) for key in keys)
+        for key, candidates in sorted(grouped.items(), key=lambda item: places.get(item[0][n_groups], 0))
     ]
 
 
-def _rank(candidate: Candidate) -> tuple[int, float]:
-    """Return what sorts models: those that meet the targets first, then by merit; ties stay in order."""
-    if not candidate.is_met:
-        return 1, 0.0
-    return 0, -candidate.value * candidate.goal.sign
-
-
-def _count_classes(evidence: Evidence, model: str | None) -> dict[tuple[Any, ...], tuple[float, float]]:
-    """Return the positives and negatives of each group: of models with a sample each, the fewest."""
-    groups = [name for name in evidence.keys[: evidence.keys.index("eta")] if name != model]
-    sizes: dict[tuple[Any, ...], tuple[float, float]] = {}
-    for row in evidence.sizes.iter_rows(named=True):
-        key, here = tuple(row[name] for name in groups), (row["n_pos"] or 0, row["n_neg"] or 0)
-        before = sizes.get(key, here)
-        sizes[key] = min(before[0], here[0]), min(before[1], here[1])
-    return sizes
-
-
-def find_log_odds(share: float) -> float:
+def _find_log_odds(share: float) -> float:
     """Return the log odds of a share; of 0 and 1 they are infinite."""
     if share in (0.0, 1.0):
         return math.inf if share else -math.inf

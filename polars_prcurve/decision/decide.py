@@ -9,48 +9,51 @@ bound table -> evidence   what its methods say, see `evidence`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
-from polars_prcurve.decision.cases import Case, list_cases
-from polars_prcurve.decision.evidence import BINDING, IS_REVERSED, Asked, Evidence, collect_evidence
+from polars_prcurve.decision.cases import Case, JudgedCase, list_cases
+from polars_prcurve.decision.evidence import (
+    BINDING,
+    IS_REVERSED,
+    Asked,
+    Evidence,
+    GroupTests,
+    collect_evidence,
+    test_groups,
+)
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.group_tests import GroupTests, test_groups
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
-from polars_prcurve.decision.value_words import list_names, name_model
+from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
 from polars_prcurve.decision.verdict import STATUSES, Verdict
 from polars_prcurve.name_words import join_words, name_group
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where
 
 _MOST_PLACES = 3
-_MOST_VERDICTS = 4
-"""Verdicts, at most, that the sentence above many cases tells one by one."""
+_MOST_VERDICTS = 4  # verdicts, at most, that the sentence above many cases tells one by one
 
 
 @dataclass(frozen=True)
 class Findings:
     """All that is decided of a table, and all that is shown of it: the rows themselves are not kept."""
 
-    verdict: Verdict
-    """The verdict above those of all cases."""
-    cases: tuple[tuple[Case, Verdict], ...]
+    verdict: Verdict  # the verdict above those of all cases
+    cases: tuple[JudgedCase, ...]
     evidence: Evidence
     goal: Goal
     confidence: float
     model: str | None
-    dropped: str
-    """How many rows were left out, as a sentence; empty if none was."""
+    dropped: str  # how many rows were left out, as a sentence; empty if none was
     group_tests: GroupTests | None = None
     """How groups of one model stand beside all others, if there are several."""
 
     @property
     def has_one_model(self) -> bool:
         """Whether no case has models to compare."""
-        return all(len(case.candidates) == 1 for case, _ in self.cases)
+        return all(len(case.candidates) == 1 for case in self.cases)
 
     @property
     def groups(self) -> list[str]:
@@ -61,14 +64,18 @@ class Findings:
 def decide(asked: Asked) -> Findings:
     """Return what is decided of the table that is asked."""
     evidence = collect_evidence(asked)
-    cases = list_cases(evidence, asked)
-    judged = tuple((case, write_verdict(case, evidence.test_level)) for case in cases)
-    tests = test_groups(asked, evidence)
+    cases, tests = list_cases(evidence, asked), test_groups(asked, evidence)
+    standings = [None] * len(cases) if tests is None else tests.standings
+    judged = tuple(
+        JudgedCase(
+            **vars(case), verdict=write_verdict(case, evidence.test_level), name=name, standing=of
+        )
+        for case, name, of in zip(cases, name_cases(cases), standings, strict=True)
+    )
     verdict = sum_up(judged)
     if tests is not None:
-        said = say_groups(tests, [of for _, of in judged])
-        need = say_group_need(tests, [case for case, _ in judged], asked.confidence)
-        verdict = replace(verdict, sentence=said, would_settle=need)
+        need = say_group_need(judged, asked.confidence)
+        verdict = replace(verdict, sentence=say_groups(judged), would_settle=need)
     return Findings(
         verdict, judged, evidence, asked.goal, asked.confidence, asked.model, asked.dropped, tests
     )
@@ -76,98 +83,80 @@ def decide(asked: Asked) -> Findings:
 
 def build_table(findings: Findings) -> pl.DataFrame:
     """Return one row per case and model, in the order of the evidence: what people are shown."""
-    rows = findings.evidence.rows
-    hidden = ["criterion", "target"] if not findings.goal.is_of_curve else []
-    return rows.drop(*hidden, BINDING, IS_REVERSED, strict=False)
+    hidden = () if findings.goal.is_of_curve else ("criterion", "target")
+    return findings.evidence.rows.drop(*hidden, BINDING, IS_REVERSED, strict=False)
 
 
 def build_verdicts(findings: Findings) -> pl.DataFrame:
     """Return one row per case: its key, and its verdict."""
-    keys = findings.evidence.keys
-    schema = {name: findings.evidence.rows.schema[name] for name in keys}
-    model = findings.model
-    of_models = pl.String() if model is None else findings.evidence.rows.schema[model]
-    schema |= {
+    schema, model = findings.evidence.rows.schema, findings.model
+    columns = {
+        **{name: schema[name] for name in findings.evidence.keys},
         "status": pl.String(),
-        "models": pl.List(of_models),
+        "models": pl.List(pl.String() if model is None else schema[model]),
         "sentence": pl.String(),
         "reasons": pl.List(pl.String),
         "would_settle": pl.String(),
     }
-    rows = [
-        {
-            **case.key,
-            "status": verdict.status,
-            "models": list(verdict.models),
-            "sentence": verdict.sentence,
-            "reasons": list(verdict.reasons),
-            "would_settle": verdict.would_settle,
-        }
-        for case, verdict in findings.cases
-    ]
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame([{**case.key, **vars(case.verdict)} for case in findings.cases], schema=columns)
 
 
-def say_groups(tests: GroupTests, verdicts: Sequence[Verdict]) -> str:
+def say_groups(judged: Sequence[JudgedCase]) -> str:
     """Return how many groups are told apart from all others together."""
-    little = [verdict.status == "too little data" for verdict in verdicts]
-    known = [of for of, is_little in zip(tests.standings, little, strict=True) if not is_little]
+    known = [case.standing for case in judged if case.verdict.status != "too little data"]
+    n_little = len(judged) - len(known)
     worse, better, still_open = (known.count(of) for of in ("worse", "better", "open"))
-    told = [f"{n} {what}" for n, what in ((worse, "worse"), (better, "better")) if n]
-    rest = []
-    if told:
-        n_first = worse or better
-        start = f"{join_words(told)} than all other groups together"
-        start = f"{start.replace(' ', ' groups are ' if n_first > 1 else ' group is ', 1)}"
+    said, rest = f"No group is told apart from all others together, of {len(known)}", []
+    if told := [(n, what) for n, what in ((worse, "worse"), (better, "better")) if n]:
+        (n, what), *more = told
+        first = f"{n} {'group is' if n == 1 else 'groups are'} {what}"
+        said = (
+            f"{join_words([first, *(f'{n} {what}' for n, what in more)])} than all other groups together"
+        )
         if still_open:
             rest.append(f"{still_open} {'is' if still_open == 1 else 'are'} not told apart from them")
-    else:
-        start = f"No group is told apart from all others together, of {len(known)}"
-    if sum(little):
-        rest.append(f"{sum(little)} {'has' if sum(little) == 1 else 'have'} too little data")
-    return "; ".join([start, ", ".join(rest)]) if rest else start
+    if n_little:
+        rest.append(f"{n_little} {'has' if n_little == 1 else 'have'} too little data")
+    return "; ".join([said, ", ".join(rest)]) if rest else said
 
 
 # The verdict above all -----------------------------------------------------------------------------
 
 
-def sum_up(judged: Sequence[tuple[Case, Verdict]]) -> Verdict:
-    """Return the one verdict of several cases.
-
-    A model is settled if it is in every case. That errs as seldom as each case does: if the model is
-    not the best in all of them, there is one case that must err. Otherwise the verdict is that of all
-    cases if they agree, and the first status that occurs if they do not.
-    """
+def sum_up(judged: Sequence[JudgedCase]) -> Verdict:
+    """Return the one verdict of several cases: the status of all, or the first one that occurs."""
     if not judged:
         return Verdict("too little data", (), "Too little data: the table has no rows")
     if len(judged) == 1:
-        return judged[0][1]
-    verdicts = [verdict for _, verdict in judged]
+        return judged[0].verdict
+    verdicts = [case.verdict for case in judged]
     status = next(status for status in STATUSES if any(v.status == status for v in verdicts))
     named = {model: None for verdict in verdicts for model in verdict.models}
+    # A model is settled if it is in every case. That errs as seldom as each case does: if the model is
+    # not the best in all of them, there is one case that must err.
     if status == "settled" and len(named) > 1:
         status = "not told apart"
     agree = all((v.status, v.models) == (verdicts[0].status, verdicts[0].models) for v in verdicts)
     models = tuple(named) if status in ("settled", "not told apart") else ()
-    sentence = _say_same(judged) if agree else _say_differing(judged)
+    sentence = "" if agree else _say_differing(judged)
+    if agree:
+        everywhere = say_places(judged, all_of="all")
+        head, colon, rest = verdicts[0].sentence.partition(": ")
+        if not colon or (status == "settled" and len(judged[0].candidates) == 1):
+            head, rest = "Better than chance", verdicts[0].sentence
+        sentence = f"{head} {everywhere}; {say_place(judged[0])}: {rest}"
+    least_known = pick_open(judged)
+    need = least_known.verdict.would_settle
+    if need and any(verdict.would_settle != need for verdict in verdicts):
+        need = f"{start_sentence(say_place(least_known))}: {need[:1].lower()}{need[1:]}"
     reasons = _join_reasons(verdicts)
-    return Verdict(status, models, glue_numbers(sentence), reasons, glue_numbers(_say_open_need(judged)))
+    return Verdict(status, models, glue_numbers(sentence), reasons, glue_numbers(need))
 
 
-def pick_open(judged: Sequence[tuple[Case, Verdict]]) -> tuple[Case, Verdict]:
+def pick_open(judged: Sequence[JudgedCase]) -> JudgedCase:
     """Return the case of which least is known, of those that are not settled if there are any."""
-    still_open = [each for each in judged if each[1].status != "settled"]
-    return max(still_open or judged, key=lambda each: each[0].width)
-
-
-def _say_open_need(judged: Sequence[tuple[Case, Verdict]]) -> str:
-    """Return what would settle the case of which least is known, and where that is."""
-    case, verdict = pick_open(judged)
-    need = verdict.would_settle
-    if not need or all(other.would_settle == need for _, other in judged):
-        return need
-    where = say_place(case)
-    return f"{where[:1].upper()}{where[1:]}: {need[:1].lower()}{need[1:]}"
+    still_open = [case for case in judged if case.verdict.status != "settled"]
+    return max(still_open or judged, key=lambda case: case.width)
 
 
 def _join_reasons(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -191,70 +180,59 @@ def _join_reasons(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
-    """Return what all cases say alike, and the sentence of the first one."""
-    case, verdict = judged[0]
-    everywhere = say_places([other for other, _ in judged], all_of="all")
-    head, colon, rest = verdict.sentence.partition(": ")
-    if not colon or (verdict.status == "settled" and len(case.candidates) == 1):
-        head, rest = "Better than chance", verdict.sentence
-    return f"{head} {everywhere}; {say_place(case)}: {rest}"
-
-
-def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:
+def _say_differing(judged: Sequence[JudgedCase]) -> str:
     """Return which verdicts there are, and where each of them holds; of many the most frequent ones."""
-    if {verdict.status for _, verdict in judged} == {"not told apart"}:
-        everywhere = say_places([case for case, _ in judged], all_of="any of")
-        every = {each.model: each for case, _ in judged for each in case.candidates}
+    if {case.verdict.status for case in judged} == {"not told apart"}:
+        everywhere = say_places(judged, all_of="any of")
+        every = {each.model: each for case in judged for each in case.candidates}
         if len(every) > 2:
             return f"Which of {len(every)} models is best is not settled {everywhere}"
         names = list_names(sorted(every.values(), key=lambda candidate: str(candidate.model)))
         return f"{names} are not told apart {everywhere}"
-    by_verdict: dict[str, list[Case]] = {}
-    for case, verdict in judged:
-        by_verdict.setdefault(say_short(case, verdict), []).append(case)
-    groups = {tuple(value for _, value in _list_groups(case.key)) for case, _ in judged}
-    etas = {case.eta for case, _ in judged}
-    what = "prevalence" if len(groups) == 1 else "group"
+    by_verdict: dict[str, list[JudgedCase]] = {}
+    for case in judged:
+        by_verdict.setdefault(say_short(case), []).append(case)
+    n_groups = len({tuple(case.groups.values()) for case in judged})
+    n_etas = len({case.eta for case in judged})
+    what = "prevalence" if n_groups == 1 else "group"
     found = sorted(by_verdict.items(), key=lambda item: -len(item[1]))
     if len(found) > _MOST_VERDICTS:
         rest = found[_MOST_VERDICTS - 1 :]
         more = [case for _, cases in rest for case in cases]
         found[_MOST_VERDICTS - 1 :] = [(f"{len(rest)} other verdicts", more)]
-    said = [f"{words} {_say_where(cases, what, has_etas=len(etas) > 1)}" for words, cases in found]
+    said = []
+    for words, cases in found:
+        where = join_words([say_place(case, with_eta=n_etas > 1) for case in cases])
+        if len(cases) > _MOST_PLACES:
+            where = f"{'at' if what == 'prevalence' else 'in'} {len(cases)} {what}s"
+        said.append(f"{words} {where}")
     return f"It depends on the {what}: {'; '.join(said)}"
 
 
-def say_short(case: Case, verdict: Verdict) -> str:
+def say_short(case: JudgedCase) -> str:
     """Return a verdict in a few words."""
-    named = [candidate for candidate in case.candidates if candidate.model in verdict.models]
-    if verdict.status == "settled":
+    status, models = case.verdict.status, case.verdict.models
+    named = [candidate for candidate in case.candidates if candidate.model in models]
+    if status == "settled":
         return f"{list_names(named)} is better" if len(case.candidates) > 1 else "better than chance"
     if len(named) > 2:
         return f"{len(named)} models are not told apart"
     named.sort(key=lambda candidate: str(candidate.model))  # whichever is first by chance
-    return f"{list_names(named)} are not told apart" if named else verdict.status
-
-
-def _say_where(cases: Sequence[Case], what: str, *, has_etas: bool) -> str:
-    if len(cases) > _MOST_PLACES:
-        return f"{'at' if what == 'prevalence' else 'in'} {len(cases)} {what}s"
-    return join_words([say_place(case, with_eta=has_etas) for case in cases])
+    return f"{list_names(named)} are not told apart" if named else status
 
 
 def say_places(cases: Sequence[Case], all_of: str = "") -> str:
     """Return where several cases are: in so many groups, at so many prevalences."""
-    groups = {tuple(value for _, value in _list_groups(case.key)) for case in cases}
-    n = len(cases)
+    n, n_groups = len(cases), len({tuple(case.groups.values()) for case in cases})
     number = "both" if n == 2 and all_of == "all" else f"{all_of} {n}".strip()
-    if len(groups) == 1:
+    if n_groups == 1:
         return f"at {number} prevalences"
-    return f"in {number} groups" if len(groups) == n else f"in {number} groups and prevalences"
+    return f"in {number} groups" if n_groups == n else f"in {number} groups and prevalences"
 
 
 def say_place(case: Case, *, with_eta: bool = True) -> str:
     """Return where a case is: its group, and its prevalence."""
-    groups = [name_group(name, value) for name, value in _list_groups(case.key)]
+    groups = [name_group(*pair) for pair in case.groups.items()]
     place = [f"in {', '.join(groups)}"] if groups else []
     if with_eta and case.eta is not None:
         place.append(say_where(case.eta))
@@ -266,18 +244,13 @@ def name_cases(cases: Sequence[Case]) -> list[str]:
     has_etas = len({case.eta for case in cases}) > 1
     names = []
     for case in cases:
-        parts = [name_group(name, value) for name, value in _list_groups(case.key)]
+        parts = [name_group(*pair) for pair in case.groups.items()]
         names.append(", ".join([*parts, *([say_eta(case.eta)] if has_etas and case.eta else [])]))
     return names
 
 
 def list_all_names(findings: Findings) -> set[str]:
     """Return the names of all models and groups, as sentences have them."""
-    models = {name_model(each) for case, _ in findings.cases for each in case.candidates if each.model}
-    groups = {name_group(*pair) for case, _ in findings.cases for pair in _list_groups(case.key)}
+    models = {name_model(each) for case in findings.cases for each in case.candidates if each.model}
+    groups = {name_group(*pair) for case in findings.cases for pair in case.groups.items()}
     return models | groups
-
-
-def _list_groups(key: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    names = [*key]
-    return [(name, key[name]) for name in names[: names.index("eta")]]

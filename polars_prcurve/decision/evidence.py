@@ -4,6 +4,7 @@
     operating_points   what each model does at the targets, with intervals
     ranking            which models may be the best there: one joint statement
     curve              a thin curve of each model, from which everything is drawn
+    compare            which groups of one model are unlike the others: each beside all others
 
 Several targets have to hold together. A model that keeps them all finds as much as it finds at the
 limit of alerts that binds. So a model is behind another one if it surely is at each target that may
@@ -13,69 +14,50 @@ bind.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal
 
 import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.estimates import read_estimate
-from polars_prcurve.decision.goal import Goal, choose_cases
+from polars_prcurve.decision.goal import Goal
 from polars_prcurve.metrics.best_and_at_target import precision_at_recall
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
-LEAD_COLUMNS = ("behind", "behind_low", "behind_high", "may_be_best")
 AT_HALF = "precision_at_half"
 """Precision where half of the positives are found, which tells what a whole curve is good for."""
-IS_REVERSED = f"{c.RESERVED}is_reversed"
-"""Whether negatives surely rank above positives."""
-BINDING = f"{c.RESERVED}binding"
-"""The targets that may bind where several have to hold together."""
+IS_REVERSED = f"{c.RESERVED}is_reversed"  # whether negatives surely rank above positives
+BINDING = f"{c.RESERVED}binding"  # the targets that may bind where several have to hold together
 _CURVE_STEPS = 200
-_CURVE_METRICS = ("precision", "recall", "fpr")
-
-
-class Methods(Protocol):
-    """The methods of a bound table that the evidence comes from.
-
-    A protocol stands in for the namespace, which asks for decisions and must not be imported here.
-    """
-
-    def __call__(self, **words: Any) -> Methods: ...
-    def summary(self, *values: Any, **options: Any) -> Any: ...
-    def operating_points(self, *values: Any, **options: Any) -> Any: ...
-    def ranking(self, *values: Any, **options: Any) -> Any: ...
-    def compare(self, *values: Any, **options: Any) -> Any: ...
-    def counts(self, *values: Any, **options: Any) -> Any: ...
-    def curve(self, *values: Any, **options: Any) -> Any: ...
+GroupStanding = Literal["worse", "open", "better"]
+_LEAST_GROUPS = 3
+_MOST_ROWS = 10_000_000
+"""Rows, at most, that the groups beside all others have; of more groups nothing is said."""
+_CELL, _SIDE, _GROUP = "cell", "side", "group"
+_COUNTS = ("n_pos", "n_neg")
 
 
 @dataclass(frozen=True)
 class Asked:
     """What is asked: of which table, at which prevalences, for what, and how sure."""
 
-    table: Methods
+    table: Any  # a bound table, whose methods the evidence comes from
     eta: Any
     goal: Goal
     confidence: float
-    model: str | None
-    """The column of models in results; None of a table without models."""
-    open_table: Callable[[pl.DataFrame], Methods]
-    """The function that gives another table its methods."""
+    model: str | None  # the column of models in results; None of a table without models
+    open_table: Callable[[pl.DataFrame], Any]  # the function that gives another table its methods
     takes_apart: bool = False
     """Whether models at a target are compared by the intervals of each, without a test of pairs."""
-    dropped: str = ""
-    """How many rows were left out, as a sentence; empty if none was."""
-    unweighted: Methods | None = None
-    """Of rows with weights, the table in which each row counts as one example."""
-    weighted: tuple[Methods, Any] | None = None
+    dropped: str = ""  # how many rows were left out, as a sentence; empty if none was
+    unweighted: Any = None  # of rows with weights, the table in which each row counts as one example
+    weighted: tuple[Any, Any] | None = None
     """Of a field, its examples with weights that make it one table, and its prevalence: areas and
     rankings are of that."""
-    is_published: bool = False
-    """Whether the table holds points of curves, without examples."""
-    n_groups: int = 1
-    """The number of groups, which share the error of all tests."""
+    is_published: bool = False  # whether the table holds points of curves, without examples
+    n_groups: int = 1  # the number of groups, which share the error of all tests
 
     @property
     def test_level(self) -> float:
@@ -83,7 +65,7 @@ class Asked:
         return 1 - (1 - self.confidence) / self.n_groups
 
     @property
-    def whole(self) -> tuple[Methods, Any]:
+    def whole(self) -> tuple[Any, Any]:
         """The table whose areas are computed and whose models are ranked, and its prevalences."""
         return (self.table, self.eta) if self.weighted is None else self.weighted
 
@@ -92,43 +74,49 @@ class Asked:
 class Evidence:
     """What a table says: rows of its methods."""
 
-    rows: pl.DataFrame
-    """One row per case, which is a group at a prevalence, and model."""
+    rows: pl.DataFrame  # one row per case, which is a group at a prevalence, and model
     keys: list[str]
     """The columns of a case, which are those before `eta`, `eta`, and what an eta frame carries."""
-    areas: pl.DataFrame
-    """The areas of each model, by `summary`."""
+    areas: pl.DataFrame  # the areas of each model, by `summary`
     sizes: pl.DataFrame
     """The numbers of examples of each class, `n_pos` and `n_neg`, of each group and model."""
     curves: pl.DataFrame
-    per: float
-    """The number of cases among which alerts are counted."""
-    test_level: float
-    """The level of each test of models, and of each against chance."""
+    per: float  # the number of cases among which alerts are counted
+    test_level: float  # the level of each test of models, and of each against chance
 
 
 def collect_evidence(asked: Asked) -> Evidence:
     """Return what the methods of the table say; each is asked once, and ranking once per target."""
-    goal = asked.goal
-    areas = _collect_areas(asked)
+    goal, model = asked.goal, asked.model
+    table, eta = asked.whole
+    area = goal.merit if goal.is_of_curve else "average_precision"
+    metrics = [area, "roc_auc", precision_at_recall(0.5)]
+    areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=asked.confidence)
     least = areas["eta"].drop_nulls().min()
-    per = goal.per or choose_cases(0.5 if least is None else float(str(least)))
+    # If it was not said, alerts are counted among a round number of cases with about 100 positives.
+    per, least_eta = goal.per or 1_000.0, 0.5 if least is None else float(str(least))
+    while goal.per is None and per * least_eta < 100 and per < 1e9:
+        per *= 10
     if goal.is_of_curve:
-        rows = _read_areas(areas, goal.merit)
-        keys = [name for name in areas.columns[: areas.columns.index("metric")] if name not in _SIZES]
+        ends = {"value": area, "low": f"{area}_low", "high": f"{area}_high"}
+        rows = areas.filter(metric=area).rename(ends).drop("metric", "standard_error")
+        keys = areas.columns[: areas.columns.index("metric")]
     else:
         rows = _collect_points(asked, per)
         keys = rows.columns[: rows.columns.index("criterion")]
-    keys = [name for name in keys if name != asked.model]
-    on = keys if asked.model is None else [*keys, asked.model]
-    groups = keys[: keys.index("eta")]
+    keys = [name for name in keys if name not in (model, "n_pos", "n_neg")]
+    models, groups = [] if model is None else [model], keys[: keys.index("eta")]
     if groups:
         asked = replace(asked, n_groups=max(1, areas.select(groups).n_unique()))
-    if asked.n_groups > 1:
-        rows = _share_chance_tests(asked, rows, groups)
-    rows = _add_leads(asked, _add_areas(rows, areas, on), keys, per)
+    if asked.n_groups > 1:  # tests against chance err together as one may
+        tests = table.summary(0.5, metrics="roc_auc", confidence=asked.test_level)
+        tests = tests.select(*groups, *models, "above_chance").unique()
+        names = rows.columns
+        rows = _join(rows.drop("above_chance"), tests, [*groups, *models]).select(names)
+    rows = _add_leads(asked, _add_areas(rows, areas, [*keys, *models]), keys, per)
+    rates = ("precision", "recall", "fpr")
     curves = asked.table.curve(
-        asked.eta, metrics=_CURVE_METRICS, confidence=asked.confidence, thresholds=_CURVE_STEPS
+        asked.eta, metrics=rates, confidence=asked.confidence, thresholds=_CURVE_STEPS
     )
     sizes = areas
     if asked.unweighted is not None:
@@ -136,34 +124,9 @@ def collect_evidence(asked: Asked) -> Evidence:
     return Evidence(rows, keys, areas, sizes, curves, per, asked.test_level)
 
 
-# Areas ------------------------------------------------------------------------------------------
-
-_SIZES = ("n_pos", "n_neg")
-
-
-def _collect_areas(asked: Asked) -> pl.DataFrame:
-    metrics: list[Any] = [asked.goal.merit if asked.goal.is_of_curve else "average_precision", "roc_auc"]
-    metrics.append(precision_at_recall(0.5))
-    table, eta = asked.whole
-    areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=asked.confidence)
-    return areas
-
-
-def _share_chance_tests(asked: Asked, rows: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
-    """Return the rows with `above_chance` of tests that err together as one may."""
-    table, _ = asked.whole
-    on = [*groups, *([] if asked.model is None else [asked.model])]
-    tests: pl.DataFrame = table.summary(0.5, metrics="roc_auc", confidence=asked.test_level)
-    tests = tests.select(*on, "above_chance").unique()
-    others = rows.drop("above_chance")
-    joined = others.join(tests, on=on, how="left", nulls_equal=True, maintain_order="left")
-    return joined.select(rows.columns)
-
-
-def _read_areas(areas: pl.DataFrame, merit: str) -> pl.DataFrame:
-    """Return one row per model: its area as columns of its name."""
-    renamed = {"value": merit, "low": f"{merit}_low", "high": f"{merit}_high"}
-    return areas.filter(metric=merit).rename(renamed).drop("metric", "standard_error")
+def _join(rows: pl.DataFrame, found: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
+    """Return the rows with what was found of them, in their order; null is a group, too."""
+    return rows.join(found, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _add_areas(rows: pl.DataFrame, areas: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
@@ -173,9 +136,7 @@ def _add_areas(rows: pl.DataFrame, areas: pl.DataFrame, on: Sequence[str]) -> pl
     ends = {AT_HALF: "value", f"{AT_HALF}_low": "low", f"{AT_HALF}_high": "high"}
     known = half.select(*on, **{name: pl.col(kind) for name, kind in ends.items()})
     turned = auc.select(*on, (pl.col("high") < 0.5).alias(IS_REVERSED))
-    for found in (known, turned):
-        rows = rows.join(found, on=on, how="left", nulls_equal=True, maintain_order="left")
-    return rows
+    return _join(_join(rows, known, on), turned, on)
 
 
 # Points -----------------------------------------------------------------------------------------
@@ -185,27 +146,22 @@ def _collect_points(asked: Asked, per: float) -> pl.DataFrame:
     """Return what each model does where all targets hold; its thresholds are null if none does."""
     goal = asked.goal
     named = goal.maximized if goal.maximized is not None else goal.merit
-    metrics = ["precision"] if named in ("precision", "recall") else ["precision", named]
-    options: dict[str, Any] = {"metrics": metrics, "confidence": asked.confidence}
-    options |= goal.ask() | {"per": per}
-    if goal.guarantee is not None:
-        options["guarantee"] = goal.guarantee
-    if not goal.is_joint:
-        points: pl.DataFrame = asked.table.operating_points(asked.eta, **options)
+    options = {
+        "metrics": ["precision"] if named in ("precision", "recall") else ["precision", named],
+        "confidence": asked.confidence,
+        **goal.ask(),
+        "per": per,
+        "guarantee": goal.guarantee,
+    }
+    points: pl.DataFrame = asked.table.operating_points(asked.eta, together=goal.is_joint, **options)
+    if not goal.is_joint or goal.guarantee is not None:  # the interval is of the promised threshold
         return points
-    joint: pl.DataFrame = asked.table.operating_points(asked.eta, together=True, **options)
-    if goal.guarantee is not None:  # the interval is of the promised threshold
-        return joint
-    alone: pl.DataFrame = asked.table.operating_points(asked.eta, **options)
-    return _carry_binding_intervals(joint, alone.filter(pl.col("criterion").is_in(goal.caps)))
+    alone = asked.table.operating_points(asked.eta, **options)
+    return _carry_binding_intervals(points, alone.filter(pl.col("criterion").is_in(goal.caps)))
 
 
 def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.DataFrame:
-    """Give the rows of all targets the intervals of the target that binds, and of those that may.
-
-    At the target that binds, a model finds least. Another one may bind in another sample if, by its
-    interval, it may be found that little there. BINDING lists them.
-    """
+    """Return the rows of all targets, with intervals that hold their values and those that may bind."""
     keys = joint.columns[: joint.columns.index("criterion")]
     by_case: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in alone.iter_rows(named=True):
@@ -213,132 +169,85 @@ def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.Dat
     ends = [name for name in joint.columns if name.endswith(("_low", "_high")) and name not in keys]
     rows = []
     for row in joint.iter_rows(named=True):
-        single = by_case.get(tuple(row[key] for key in keys), [])
-        binding = list_binding(row, single)
-        rows.append(_widen(row, binding, ends) | {BINDING: [other["criterion"] for other in binding]})
+        binding = _list_binding(row, by_case.get(tuple(row[key] for key in keys), []))
+        for name in ends if binding else ():
+            value, _, side = name.rpartition("_")
+            values = [one for one in (*(of[name] for of in binding), row[value]) if one is not None]
+            row[name] = (min if side == "low" else max)(values, default=None)
+        of_model = {"interval_of": "model"} if binding else {}
+        rows.append({**row, **of_model, BINDING: [other["criterion"] for other in binding]})
     return pl.DataFrame(rows, schema=joint.schema | {BINDING: pl.List(pl.String)})
 
 
-def list_binding(row: Mapping[str, Any], alone: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _list_binding(row: Mapping[str, Any], alone: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the rows of those single targets that may bind, where `row` is of all together."""
-    if row["threshold"] is None:
-        return []
-    known = [other for other in alone if other["threshold"] is not None]
-    first = [other for other in known if other["threshold"] == row["threshold"]]
-    most = max((read_estimate(other, "recall").high or 1.0 for other in first), default=row["recall"])
-    return [other for other in known if (read_estimate(other, "recall").low or 0.0) <= most]
-
-
-def _widen(
-    row: dict[str, Any], binding: Iterable[Mapping[str, Any]], ends: Iterable[str]
-) -> dict[str, Any]:
-    """Return the row with the widest of the intervals of these rows, and of its own value."""
-    rows = list(binding)
-    if not rows:
-        return row
-    changed = dict(row)
-    for name in ends:
-        value, _, side = name.rpartition("_")
-        known = [other[name] for other in rows if other[name] is not None]
-        known += [row[value]] if row[value] is not None else []
-        changed[name] = (min if side == "low" else max)(known, default=None)
-    return changed | {"interval_of": "model"}
+    known = [of for of in alone if row["threshold"] is not None and of["threshold"] is not None]
+    # At the target that binds, a model finds least. Another one may bind in another sample if, by its
+    # interval, it may be found that little there.
+    first = [of for of in known if of["threshold"] == row["threshold"]]
+    most = max((read_estimate(of, "recall").high or 1.0 for of in first), default=row["recall"])
+    return [of for of in known if (read_estimate(of, "recall").low or 0.0) <= most]
 
 
 # Leads ------------------------------------------------------------------------------------------
 
 
 def _add_leads(asked: Asked, rows: pl.DataFrame, keys: list[str], per: float) -> pl.DataFrame:
-    """Add LEAD_COLUMNS: how far each model is behind the best other one, and if it may be the best."""
-    if asked.model is None or rows[asked.model].n_unique() < 2:
+    """Add how far each model is behind the best other one, with both ends, and if it may be the best."""
+    model = asked.model
+    if model is None or rows[model].n_unique() < 2:
         return rows
     if asked.takes_apart:
         return _lead_by_intervals(asked, rows, keys, per)
-    words = _list_binding_words(asked, rows)
-    ranks = [
-        ranked.select(
-            *_list_groups(asked, rows), pl.col("eta"), pl.col("model").alias(asked.model), *_TOLD
-        )
-        for word in words
-        for ranked in _rank_models(asked, rows, word)
-    ]
-    return _join_leads(asked, rows, ranks, keys)
-
-
-_TOLD = ("behind", "low", "high", "may_be_best")
-
-
-def _list_groups(asked: Asked, rows: pl.DataFrame) -> list[str]:
-    return [name for name in rows.columns[: rows.columns.index("eta")] if name != asked.model]
-
-
-def _list_binding_words(asked: Asked, rows: pl.DataFrame) -> list[str | None]:
-    """Return the targets at which models are compared: of several, those that may bind."""
+    on = [*keys[: keys.index("eta")], "eta", model]
+    told = ("behind", "low", "high", "may_be_best")
+    # Models are compared at all targets, but where several have to hold together at those that may bind.
     goal = asked.goal
-    if goal.is_of_curve:
-        return [None]
-    if not goal.is_joint:
-        return list(goal.targets)
-    if BINDING not in rows.columns:
-        return list(goal.caps)
-    binding = set(rows[BINDING].explode().drop_nulls().to_list())
-    return [word for word in goal.caps if word in binding] or list(goal.caps)
-
-
-def _rank_models(asked: Asked, rows: pl.DataFrame, word: str | None) -> list[pl.DataFrame]:
-    """Return the rankings at a target: one, or if eta is an estimate, one at it and at either end.
-
-    Each has the estimate as its `eta`.
-    """
-    target = {} if word is None else asked.goal.ask(word)
-    if "alerts" not in target:
-        target.pop("per", None)
-    asking: dict[str, Any] = {"metric": asked.goal.merit, "confidence": asked.test_level, **target}
-    table, eta = asked.whole
-    if UNCERTAIN_ETA_COLUMNS[0] not in rows.columns or asked.weighted is not None:
-        return [table.ranking(eta, **asking)]
-    groups = _list_groups(asked, rows)
-    low, high = (pl.col(name).fill_null(pl.col("eta")) for name in UNCERTAIN_ETA_COLUMNS[:2])
-    ends = rows.select(*groups, "eta", low, high).unique(maintain_order=True)
-    least = pl.max_horizontal(UNCERTAIN_ETA_COLUMNS[0], pl.col("eta") * 0.01)  # at 0 nothing differs
-    ranked = []
-    for end in (pl.col("eta"), least, pl.col(UNCERTAIN_ETA_COLUMNS[1])):
-        at = ends.select(*groups, end.alias(c.RESERVED), pl.col("eta").alias("estimate"))
-        etas: Any = at.select(*groups, pl.col(c.RESERVED).alias("eta"), "estimate")
-        found = table.ranking(etas, **asking)
-        ranked.append(found.with_columns(pl.col("estimate").alias("eta")))
-    return ranked
-
-
-def _join_leads(
-    asked: Asked, rows: pl.DataFrame, ranks: Sequence[pl.DataFrame], keys: list[str]
-) -> pl.DataFrame:
-    """Add LEAD_COLUMNS from rankings, all of which have to rule out a model; limits are the widest."""
-    on = [*_list_groups(asked, rows), "eta", str(asked.model)]
-    joined = (
-        pl.concat(ranks, how="vertical_relaxed")
-        .group_by(on)
-        .agg(
-            pl.col("behind").first(),
-            pl.col("low").min().alias("behind_low"),
-            pl.col("high").max().alias("behind_high"),
-            pl.col("may_be_best").any(),
-        )
+    words: list[str | None] = [None] if goal.is_of_curve else list(goal.targets)
+    if goal.is_joint:
+        binding = set(rows[BINDING].explode()) if BINDING in rows.columns else set()
+        words = [word for word in goal.caps if word in binding] or list(goal.caps)
+    ranks = [
+        ranked.select(*on[:-1], pl.col("model").alias(model), *told)
+        for word in words
+        for ranked in _rank_models(asked, rows, on[:-2], word)
+    ]
+    leads = pl.concat(ranks, how="vertical_relaxed").group_by(on)
+    # All rankings have to rule out a model, and its limits are the widest.
+    leads_of_models = leads.agg(
+        pl.col("behind").first(),
+        pl.col("low").min().alias("behind_low"),
+        pl.col("high").max().alias("behind_high"),
+        pl.col("may_be_best").any(),
     )
-    return rows.join(joined, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return _join(rows, leads_of_models, on)
+
+
+def _rank_models(
+    asked: Asked, rows: pl.DataFrame, groups: Sequence[str], word: str | None
+) -> Iterator[pl.DataFrame]:
+    """Yield the rankings at a target: one, or if eta is an estimate, one at it and at either end."""
+    target = {} if word is None else asked.goal.ask(word)
+    asking: dict[str, Any] = {"metric": asked.goal.merit, "confidence": asked.test_level, **target}
+    (table, eta), (low, high, _) = asked.whole, UNCERTAIN_ETA_COLUMNS
+    if low not in rows.columns or asked.weighted is not None:
+        yield table.ranking(eta, **asking)
+        return
+    ends = rows.select(*groups, "eta", pl.col(low, high).fill_null(pl.col("eta")))
+    ends = ends.unique(maintain_order=True)
+    least = pl.max_horizontal(low, pl.col("eta") * 0.01)  # at 0 nothing differs
+    for end in (pl.col("eta"), least, pl.col(high)):
+        etas = ends.select(*groups, end.alias("eta"), estimate="eta")
+        yield table.ranking(etas, **asking).with_columns(eta="estimate")
 
 
 def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str], per: float) -> pl.DataFrame:
-    """Add LEAD_COLUMNS from the intervals of the models, each of which is of one model.
-
-    The distances of both intervals add up in quadrature (Zou and Donner 2008), as of models that were
-    tested apart; what models of one test share makes the difference surer than that. Each pair has the
-    level that all of them take (Bonferroni). Best values are those without optimism.
-    """
+    """Add the columns of leads from the intervals of the models, each of which is of one model."""
     model, name, sign = str(asked.model), asked.goal.merit, asked.goal.sign
-    n_pairs = math.comb(rows[model].n_unique(), 2)
-    level = 1 - (1 - asked.test_level) / n_pairs
+    # Each pair has the level that all of them take (Bonferroni).
+    level = 1 - (1 - asked.test_level) / math.comb(rows[model].n_unique(), 2)
     wide = rows if level == asked.confidence else _collect_points(replace(asked, confidence=level), per)
+    # Best values are those without optimism.
     value = f"{name}_corrected" if f"{name}_corrected" in wide.columns else name
     ends = [pl.col(f"{name}_{end}") * sign for end in ("low", "high")]
     low, high = ends if sign > 0 else ends[::-1]
@@ -346,6 +255,9 @@ def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str], per: f
     mine = wide.select(*on, (pl.col(value) * sign).alias("v"), low.alias("l"), high.alias("h"))
     theirs = mine.rename({"v": "v2", "l": "l2", "h": "h2", model: c.RESERVED})
     pairs = mine.join(theirs, on=keys, nulls_equal=True).filter(pl.col(model) != pl.col(c.RESERVED))
+    # The distances of both intervals add up in quadrature (Zou and Donner 2008), as of models that were
+    # tested apart: the difference v2 - v has the ends gap -+ sqrt((v2 - l2)^2 + (h - v)^2), and the like
+    # with l and h exchanged. What models of one test share makes the difference surer than that.
     gap = pl.col("v2") - pl.col("v")
     least = gap - ((pl.col("v2") - pl.col("l2")) ** 2 + (pl.col("h") - pl.col("v")) ** 2).sqrt()
     most = gap + ((pl.col("h2") - pl.col("v2")) ** 2 + (pl.col("v") - pl.col("l")) ** 2).sqrt()
@@ -355,4 +267,76 @@ def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str], per: f
         most.max().alias("behind_high"),
         ~(least > 0).any().alias("may_be_best"),
     )
-    return rows.join(leads, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return _join(rows, leads, on)
+
+
+# Groups -----------------------------------------------------------------------------------------
+
+# A group and all others have examples of their own, so their errors add up in quadrature (`compare`).
+# All groups are tested at once: by Holm's steps (1979), in which the least likely ones go first, and the
+# others then share the level that is left.
+
+
+@dataclass(frozen=True)
+class GroupTests:
+    """How each group stands beside all others together, in the order of the cases."""
+
+    standings: tuple[GroupStanding, ...]
+    together: float | None  # the value of all groups together, by which models are judged
+
+
+def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
+    """Return how groups of one model stand; None if they cannot be tested."""
+    groups, goal = evidence.keys[: evidence.keys.index("eta")], asked.goal
+    is_plain = asked.unweighted is None and asked.weighted is None and not asked.takes_apart
+    if goal.is_joint or goal.maximized is not None or not is_plain or asked.is_published:
+        return None
+    cases = evidence.rows.select(*groups, "eta")
+    if len(evidence.keys) > len(groups) + 1 or cases.height < _LEAST_GROUPS or asked.eta is None:
+        return None  # prevalences have to be numbers: groups with their own ones differ by these alone
+    if cases.select(groups).n_unique() < cases.height or cases["eta"].n_unique() > 1:
+        return None
+    counts: pl.DataFrame = asked.table.counts()
+    if asked.model is not None:
+        if counts[asked.model].n_unique() > 1:
+            return None
+        counts = counts.drop(asked.model)
+    numbered = cases.select(groups).with_row_index(_GROUP)
+    counts = counts.join(numbered, on=groups, nulls_equal=True).drop(groups)
+    if counts.height * cases.height > _MOST_ROWS:
+        return None
+    eta, target = cases["eta"][0], goal.ask()
+    table = asked.open_table(counts)(counts=_COUNTS)
+    if target:
+        value = table.operating_points(eta, metrics=["precision"], **target)[goal.merit][0]
+    else:
+        value = table.summary(eta, metrics=goal.merit)["value"][0]
+    asking = {"eta": eta, "metrics": goal.merit, "paired": False, **target}
+    gaps = _find_gaps(asked, counts, range(cases.height), asking)
+    named: dict[int, GroupStanding] = {n: "better" if gap > 0 else "worse" for n, gap in gaps.items()}
+    return GroupTests(tuple(named.get(cell, "open") for cell in range(cases.height)), value)
+
+
+def _find_gaps(
+    asked: Asked, counts: pl.DataFrame, cells: Iterable[int], asking: Mapping[str, Any]
+) -> dict[int, float]:
+    """Return how far groups are ahead of all others, of those groups that are told apart from them."""
+    gaps: dict[int, float] = {}
+    left = [*cells]
+    side = (
+        pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    while left:
+        # The level is shared by the groups that no earlier step has told apart (Holm).
+        level = 1 - (1 - asked.confidence) / len(left)
+        each = pl.DataFrame({_CELL: left}, schema={_CELL: pl.Int64})
+        # The counts once for each group, which is one model, and all others are another one.
+        stacked = asked.open_table(counts.join(each, how="cross").with_columns(side.alias(_SIDE)))
+        beside = stacked(by=_CELL, model=_SIDE, counts=_COUNTS)
+        told: pl.DataFrame = beside.compare(**asking, confidence=level).filter(pl.col("resolved"))
+        gaps |= dict(zip(told[_CELL].to_list(), told["difference"].to_list(), strict=True))
+        rest = [cell for cell in left if cell not in gaps]
+        if len(rest) == len(left):
+            break
+        left = rest
+    return gaps

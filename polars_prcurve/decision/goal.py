@@ -12,35 +12,24 @@ from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.metrics.names import default_curve_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.name_words import join_words, name_metric
-from polars_prcurve.number_words import (
-    format_count,
-    say_cases,
-    say_count,
-    say_part,
-    say_share,
-)
+from polars_prcurve.number_words import format_count, say_cases, say_count, say_part, say_share
 
 CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "fdr", "lift")
 """Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
 FLOORS = ("recall", "npv")
 """Targets that limit how many positives may be missed: models are judged by the precision there."""
-_ORDER = (*FLOORS, *CAPS, "threshold", "maximize")
-"""The order in which targets are said."""
+_ORDER = (*FLOORS, *CAPS, "threshold", "maximize")  # the order in which targets are said
 
 
 @dataclass(frozen=True)
 class Goal:
     """What is asked of a model, one number for each target; all of them have to hold together."""
 
-    targets: Mapping[str, Any]
-    """Values by their words, without `per`; empty if whole curves are judged."""
-    merit: str
-    """The column of values by which models are judged."""
-    per: float | None
-    """The number of cases among which alerts are counted; None if it was not said."""
+    targets: Mapping[str, Any]  # values by their words, without `per`; empty if whole curves are judged
+    merit: str  # the column of values by which models are judged
+    per: float | None  # the number of cases among which alerts are counted; None if it was not said
     guarantee: float | None
-    maximized: PointMetric | None = None
-    """The metric whose best value is sought."""
+    maximized: PointMetric | None = None  # the metric whose best value is sought
 
     @property
     def is_of_curve(self) -> bool:
@@ -63,11 +52,9 @@ class Goal:
         return 1.0 if self.maximized is None else direction_sign(self.maximized)
 
     def ask(self, *words: str) -> dict[str, Any]:
-        """Return the arguments that ask methods for these targets, or for all."""
+        """Return the arguments that ask for these targets, or for all; `per` goes with alerts."""
         asked = {word: self.targets[word] for word in words or self.targets}
-        if self.per is not None:
-            asked["per"] = self.per
-        return asked
+        return {**asked, "per": self.per} if "alerts" in asked and self.per is not None else asked
 
     def describe(self) -> str:
         """Return what is wanted as the end of a sentence: `to find half of the positives`."""
@@ -78,13 +65,10 @@ class Goal:
         if "threshold" in self.targets:
             return "at the threshold given"
         wanted = dict(self.targets)
-        parts = []
-        if (recall := wanted.pop("recall", None)) is not None:
-            parts.append(f"to find {say_part(recall)} of the positives")
+        recall = wanted.pop("recall", None)
+        found = [] if recall is None else [f"to find {say_part(recall)} of the positives"]
         limits = [describe_limit(word, value, self.per) for word, value in wanted.items()]
-        if limits:
-            parts.append(f"with {join_words(limits)}")
-        return " ".join(parts)
+        return " ".join([*found, *([f"with {join_words(limits)}"] if limits else [])])
 
 
 def describe_limit(word: str, value: Any, per: float | None) -> str:
@@ -107,13 +91,9 @@ def describe_limit(word: str, value: Any, per: float | None) -> str:
 
 
 def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[str, Any]) -> Goal:
-    """Return what is wanted; raise if the targets make no sense together.
-
-    `columns` say what the table holds.
-    """
-    said = {word: targets[word] for word in (*_ORDER, "per") if targets.get(word) is not None}
-    per = said.pop("per", None)
-    per = None if per is None else read_events(per)
+    """Return what is wanted; raise if targets make no sense together. `columns` are of the table."""
+    said = {word: targets[word] for word in _ORDER if targets.get(word) is not None}
+    per = None if targets.get("per") is None else read_events(targets["per"])
     for word, value in said.items():
         if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
             raise PrcError(
@@ -122,8 +102,8 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
             )
     for alone in ("threshold", "maximize"):
         if alone in said and len(said) > 1:
-            others = [f"{word}=" for word in said if word != alone]
-            raise PrcError(f"{alone}= chooses a threshold by itself; leave out {others[0]}")
+            other = next(word for word in said if word != alone)
+            raise PrcError(f"{alone}= chooses a threshold by itself; leave out {other}=")
     level = None
     if not said and per is not None:
         raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")
@@ -145,11 +125,3 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
     if not said:
         merit = default_curve_metric(columns.get("rates"), columns.get("cells"))
     return Goal(said, merit, per, level)
-
-
-def choose_cases(least_eta: float) -> float:
-    """Return a round number of cases that hold about a hundred positives, to count alerts among."""
-    cases = 1_000.0
-    while cases * least_eta < 100 and cases < 1e9:
-        cases *= 10
-    return cases

@@ -1,9 +1,4 @@
-"""What would settle it: how many more examples, for a difference that matters.
-
-Intervals get narrower with the root of the number of examples, if both classes grow. So an
-interval that reaches h to either side reaches d with (h / d)**2 times the examples. A difference d is
-found four times in five where it is 0.84 standard errors farther from 0 than the interval reaches.
-"""
+"""What would settle it: how many more examples, for a difference that matters."""
 
 from __future__ import annotations
 
@@ -11,18 +6,24 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
-from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case
-from polars_prcurve.decision.group_tests import GroupTests
-from polars_prcurve.decision.value_words import say_about, say_alerts_right, say_more, say_points
+from polars_prcurve.confidence.estimates import Estimate
+from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case, JudgedCase
+from polars_prcurve.decision.value_words import say_about, say_alerts_right, say_points
 from polars_prcurve.decision.verdict import Status
 from polars_prcurve.number_words import format_count
 
-_MATTERS = 0.1
-"""The difference that matters: 10 of 100 alerts, a tenth of the positives."""
-_KNOWN_TO = 0.05
-"""How far an interval reaches to either side where a value is well known."""
+_MATTERS = 0.1  # the difference that matters: 10 of 100 alerts, a tenth of the positives
+_KNOWN_TO = 0.05  # how far an interval reaches to either side where a value is well known
 _COUNT_MORE = "Most of that doubt is about the prevalence: count more cases where the model will run"
+_TEN = say_points(_MATTERS)
+# A difference d is found four times in five if it is z + 0.84 standard errors: 0.84 farther from 0 than
+# its interval, of z standard errors, reaches.
 _FOUND = NormalDist().inv_cdf(0.8)
+
+
+def _find_z(confidence: float) -> float:
+    """Return how many standard errors an interval of a level reaches to either side."""
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 class Needed(NamedTuple):
@@ -35,20 +36,24 @@ class Needed(NamedTuple):
     @property
     def more(self) -> str:
         """The number in words; of positives alone, negatives are to grow in proportion."""
-        return say_more(self.number, self.here, self.what)
+        more = max(self.number - self.here, 0)
+        return f"about {say_about(self.number)} {self.what}, {say_about(more)} more"
 
 
 def count_needed(case: Case, status: Status, confidence: float) -> Needed | None:
     """Return how many examples would tell what is still open, or None if more would not tell it."""
-    if case.goal.merit not in ("precision", "recall"):
+    is_told = status in ("settled", "too little data") and not _rests_on_eta(case)
+    if case.goal.merit not in ("precision", "recall") or not (is_told or status == "not told apart"):
         return None
     if status == "not told apart":
-        error = _find_error(case, confidence)
-        deviations = NormalDist().inv_cdf((1 + confidence) / 2) + _FOUND
-        number = None if error is None else case.n_pos * (deviations * error / _MATTERS) ** 2
-        return None if number is None else Needed(number, case.n_pos)
-    if status not in ("settled", "too little data") or _rests_on_eta(case):
-        return None
+        row, z = case.rivals[min(1, len(case.rivals) - 1)].row, _find_z(confidence)
+        low, high = row.get("behind_low"), row.get("behind_high")
+        if low is None or high is None:
+            return None
+        # The gap of the second model has the standard error (high - low) / 2z, and errors shrink with
+        # the root of n: n * ((z + 0.84) * error / d)**2 examples find a gap of d.
+        error = float(high - low) / 2 / z
+        return Needed(case.n_pos * ((z + _FOUND) * error / _MATTERS) ** 2, case.n_pos)
     if status == "settled":
         half = _measure_half(case.rivals[:1])
         return None if half is None else _scale(case, half / _KNOWN_TO)
@@ -61,13 +66,12 @@ def count_needed(case: Case, status: Status, confidence: float) -> Needed | None
 
 
 def _scale(case: Case, times: float) -> Needed:
-    """Return how many examples make an interval narrower by so many times.
-
-    If errors of negatives are the greater part, and more of these alone would do, it takes them.
-    """
+    """Return how many examples make an interval narrower by so many times."""
+    # Intervals get narrower with the root of the number of examples, if both classes grow: it takes
+    # times**2 as many. If errors of negatives are the greater part, more of these alone may do: the
+    # variance (of_pos + of_neg) / times**2, less that of the positives, is left to the negatives.
     positives = Needed(case.n_pos * times**2, case.n_pos)
-    errors = _find_errors(case)
-    if errors is None:
+    if (errors := _find_errors(case)) is None:
         return positives
     of_pos, of_neg = errors
     left = (of_pos + of_neg) / times**2 - of_pos
@@ -83,20 +87,20 @@ def _find_errors(case: Case) -> tuple[float, float] | None:
     cells = [row.get(name) for name in ("tp", "fn", "fp", "tn")]
     if any(cell is None for cell in cells) or min(case.n_pos, case.n_neg) == 0:
         return None
+    # The variance of log(k/n) is (1 - p) / p / n, with p = (k + 1/2) / (n + 1), so that k may be 0.
     tp, fn, fp, tn = (float(cell) for cell in cells if cell is not None)
     return (fn + 0.5) / (tp + 0.5) / case.n_pos, (tn + 0.5) / (fp + 0.5) / case.n_neg
 
 
 def find_limit(case: Case) -> Literal["positives", "negatives"] | None:
     """Return the class whose errors are the greater part of those of precision; None if unknown."""
-    errors = _find_errors(case)
-    if errors is None:
+    if (errors := _find_errors(case)) is None:
         return None
     return "positives" if errors[0] >= errors[1] else "negatives"
 
 
 def _rests_on_eta(case: Case) -> bool:
-    """Whether most of the doubt about precision is that of a prevalence that is an estimate."""
+    """Return whether most of the doubt about precision is that of a prevalence that is an estimate."""
     low, high = case.key.get("eta_low"), case.key.get("eta_high")
     rivals = case.rivals or case.candidates
     if low is None or high is None or not rivals or case.goal.merit != "precision":
@@ -106,6 +110,7 @@ def _rests_on_eta(case: Case) -> bool:
     if not recall or fpr is None or half is None:
         return False
     least, most = (recall * eta / (recall * eta + fpr * (1 - eta)) for eta in (max(low, 1e-300), high))
+    # Variances add up, so more than half of that of precision is of eta.
     return bool((most - least) / 2 > half * 0.5**0.5)
 
 
@@ -115,33 +120,32 @@ def _measure_half(candidates: Sequence[Candidate]) -> float | None:
     return max(((m.high - m.low) / 2 for m in merits if m.span is not None), default=None)
 
 
-def _find_error(case: Case, confidence: float) -> float | None:
-    """Return the standard error that the interval of the second model's gap stands for."""
-    second = case.rivals[min(1, len(case.rivals) - 1)]
-    low, high = second.row.get("behind_low"), second.row.get("behind_high")
-    if low is None or high is None:
-        return None
-    return float(high - low) / 2 / NormalDist().inv_cdf((1 + confidence) / 2)
-
-
 def say_need(case: Case, status: Status, confidence: float) -> str:
     """Return what more data would tell, and how many positives that takes."""
     needed = count_needed(case, status, confidence)
     if status == "settled":
         return _say_narrower(case, needed)
-    if status == "not told apart":
-        return _say_gap(case, needed)
-    if status == "no better than chance" and case.is_reversed:
-        return "It takes the scores with the other sign"
+    if status == "not met":
+        return _say_promise(case)
     if status == "no better than chance":
-        base = say_alerts_right([min(1.0, USEFUL_LIFT * (case.eta or 0.0))])
+        if case.is_reversed:
+            return "It takes the scores with the other sign"
+        base = say_alerts_right(Estimate(min(1.0, USEFUL_LIFT * (case.eta or 0.0))))
         return (
             f"More data will not help: {format_count(case.n_pos)} positives already rule out that "
             f"{base}. Look for other features, or for an error in the labels"
         )
-    if status == "not met":
-        return _say_promise(case)
-    return _say_more_data(case, needed)
+    return _say_gap(case, needed) if status == "not told apart" else _say_more_data(case, needed)
+
+
+def _say_gap(case: Case, needed: Needed | None) -> str:
+    if needed is None:
+        return ""
+    what = "alerts" if case.goal.merit == "precision" else "positives"
+    gap = f"A difference of {_TEN} in 100 {what}"
+    if needed.number <= needed.here:
+        return f"{gap} would have been found here (4 times in 5): what is left is smaller"
+    return f"{gap} is found (4 times in 5) with {needed.more}"
 
 
 def _say_more_data(case: Case, needed: Needed | None) -> str:
@@ -149,39 +153,35 @@ def _say_more_data(case: Case, needed: Needed | None) -> str:
     if _rests_on_eta(case):
         return _COUNT_MORE
     if needed is not None:
-        return (
-            f"To know it to {say_points(_MATTERS)} in 100 either way takes "
-            f"{needed.more}{', and negatives in proportion' if needed.what == 'positives' else ''}"
-        )
+        more = needed.more + (", and negatives in proportion" if needed.what == "positives" else "")
+        return f"To know it to {_TEN} in 100 either way takes {more}"
     flagged = case.met[0].row.get("tp") if case.met else None
     if flagged is not None and min(case.n_pos, case.n_neg) >= LEAST_OF_CLASS:
         return f"It takes more positives within the targets than the {format_count(flagged)} here"
     return f"It takes at least {LEAST_OF_CLASS} examples of each class, and mostly many more"
 
 
-def say_group_need(tests: GroupTests, cases: Sequence[Case], confidence: float) -> str:
+def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
     """Return how many positives a group takes to be told apart from the others, if some are not."""
-    open_cases = [case for case, of in zip(cases, tests.standings, strict=True) if of == "open"]
-    halves = [(case.n_pos, _measure_half(case.candidates)) for case in open_cases]
+    halves = [(of.n_pos, _measure_half(of.candidates)) for of in cases if of.standing == "open"]
     known = sorted((n, half) for n, half in halves if half is not None)
     if not known or cases[0].goal.merit not in ("precision", "recall"):
         return ""
     n_pos, half = known[len(known) // 2]
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = _find_z(confidence)
     needed = n_pos * ((z + _FOUND) / z * half / _MATTERS) ** 2
     if needed <= n_pos:
-        return f"A gap of {say_points(_MATTERS)} in 100 to the others would mostly have been found here"
+        return f"A gap of {_TEN} in 100 to the others would mostly have been found here"
     return (
         f"The group in the middle of those that are not told apart has {format_count(n_pos)} positives. "
-        f"A gap of {say_points(_MATTERS)} in 100 to the others is found (4 times in 5) with about "
+        f"A gap of {_TEN} in 100 to the others is found (4 times in 5) with about "
         f"{say_about(needed)} in a group"
     )
 
 
 def _say_narrower(case: Case, needed: Needed | None) -> str:
     order = "More data will not change the order" if len(case.met) > 1 else ""
-    half = _measure_half(case.rivals[:1])
-    rests_on_eta = _rests_on_eta(case)
+    half, rests_on_eta = _measure_half(case.rivals[:1]), _rests_on_eta(case)
     if half is None or (needed is None and not rests_on_eta):
         return order
     what = "How many alerts are right" if case.goal.merit == "precision" else "What is found"
@@ -193,34 +193,21 @@ def _say_narrower(case: Case, needed: Needed | None) -> str:
     return f"{order}. {known}" if order else known
 
 
-def _say_gap(case: Case, needed: Needed | None) -> str:
-    if needed is None:
-        return ""
-    what = "alerts" if case.goal.merit == "precision" else "positives"
-    gap = f"A difference of {say_points(_MATTERS)} in 100 {what}"
-    if needed.number <= needed.here:
-        return f"{gap} would have been found here (4 times in 5): what is left is smaller"
-    return f"{gap} is found (4 times in 5) with {needed.more}"
-
-
 def _say_promise(case: Case) -> str:
+    """Return what it takes to keep the targets, or to promise that."""
     if "threshold" in case.goal.targets:
         return "It takes a lower threshold"
-    rows = [candidate.row for candidate in case.candidates]
-    for column, what, n in (
-        ("n_pos_needed", "positives", case.n_pos),
-        ("n_neg_needed", "negatives", case.n_neg),
-    ):
-        least = min((row[column] for row in rows if row.get(column) is not None), default=None)
-        if least is None:
-            continue
+    for what, n in (("positives", case.n_pos), ("negatives", case.n_neg)):
+        numbers = [candidate.row.get(f"n_{what[:3]}_needed") for candidate in case.candidates]
+        least = min((number for number in numbers if number is not None), default=None)
         if least == float("inf"):
             return "No test could prove it"
-        if least > n:
+        if least is not None and least > n:
             return f"Even perfect scores would need {say_about(least)} {what} in the test"
-        return (
-            f"Perfect scores would need {say_about(least)} {what}, which the test has: it takes better "
-            "scores, or a larger test"
-        )
+        if least is not None:
+            return (
+                f"Perfect scores would need {say_about(least)} {what}, which the test has: it takes "
+                "better scores, or a larger test"
+            )
     larger = ", a larger test" if case.goal.guarantee is not None else ""
     return f"It takes better scores{larger}, or targets that ask for less"

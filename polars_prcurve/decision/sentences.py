@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from polars_prcurve.confidence.estimates import Estimate
 from polars_prcurve.decision.cases import LEAST_OF_CLASS, WIDE, Candidate, Case
 from polars_prcurve.decision.goal import describe_limit
 from polars_prcurve.decision.needs import find_limit, say_need
 from polars_prcurve.decision.value_words import (
     MOST_NAMES,
-    RARELY_RIGHT,
     list_names,
     name_model,
     say_alerts_right,
     say_right,
     say_two_digits,
+    start_sentence,
 )
 from polars_prcurve.decision.verdict import Status, Verdict
 from polars_prcurve.name_words import join_words, name_metric
-from polars_prcurve.number_words import (
-    format_count,
-    glue_numbers,
-    say_eta,
-    say_part,
-    say_share,
-)
+from polars_prcurve.number_words import RARELY_RIGHT, format_count, glue_numbers, say_eta, say_part, say_share
 
 
 def write_verdict(case: Case, confidence: float) -> Verdict:
@@ -37,43 +32,35 @@ def write_verdict(case: Case, confidence: float) -> Verdict:
         "not told apart": _say_untold,
         "settled": _say_settled,
     }[status]
-    models = tuple(candidate.model for candidate in named if candidate.model is not None)
     return Verdict(
         status,
-        models,
+        tuple(candidate.model for candidate in named if candidate.model is not None),
         glue_numbers(write(case, named)),
         tuple(map(glue_numbers, _list_reasons(case, status))),
         glue_numbers(say_need(case, status, confidence)),
     )
 
 
-def _is_of_precision(case: Case) -> bool:
-    return case.goal.merit == "precision"
-
-
-# Sentences ----------------------------------------------------------------------------------------
-
-
 def _say_settled(case: Case, named: Sequence[Candidate]) -> str:
     best, others = named[0], [other for other in case.met if other is not named[0]]
     if not others:
         return _say_alone(case, best)
-    second = others[0]
-    who = name_model(best)
+    second = name_model(others[0])
     than = {1: "", 2: " than both others"}.get(len(others), f" than all {len(others)} others")
-    better = f"{who} is better{than}"
-    next_one = name_model(second) if len(others) == 1 else f"the next, {name_model(second)},"
-    mine, theirs = (candidate.value for candidate in (best, second))
+    better = f"{name_model(best)} is better{than}"
+    next_one = second if len(others) == 1 else f"the next, {second},"
+    values = [best.value, others[0].value]
     if case.goal.merit == "precision":
-        ours, other = say_right([mine, theirs], is_rare=case.is_rare)
-        theirs_of = f"{name_model(second)}’s{'' if len(others) == 1 else ', the next'}"
-        if case.is_rare:
-            return f"{better}: {ours} of its alerts is right, {other} of {theirs_of}"
-        return f"{better}: {ours} of its 100 alerts are right, {other} of {theirs_of}"
+        ours, theirs = say_right(values, is_rare=case.is_rare)
+        right = "of its alerts is right" if case.is_rare else "of its 100 alerts are right"
+        return (
+            f"{better}: {ours} {right}, {theirs} of {second}’s{'' if len(others) == 1 else ', the next'}"
+        )
     if case.goal.merit == "recall":
-        return f"{better}: it finds {say_share(mine)} of the positives, {next_one} {say_share(theirs)}"
-    ours, other = _say_values(case, [mine, theirs])
-    return f"{better}: {_name_merit(case)} {ours}, {next_one} {other}"
+        ours, theirs = map(say_share, values)
+        return f"{better}: it finds {ours} of the positives, {next_one} {theirs}"
+    ours, theirs = map(say_two_digits, values)
+    return f"{better}: {_name_merit(case)} {ours}, {next_one} {theirs}"
 
 
 def _name_merit(case: Case) -> str:
@@ -81,144 +68,109 @@ def _name_merit(case: Case) -> str:
     return f"{best}{name_metric(case.goal.merit)}"
 
 
-def _say_values(case: Case, values: Sequence[float]) -> list[str]:
-    return [say_two_digits(value) for value in values]
-
-
 def _say_alone(case: Case, best: Candidate) -> str:
     """Return what the only model does."""
     who = "" if best.model is None else f"{name_model(best)}: "
     if case.goal.merit not in ("precision", "recall"):
-        value, low, high = _say_values(case, [best.value, best.merit.low, best.merit.high])
+        value, low, high = map(say_two_digits, (best.value, best.merit.low, best.merit.high))
         start = who or ("The scores are better than chance: " if case.goal.is_of_curve else "")
-        said = f"{start}{_name_merit(case)} {value} ({low} to {high})"
-        return said[:1].upper() + said[1:]
+        return start_sentence(f"{start}{_name_merit(case)} {value} ({low} to {high})")
     precision, recall = best.precision, best.read("recall")
-    right = say_alerts_right([precision.value, *(precision.span or ())], is_rare=case.is_rare)
     found = f"{say_part(recall.value)} of the positives are found"
-    if _is_of_precision(case):
-        return f"{who}{right}, and {found}"
+    if case.goal.merit == "precision":
+        return f"{who}{say_alerts_right(case, precision)}, and {found}"
     ends = "" if recall.span is None else f" ({say_share(recall.low)} to {say_share(recall.high)})"
-    return f"{who}{found}{ends}, and {say_alerts_right([precision.value], is_rare=case.is_rare)}"
+    return f"{who}{found}{ends}, and {say_alerts_right(case, Estimate(precision.value))}"
 
 
 def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
-    start = f"{list_names(named)} are not told apart"
+    start, merit = f"{list_names(named)} are not told apart", case.goal.merit
     if len(named) == 1:  # the others are behind it, and it is not shown to be above chance
         return f"{list_names(named)} leads no model that is shown to be above chance"
-    missed = [candidate for candidate in named if not candidate.is_met]
-    if missed:
-        return f"{start}: {_say_best(case, named[0])}, and {_say_missed(case, missed)}"
+    if missed := [candidate for candidate in named if not candidate.is_met]:
+        best = f"with {name_model(named[0])} {say_alerts_right(case, Estimate(named[0].value))}"
+        if merit == "recall":
+            best = f"{name_model(named[0])} finds {say_share(named[0].value)} of the positives"
+        keeps = "can be promised to keep" if case.goal.guarantee is not None else "keeps"
+        no_threshold = f"no threshold of {list_names(missed)} {keeps} the targets in this test"
+        return f"{start}: {best}, and {no_threshold}"
     values = [candidate.value for candidate in named]
-    if len(named) > MOST_NAMES:
-        values = [max(values), min(values)]
-    if _is_of_precision(case):
+    is_many = len(named) > MOST_NAMES
+    if is_many:
+        values = [min(values), max(values)]
+    say = say_share if merit == "recall" else say_two_digits
+    said = [say(value) for value in values]
+    if merit == "precision":
         said = say_right(values, is_rare=case.is_rare)
-        if case.is_rare:
-            return f"{start}: {_join_values(said, named)} alerts is right"
-        return f"{start}: of 100 alerts {_join_values(said, named)} are right"
-    if case.goal.merit == "recall":
-        said = [say_share(value) for value in values]
-        return f"{start}: they find {_join_values(said, named)} of the positives"
-    return f"{start}: {_name_merit(case)} {_join_values(_say_values(case, values), named)}"
-
-
-def _say_best(case: Case, best: Candidate) -> str:
-    """Return what the best model that keeps the targets does in this test."""
-    if case.goal.merit == "recall":
-        return f"{name_model(best)} finds {say_share(best.value)} of the positives"
-    return f"with {name_model(best)} {say_alerts_right([best.value], is_rare=case.is_rare)}"
-
-
-def _say_missed(case: Case, missed: Sequence[Candidate]) -> str:
-    keeps = "can be promised to keep" if case.goal.guarantee is not None else "keeps"
-    return f"no threshold of {list_names(missed)} {keeps} the targets in this test"
-
-
-def _join_values(said: Sequence[str], named: Sequence[Candidate]) -> str:
-    return f"{said[1]} to {said[0]}" if len(named) > MOST_NAMES else join_words(said)
+    all_values = " to ".join(said) if is_many else join_words(said)
+    if merit == "precision" and case.is_rare:
+        return f"{start}: {all_values} alerts is right"
+    if merit == "precision":
+        return f"{start}: of 100 alerts {all_values} are right"
+    if merit == "recall":
+        return f"{start}: they find {all_values} of the positives"
+    return f"{start}: {_name_merit(case)} {all_values}"
 
 
 def _say_chance(case: Case, _: Sequence[Candidate]) -> str:
-    who = list_names(case.candidates) if case.candidates[0].model is not None else "The scores"
-    is_one = case.candidates[0].model is not None and len(case.candidates) == 1
-    start = f"{who} {'is' if is_one else 'are'} no better than chance"
+    has_models = case.candidates[0].model is not None
+    who, is_one = list_names(case.candidates) if has_models else "The scores", len(case.candidates) == 1
+    start = f"{who} {'is' if has_models and is_one else 'are'} no better than chance"
     if case.is_reversed:
-        start = f"{who} rank{'s' if is_one else ''} negatives above positives"
-    values = [candidate.precision_at_half.value for candidate in case.candidates]
-    lot, *theirs = say_right([case.eta or 0.0, *values[:MOST_NAMES]])
-    said = join_words(theirs) if len(values) <= MOST_NAMES else theirs[0]
-    if max(case.eta or 0.0, *values) < RARELY_RIGHT:
+        start = f"{who} rank{'s' if has_models and is_one else ''} negatives above positives"
+    values = [case.eta or 0.0, *(candidate.precision_at_half.value for candidate in case.candidates)]
+    lot, *theirs = say_right(values[: MOST_NAMES + 1])
+    said = join_words(theirs) if len(case.candidates) <= MOST_NAMES else theirs[0]
+    if max(values) < RARELY_RIGHT:
         return f"{start}: {lot} alerts drawn by lot is right, of theirs {said}"
     return f"{start}: {lot} of 100 alerts drawn by lot are right, of theirs {said}"
 
 
 def _say_little(case: Case, _: Sequence[Candidate]) -> str:
-    start = "Too little data: "
-    fewest = min(case.n_pos, case.n_neg)
-    what = "positive" if case.n_pos <= case.n_neg else "negative"
+    start, merit = "Too little data: ", case.goal.merit
+    fewest, what = min((case.n_pos, "positive"), (case.n_neg, "negative"), key=lambda pair: pair[0])
     if fewest == 0:
         return f"{start}the test has no {what}s"
     of = case.met or case.candidates
     if fewest >= LEAST_OF_CLASS and find_limit(case) == "negatives":
         fewest, what = case.n_neg, "negative"
-    how_many = f"{format_count(fewest)} {what}{'' if fewest == 1 else 's'}"
+    start += f"{format_count(fewest)} {what}{'' if fewest == 1 else 's'} cannot say"
     known = [candidate.merit for candidate in of if candidate.merit.span is not None]
     if not known:
-        return f"{start}{how_many} cannot say how good {'a model' if len(of) > 1 else 'the model'} is"
-    low, high = min(merit.low for merit in known), max(merit.high for merit in known)
-    if case.goal.merit == "recall" and high - low <= WIDE and low > 0:
+        return f"{start} how good {'a model' if len(of) > 1 else 'the model'} is"
+    low, high = min(each.low for each in known), max(each.high for each in known)
+    if merit == "recall" and high - low <= WIDE and low > 0:  # how many alerts are right is not known
         spans = [candidate.precision for candidate in of if candidate.precision.span is not None]
-        low, high = min(span.low for span in spans), max(span.high for span in spans)
-        return f"{start}{how_many} cannot say if {_say_right_span(case, low, high)}"
-    return f"{start}{how_many} cannot say if {_say_span(case, low, high)}"
-
-
-def _say_span(case: Case, low: float, high: float) -> str:
-    if _is_of_precision(case):
-        return _say_right_span(case, low, high)
-    if case.goal.merit == "recall":
-        return f"{say_share(low)} or {say_share(high)} of the positives are found"
-    return f"{_name_merit(case)} is {' or '.join(_say_values(case, [low, high]))}"
-
-
-def _say_right_span(case: Case, low: float, high: float) -> str:
-    ends = say_right([low, high], is_rare=case.is_rare)
-    if case.is_rare:
-        return f"{' or '.join(ends)} alerts is right"
-    return f"{' or '.join(ends)} of 100 alerts are right"
+        low, high, merit = min(s.low for s in spans), max(s.high for s in spans), "precision"
+    if merit == "precision":
+        verb = "alerts is" if case.is_rare else "of 100 alerts are"
+        return f"{start} if {' or '.join(say_right([low, high], is_rare=case.is_rare))} {verb} right"
+    if merit == "recall":
+        return f"{start} if {say_share(low)} or {say_share(high)} of the positives are found"
+    return f"{start} if {_name_merit(case)} is {say_two_digits(low)} or {say_two_digits(high)}"
 
 
 def _say_unmet(case: Case, _: Sequence[Candidate]) -> str:
-    if "threshold" in case.goal.targets:
-        return f"No example reaches the threshold {case.goal.targets['threshold']}"
-    wanted = say_wanted(case)
-    if case.goal.guarantee is not None:
-        return f"No threshold can be promised to keep what is asked for: {wanted}"
-    return f"No threshold keeps what is asked for: {wanted}"
-
-
-def say_wanted(case: Case) -> str:
-    """Return the targets as what a threshold has to keep."""
     goal = case.goal
-    return join_words([describe_limit(word, value, goal.per) for word, value in goal.targets.items()])
-
-
-# Reasons ------------------------------------------------------------------------------------------
+    if "threshold" in goal.targets:
+        return f"No example reaches the threshold {goal.targets['threshold']}"
+    wanted = join_words([describe_limit(word, value, goal.per) for word, value in goal.targets.items()])
+    keeps = "keeps" if goal.guarantee is None else "can be promised to keep"
+    return f"No threshold {keeps} what is asked for: {wanted}"
 
 
 def _list_reasons(case: Case, status: Status) -> Iterator[str]:
     """Yield what else is known of the models, and what the verdict rests on."""
+    is_ranked = status in ("settled", "not told apart")
     missed = case.rivals_that_miss if status == "not told apart" else []
     unmet = [one for one in case.candidates if not one.is_met and one not in missed]
     if unmet and case.met:
         yield f"no threshold within the targets: {list_names(unmet)}"
     chance = [candidate for candidate in case.met if candidate.may_be_chance]
-    if chance and status in ("settled", "not told apart"):
+    if chance and is_ranked:
         yield f"not shown to be better than chance: {list_names(chance)}"
-    reversed_ones = [candidate for candidate in case.candidates if candidate.is_reversed]
-    if reversed_ones:
-        of = f" of {list_names(reversed_ones)}" if reversed_ones[0].model is not None else ""
+    if turned := [candidate for candidate in case.candidates if candidate.is_reversed]:
+        of = f" of {list_names(turned)}" if turned[0].model is not None else ""
         yield f"the scores{of} rank the wrong way round: pass -score"
     behind = [candidate for candidate in case.met if not candidate.may_be_best]
     if behind and status == "not told apart":
@@ -227,9 +179,7 @@ def _list_reasons(case: Case, status: Status) -> Iterator[str]:
     if doubts and status != "no better than chance":
         yield f"intervals may be too narrow: {join_words(sorted(doubts))}"
     if case.key.get("eta_low") is not None:
-        yield (
-            f"the prevalence is an estimate, {say_eta(case.key['eta_low'])} to "
-            f"{say_eta(case.key['eta_high'])}"
-        )
+        low, high = say_eta(case.key["eta_low"]), say_eta(case.key["eta_high"])
+        yield f"the prevalence is an estimate, {low} to {high}"
     if case.takes_apart and len(case.met) > 1:
         yield "models are compared by their intervals, each of which is of one model"

@@ -9,7 +9,7 @@ from typing import Any
 from polars_prcurve.confidence.estimates import Estimate
 from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.name_words import join_words, name_value
-from polars_prcurve.number_words import RARELY_RIGHT, say_count, say_eta, say_share
+from polars_prcurve.number_words import RARELY_RIGHT, say_count, say_estimate, say_eta, say_share
 
 MOST_NAMES = 4
 
@@ -24,27 +24,43 @@ def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[s
     return [say_points(share) if share < 0.001 else say_share(share)[:-2] for share in shares]
 
 
-def say_alerts_right(precision: Sequence[float], *, is_rare: bool | None = None) -> str:
-    """Return a precision, and its interval if there is one, as a clause.
-
-    `67 of 100 alerts are right (54 to 78)`, `1 in 83 alerts is right`.
-    """
-    is_rare = 0 < max(precision) < RARELY_RIGHT if is_rare is None else is_rare
-    words, *ends = say_right(precision, is_rare=is_rare)
-    span = f" ({' to '.join(ends)})" if ends else ""
-    if is_rare:
-        return f"{words} alerts is right{span}"
-    return f"{words} of 100 alerts are right{span}"
-
-
 def say_precision(case: Case, precision: Estimate) -> tuple[str, str]:
-    """Return how many alerts are right, and the interval, in the form of the case."""
+    """Return how many alerts are right, and the interval as `54 to 78` or empty, in the form of the case."""
     value, *ends = say_right([precision.value, *(precision.span or ())], is_rare=case.is_rare)
     return value, " to ".join(ends)
 
 
+def say_alerts_right(case: Case, precision: Estimate) -> str:
+    """Return `67 of 100 alerts are right (54 to 78)` or `1 in 83 alerts is right`."""
+    value, ends = say_precision(case, precision)
+    return join_within(f"{value} {'alerts is' if case.is_rare else 'of 100 alerts are'} right", ends)
+
+
+def say_merit(candidate: Candidate) -> tuple[str, str]:
+    """Return the value by which a model is judged, and its interval, in two digits."""
+    merit = candidate.merit
+    return say_within(Estimate(candidate.value, merit.low, merit.high), say_two_digits)
+
+
+def say_of_100(candidate: Candidate) -> tuple[str, str]:
+    """Return how many of 100 alerts of a model are right, and the interval, each in two digits."""
+    return say_within(candidate.precision, say_points)
+
+
+def say_alerts(candidate: Candidate) -> tuple[str, str]:
+    """Return how many alerts a model gives, and the interval: `380`, `13 000`, `0.42`."""
+    return say_within(candidate.read("alerts"), lambda number: say_count(float(f"{number:.2g}")))
+
+
+def say_found(candidate: Candidate) -> tuple[str, str]:
+    """Return how many positives a model finds, and the interval, unless that is what was asked for."""
+    recall = candidate.read("recall")
+    is_asked = set(candidate.goal.targets) == {"recall"}
+    return say_estimate(recall.value, *((None, None) if is_asked else (recall.low, recall.high)))
+
+
 def name_precision(case: Case) -> str:
-    """Return what stands beside such a number."""
+    """Return what stands beside a number of right alerts."""
     return "alerts right" if case.is_rare else "of 100 alerts right"
 
 
@@ -56,11 +72,6 @@ def say_points(share: float) -> str:
 def say_two_digits(value: float) -> str:
     """Return a value of a metric in two significant digits."""
     return f"{value:#.2g}".rstrip(".")
-
-
-def say_two(number: float) -> str:
-    """Return an expected number in two digits: `380`, `13 000`, `0.42`."""
-    return say_count(float(f"{number:.2g}"))
 
 
 def say_within(estimate: Estimate, say: Callable[[Any], str]) -> tuple[str, str]:
@@ -80,10 +91,9 @@ def say_about(number: float) -> str:
     return say_count(math.ceil(number / scale - 1e-9) * scale)
 
 
-def say_more(needed: float, n: float, what: str = "positives") -> str:
-    """Return how many examples of a class are needed, and how many more that is."""
-    more = max(needed - n, 0)
-    return f"about {say_about(needed)} {what}, {say_about(more)} more"
+def start_sentence(text: str) -> str:
+    """Return the text with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def name_model(candidate: Candidate) -> str:

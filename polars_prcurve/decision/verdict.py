@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 Status: TypeAlias = Literal[
     "too little data", "no better than chance", "not met", "not told apart", "settled"
 ]
-STATUSES: tuple[Status, ...] = (
-    "too little data",
-    "no better than chance",
-    "not met",
-    "not told apart",
-    "settled",
-)
+STATUSES: tuple[Status, ...] = get_args(Status)
 """All that a verdict may be, in the order in which they are tried."""
 
 

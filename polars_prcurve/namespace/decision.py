@@ -135,7 +135,7 @@ class Decision:
 
     def model_card(self, *, date: str | None = None) -> str:
         """Return the decision as Markdown, for the card of a model."""
-        from polars_prcurve.report.model_card import write_model_card
+        from polars_prcurve.report.plain_text import write_model_card
 
         check_texts(date=date)
         return write_model_card(self._findings, date)

@@ -10,8 +10,7 @@ from polars_prcurve.decision.value_words import join_within, say_precision
 from polars_prcurve.report.svg import draw_circle, draw_document, name_color
 
 _IN_A_ROW = 10
-_MOST = 200
-"""Icons, at most; of rarer right alerts the first of them are drawn."""
+_MOST = 200  # icons, at most; of rarer right alerts the first of them are drawn
 KINDS = ("right", "likely", "open", "false")
 
 
@@ -22,7 +21,9 @@ def draw_alerts(case: Case, precision: Estimate, color: int, cell: float = 17.6)
     cell = cell * _IN_A_ROW / columns
     shapes = place_icons(kinds, color, cell, columns)
     rows = -(-len(kinds) // columns)
-    return draw_document(shapes, cell * columns, cell * rows, describe_alerts(case, precision))
+    value = join_within(*say_precision(case, precision))
+    label = f"{value} {'alerts is' if case.is_rare else 'of 100 alerts are'} right"
+    return draw_document(shapes, cell * columns, cell * rows, label)
 
 
 def place_icons(
@@ -47,12 +48,10 @@ def describe_look(kind: str, color: int | None) -> str:
 
 
 def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
-    """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes.
-
-    Those up to the low end of the interval are right, and those above its high end are false. Between
-    them it is open, below the estimate less so. Where one in more than 50 is right, those between are
-    alerts that may have to be read until one is right.
-    """
+    """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes."""
+    # Those up to the low end of the interval are right, and those above its high end are false. Between
+    # them it is open, below the estimate less so. Where one in more than 50 is right, those between are
+    # alerts that may have to be read until one is right.
     value = float(precision.value)
     low, high = precision.span or (value, value)
     if not case.is_rare:
@@ -68,9 +67,3 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
     yield "right"
     for number in range(1, max(most, min(middle, _MOST))):
         yield "false" if number < first else "likely" if number < middle else "open"
-
-
-def describe_alerts(case: Case, precision: Estimate) -> str:
-    """Return what the icons show in words: `67 (54 to 78) of 100 alerts are right`."""
-    said = join_within(*say_precision(case, precision))
-    return f"{said} {'alerts is' if case.is_rare else 'of 100 alerts are'} right"

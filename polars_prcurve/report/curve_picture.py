@@ -8,17 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.number_words import NO_BREAK, say_eta
-from polars_prcurve.report.svg import (
-    DOTTED,
-    Point,
-    draw_area,
-    draw_circle,
-    draw_document,
-    draw_line,
-    draw_path,
-    draw_text,
-    name_color,
-)
+from polars_prcurve.report import svg
 from polars_prcurve.visible_text import count_letters
 
 LOG_BELOW = 0.01
@@ -36,8 +26,7 @@ class Curve:
     color: int | None
     rows: Sequence[Mapping[str, Any]]
     """Rows of `curve` by rising recall: recall, precision with its interval, fp."""
-    point: Point | None
-    """Recall and precision at the targets; None if they are not met."""
+    point: svg.Point | None  # recall and precision at the targets; None if they are not met
 
 
 @dataclass(frozen=True)
@@ -46,10 +35,9 @@ class Frame:
 
     width: float
     height: float
-    low: float = 0.0
-    """The foot of the axis of precision; above 0 it is a log axis."""
+    low: float = 0.0  # the foot of the axis of precision; above 0 it is a log axis
 
-    def place(self, recall: float, precision: float) -> Point:
+    def place(self, recall: float, precision: float) -> svg.Point:
         left = 84 if self.low else 34
         x = left + recall * (self.width - 24 - left)
         at = precision
@@ -57,44 +45,40 @@ class Frame:
             at = 1 - math.log(max(precision, self.low)) / math.log(self.low)
         return x, 14 + (1 - at) * (self.height - 56)
 
-    def list_levels(self) -> list[tuple[float, str]]:
-        """Return the heights of the grid, and what is said there."""
-        if not self.low:
-            return [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
-        powers = [10.0**-k for k in range(1, int(-math.log10(self.low) + 1e-9) + 1)]
-        return [(1.0, f"100{NO_BREAK}%"), *((power, say_eta(power)) for power in powers)]
-
 
 def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
     """Return the picture of some models, and the level of alerts that are drawn by lot."""
     frame = Frame(width, height, eta if 0 < eta < LOG_BELOW else 0.0)
-    shapes = [*_draw_axes(frame)]
+    shapes = []
+    powers = [10.0**-k for k in range(1, int(-math.log10(frame.low) + 1e-9) + 1)] if frame.low else []
+    levels = [(1.0, f"100{NO_BREAK}%"), *((power, say_eta(power)) for power in powers)]
+    if not frame.low:
+        levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
+    for precision, said in levels:
+        (left, y), (right, _) = frame.place(0, precision), frame.place(1, precision)
+        shapes.append(svg.draw_line((left, y), (right, y), "var(--grid)"))
+        shapes.append(svg.draw_text((left - 8, y + 4), said, 12, anchor="end"))
+    for percent in range(0, 101, 20):
+        x, foot = frame.place(percent / 100, 0)
+        shapes.append(svg.draw_text((x, foot + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle"))
+    x, foot = frame.place(0, 0)
+    shapes.append(svg.draw_text((x, foot + 36), "Positives found", 12))
     for curve in sorted(curves, key=lambda c: c.color is not None):
         shapes += _draw_curve(frame, curve)
     level = frame.place(0, eta)
-    shapes.append(draw_line(level, frame.place(1, eta)))
+    shapes.append(svg.draw_line(level, frame.place(1, eta)))
     beside = -5 if eta < 0.06 or frame.low else 15
-    shapes.append(draw_text((level[0] + 4, level[1] + beside), "alerts by lot", 11, kind="quiet rim"))
+    shapes.append(
+        svg.draw_text((level[0] + 4, level[1] + beside), "alerts by lot", 11, kind="quiet rim")
+    )
     named = [curve for curve in curves if curve.color is not None]
     shapes += _name_curves(frame, named) if have_room(named, width) else []
     label = "Share of alerts that are right, by share of positives that are found"
-    return draw_document(shapes, width, height, label, kind)
-
-
-def _draw_axes(frame: Frame) -> Iterator[str]:
-    for level, said in frame.list_levels():
-        (left, y), (right, _) = frame.place(0, level), frame.place(1, level)
-        yield draw_line((left, y), (right, y), "var(--grid)")
-        yield draw_text((left - 8, y + 4), said, 12, anchor="end")
-    for percent in range(0, 101, 20):
-        x, foot = frame.place(percent / 100, 0)
-        yield draw_text((x, foot + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle")
-    x, foot = frame.place(0, 0)
-    yield draw_text((x, foot + 36), "Positives found", 12)
+    return svg.draw_document(shapes, width, height, label, kind)
 
 
 def _draw_curve(frame: Frame, curve: Curve) -> Iterator[str]:
-    color = name_color(curve.color)
+    color = svg.name_color(curve.color)
     rows = [row for row in curve.rows if row["precision"] is not None and row["recall"] is not None]
     known = [row for row in rows if row.get("precision_low") is not None]
     if known and curve.color is not None:
@@ -102,25 +86,22 @@ def _draw_curve(frame: Frame, curve: Curve) -> Iterator[str]:
             [frame.place(row["recall"], row[f"precision_{end}"]) for row in known]
             for end in ("high", "low")
         )
-        yield draw_area(top, foot, color)
-    few = [_is_in_doubt(row) for row in rows]
+        yield svg.draw_area(top, foot, color)
+    few = []
+    for row in rows:  # chance decides where few examples are behind a point
+        n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
+        few_false = row["fp"] is not None and row["fp"] < _FEW_FALSE_ALERTS
+        few.append(few_false or (n_pos is not None and n_pos < _FEW_POSITIVES))
     start = next((number for number, is_few in enumerate(few) if not is_few), len(rows))
     places = [frame.place(row["recall"], row["precision"]) for row in rows]
     if start > 0:
-        yield draw_path(places[: start + 1], color, 1.6, DOTTED)
+        yield svg.draw_path(places[: start + 1], color, 1.6, svg.DOTTED)
     if places[start:]:
-        yield draw_path(places[start:], color, 2.2 if curve.color is not None else 1.2)
+        yield svg.draw_path(places[start:], color, 2.2 if curve.color is not None else 1.2)
     if curve.point is not None and curve.color is not None:
         x, y = frame.place(*curve.point)
         look = f'style="fill:{color};stroke:var(--ground)" stroke-width="1.5"'
-        yield draw_circle(x, y, 5, look)
-
-
-def _is_in_doubt(row: Mapping[str, Any]) -> bool:
-    """Return whether few examples are behind a point."""
-    n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
-    few_false = row["fp"] is not None and row["fp"] < _FEW_FALSE_ALERTS
-    return few_false or (n_pos is not None and n_pos < _FEW_POSITIVES)
+        yield svg.draw_circle(x, y, 5, look)
 
 
 def have_room(curves: Sequence[Curve], width: float) -> bool:
@@ -130,24 +111,20 @@ def have_room(curves: Sequence[Curve], width: float) -> bool:
 
 def _name_curves(frame: Frame, curves: Sequence[Curve]) -> Iterator[str]:
     """Yield the names, each near its line, no two on one height."""
-    at = _AT
     wanted = []
     for curve in curves:
-        near = min(
-            (row for row in curve.rows if row["precision"] is not None),
-            key=lambda row: abs((row["recall"] or 0) - at),
-            default=None,
-        )
+        rows = [row for row in curve.rows if row["precision"] is not None]
+        near = min(rows, key=lambda row: abs((row["recall"] or 0) - _AT), default=None)
         if near is not None:
-            wanted.append((frame.place(at, near["precision"]), curve))
+            wanted.append((frame.place(_AT, near["precision"]), curve))
     wanted.sort(key=lambda pair: pair[0][1])
     floor = frame.place(0, 0)[1] - 6
     heights = spread_heights([place[1] - 8 for place, _ in wanted], 14, floor)
     for ((x, _), curve), y in zip(wanted, heights, strict=True):
         fits = x + 0.58 * 13 * len(curve.name) < frame.width
         place, anchor = ((x, y), "start") if fits else ((frame.width - 4, y), "end")
-        color = name_color(curve.color)
-        yield draw_text(place, curve.name, 13, kind="strong rim", anchor=anchor, color=color)
+        color = svg.name_color(curve.color)
+        yield svg.draw_text(place, curve.name, 13, kind="strong rim", anchor=anchor, color=color)
 
 
 def spread_heights(wanted: Sequence[float], top: float, foot: float) -> list[float]:

@@ -12,63 +12,37 @@ Everything is read from the findings: no table is counted again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 from polars import selectors
 
+from polars_prcurve import number_words
+from polars_prcurve.decision import value_words
 from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import (
     Findings,
     build_table,
     list_all_names,
-    name_cases,
     pick_open,
     say_place,
     say_places,
 )
 from polars_prcurve.decision.needs import count_needed
-from polars_prcurve.decision.value_words import (
-    name_model,
-    name_precision,
-    say_about,
-    say_precision,
-    say_two,
-    say_two_digits,
-    say_within,
-)
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.name_words import name_metric, name_value
-from polars_prcurve.number_words import (
-    format_count,
-    format_level,
-    glue_numbers,
-    say_cases,
-    say_estimate,
-    say_signed,
-    say_where,
-)
+from polars_prcurve.report import group_picture, tables
 from polars_prcurve.report.alert_icons import describe_look, draw_alerts
 from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
 from polars_prcurve.report.document_style import STYLE
-from polars_prcurve.report.group_blocks import (
-    are_drawn,
-    list_blocks,
-    number_models,
-    place_cases,
-)
-from polars_prcurve.report.group_picture import draw_groups
 from polars_prcurve.report.html_parts import escape, isolate, write_document
-from polars_prcurve.report.methods_text import write_methods
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
-from polars_prcurve.report.tables import write_cases, write_models, write_raw, write_shares
 from polars_prcurve.visible_text import isolate_name, mark_names
 
-_MOST_LINES = 4
-"""Models, at most, that are drawn in colours of their own, with their names."""
+_MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 
 
 @dataclass(frozen=True)
@@ -82,28 +56,13 @@ class Words:
 
 def build_document(findings: Findings, words: Words) -> str:
     """Return the document as HTML; equal findings and words make equal bytes."""
-    verdict = findings.verdict
-    body = [
-        f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
-        *_write_head(findings, words),
-    ]
-    if findings.cases:
-        case = findings.cases[0][0]
-        if are_drawn(findings):
-            body += write_groups(findings)
-        else:
-            body += [*_write_models(findings, case), *_draw_chart(findings, case)]
-        body += [*_write_notes(words), *_write_need(findings)]
-        body += ['<h2 class="screen">More</h2>', *_write_more(findings, case)]
-    body.append(f"<footer>{escape(describe_test(findings, words.date))}</footer>")
-    return write_document(words.title or verdict.sentence, build_scheme() + STYLE, body)
+    title = words.title or findings.verdict.sentence
+    return write_document(title, build_scheme() + STYLE, _write_body(findings, words))
 
 
-# The head -----------------------------------------------------------------------------------------
-
-
-def _write_head(findings: Findings, words: Words) -> Iterator[str]:
-    verdict = findings.verdict
+def _write_body(findings: Findings, words: Words) -> Iterator[str]:
+    verdict, is_picture = findings.verdict, group_picture.are_drawn(findings)
+    yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if words.title is not None:
         yield f'<p class="place">{escape(words.title)}</p>'
     yield f'<p class="place">{escape(describe_question(findings))}</p>'
@@ -111,14 +70,21 @@ def _write_head(findings: Findings, words: Words) -> Iterator[str]:
     kind = "status settled" if is_settled else "status"
     yield f'<p class="{kind}">{escape(describe_status(findings))}</p>'
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
-    if len(findings.cases) > 1 and not are_drawn(findings):
-        yield write_cases(findings)
-        yield f"<h2>{escape(_name_first(findings))}</h2>"
-
-
-def _name_first(findings: Findings) -> str:
-    place = say_place(findings.cases[0][0])
-    return f"{place[:1].upper()}{place[1:]}"
+    if findings.cases:
+        case = findings.cases[0]
+        if len(findings.cases) > 1 and not is_picture:
+            yield tables.write_cases(findings)
+            yield f"<h2>{escape(value_words.start_sentence(say_place(case)))}</h2>"
+        if is_picture:
+            yield from write_groups(findings)
+        else:
+            yield from (*_write_models(findings, case), *_draw_chart(findings, case))
+        if words.notes is not None:
+            yield f"<h2>Notes</h2><p>{escape(words.notes)}</p>"
+        yield from _write_need(findings)
+        yield '<h2 class="screen">More</h2>'
+        yield from _write_more(findings, case)
+    yield f"<footer>{escape(describe_test(findings, words.date))}</footer>"
 
 
 def describe_question(findings: Findings) -> str:
@@ -126,25 +92,23 @@ def describe_question(findings: Findings) -> str:
     cases = findings.cases
     if not cases:
         return ""
-    places = {say_place(case) for case, _ in cases}
-    n_etas = len({case.eta for case, _ in cases})
-    if len(places) == 1:
-        place = next(iter(places))
-    else:
-        one = [case.eta for case, _ in cases if n_etas == 1 and case.eta is not None][:1]
-        place = ", ".join([say_places([case for case, _ in cases]), *map(say_where, one)])
+    places, etas = {say_place(case) for case in cases}, {case.eta for case in cases}
+    place = say_place(cases[0])
+    if len(places) > 1:
+        one = [eta for eta in etas if len(etas) == 1 and eta is not None]
+        place = ", ".join([say_places(cases), *map(number_words.say_where, one)])
     said = f"{place}, {findings.goal.describe()}".strip(", ")
     if findings.goal.guarantee is not None:
-        said += f", promised with {format_level(findings.goal.guarantee)}"
-    return glue_numbers(said[:1].upper() + said[1:])
+        said += f", promised with {number_words.format_level(findings.goal.guarantee)}"
+    return number_words.glue_numbers(value_words.start_sentence(said))
 
 
 def describe_status(findings: Findings) -> str:
     """Return the status for its chip; of several cases, in how many it is settled."""
-    n, tests = len(findings.cases), findings.group_tests
-    if tests is not None:
-        return f"{n - tests.standings.count('open')} of {n} told apart"
-    settled = sum(verdict.status == "settled" for _, verdict in findings.cases)
+    n = len(findings.cases)
+    if findings.group_tests is not None:
+        return f"{n - sum(case.standing == 'open' for case in findings.cases)} of {n} told apart"
+    settled = sum(case.verdict.status == "settled" for case in findings.cases)
     if n > 1 and 0 < settled < n:
         return f"settled in {settled} of {n}"
     return findings.verdict.status
@@ -165,33 +129,40 @@ def isolate_names(findings: Findings, text: str) -> str:
 
 
 def choose_shown(case: Case) -> list[Candidate]:
-    """Return the models whose alerts are drawn: the first, and the one that is nearest to it.
-
-    That is the first other one that may be the best, or else the next.
-    """
+    """Return the models whose alerts are drawn: the first, and the next that may be the best, or is."""
     first, *others = case.met or list(case.candidates)
     rivals = [other for other in others if other.may_be_best]
     return [first, *(rivals or others)[:1]]
 
 
 def _write_models(findings: Findings, case: Case) -> Iterator[str]:
-    colors = number_models(case)
-    shown = [candidate for candidate in choose_shown(case) if candidate.precision.value is not None]
-    if shown:
-        cards = "".join(write_card(findings, case, each, colors[each.model]) for each in shown)
-        yield f'<div class="models">{cards}</div>'
-        yield _write_key(findings)
+    colors = group_picture.number_models(case)
+    shown = [each for each in choose_shown(case) if each.precision.value is not None]
+    yield from _write_cards(findings, [write_card(case, each, colors[each.model]) for each in shown])
     if len(case.candidates) > 2:
-        yield write_models(findings, case)
+        yield tables.write_models(case)
 
 
-def write_card(findings: Findings, case: Case, candidate: Candidate, color: int, name: str = "") -> str:
+def _write_cards(findings: Findings, cards: Sequence[str]) -> Iterator[str]:
+    """Yield cards of models, if there are any, and what their icons and intervals mean."""
+
+    def dot(kind: str) -> str:
+        return draw_document([draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))], 13, 13, "")
+
+    if cards:
+        words = escape(f"right or not: the {number_words.format_level(findings.confidence)} interval")
+        yield f'<div class="models">{"".join(cards)}</div>'
+        key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
+        yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
+
+
+def write_card(case: Case, candidate: Candidate, color: int, name: str = "") -> str:
     """Return what a model does: its icons, and three numbers, under a name or that of the model."""
-    name = name or ("" if candidate.model is None else name_model(candidate))
+    name = name or ("" if candidate.model is None else value_words.name_model(candidate))
     head = f"<h3>{isolate(name)}</h3>" if name else ""
     values = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
-        for name, value, ends in list_values(findings, case, candidate)
+        for name, value, ends in list_values(case, candidate)
     )
     icons = draw_alerts(case, candidate.precision, color)
     return (
@@ -200,36 +171,21 @@ def write_card(findings: Findings, case: Case, candidate: Candidate, color: int,
     )
 
 
-def list_values(findings: Findings, case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
+def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
     """Yield names, values and intervals of a model, in the words of the document."""
-    name = name_precision(case)
+    value, ends = value_words.say_precision(case, candidate.precision)
+    name = value_words.name_precision(case)
+    yield name + (", half of the positives found" if case.goal.is_of_curve else ""), value, ends
     if case.goal.is_of_curve:
-        name += ", half of the positives found"
-    yield name, *say_precision(case, candidate.precision)
-    if case.goal.is_of_curve:
-        yield name_metric(case.goal.merit), *say_merit(candidate)
+        yield name_metric(case.goal.merit), *value_words.say_merit(candidate)
         return
-    yield f"alerts {say_cases(case.per)}", *say_within(candidate.read("alerts"), say_two)
-    value, span = say_found(candidate)
+    yield f"alerts {number_words.say_cases(case.per)}", *value_words.say_alerts(candidate)
+    value, span = value_words.say_found(candidate)
     threshold = shorten_threshold(case, candidate)
     score = f"at score {threshold}" if threshold else ""
     yield "positives found", value, ", ".join(filter(None, [span, score]))
     if case.goal.maximized is not None:
-        yield f"best {name_metric(case.goal.merit)}", *say_merit(candidate)
-
-
-def say_found(candidate: Candidate) -> tuple[str, str]:
-    """Return how many positives a model finds, and the interval, unless that is what was asked for."""
-    recall = candidate.read("recall")
-    is_asked = set(candidate.goal.targets) == {"recall"}
-    ends = (None, None) if is_asked else (recall.low, recall.high)
-    return say_estimate(recall.value, *ends)
-
-
-def say_merit(candidate: Candidate) -> tuple[str, str]:
-    """Return the value by which a model is judged, and its interval."""
-    said = list(map(say_two_digits, [candidate.value, *(candidate.merit.span or ())]))
-    return said[0], " to ".join(said[1:])
+        yield f"best {name_metric(case.goal.merit)}", *value_words.say_merit(candidate)
 
 
 def shorten_threshold(case: Case, candidate: Candidate) -> str:
@@ -245,21 +201,6 @@ def shorten_threshold(case: Case, candidate: Candidate) -> str:
         if float(said) not in (0.0, 1.0) and all(f"{other:.{digits}g}" != said for other in others):
             return said
     return repr(value)
-
-
-def _write_key(findings: Findings) -> str:
-    def dot(kind: str) -> str:
-        circle = draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))
-        return draw_document([circle], 13, 13, "").replace(
-            'role="img" aria-label=""', 'aria-hidden="true"'
-        )
-
-    level = format_level(findings.confidence)
-    words = f"right or not: the {level} interval"
-    return (
-        f'<p class="key">{dot("right")}right {dot("likely")}{escape(words)} {dot("false")}false</p>'
-        f'<p class="note">{escape(describe_intervals(findings))}</p>'
-    )
 
 
 def describe_intervals(findings: Findings) -> str:
@@ -279,53 +220,39 @@ def describe_intervals(findings: Findings) -> str:
 
 def write_groups(findings: Findings) -> Iterator[str]:
     """Yield the worst and the best group that are told apart, and the picture of all cases."""
-    every, placed = [case for case, _ in findings.cases], place_cases(findings)
-    name_of = dict(zip(map(id, every), name_cases(every), strict=True))
+    placed = group_picture.place_cases(findings)
     ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
-    cards = "".join(
-        write_card(
-            findings, case, case.candidates[0], color, f"{which} that is told apart: {name_of[id(case)]}"
-        )
+    cards = [
+        write_card(case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
         for which, cases, color in ends
         for case in cases
-    )
-    if cards:
-        yield f'<div class="models">{cards}</div>'
-        yield _write_key(findings)
+    ]
+    yield from _write_cards(findings, cards)
     what = "group" if findings.groups else "prevalence"
     yield f'<section class="chart"><h2>Every {what}, by what is known of it</h2>'
-    yield f'<p class="place">{escape(_describe_picture(findings))}</p>'
-    if not findings.has_one_model:
-        yield _write_names({name_value(name): n for name, n in number_models(*every).items()})
-    blocks, tests = list_blocks(findings), findings.group_tests
-    for kind, width in (("wide", 740), ("small", 358)):
-        yield draw_groups(blocks, width, kind, None if tests is None else tests.together)
-    yield "</section>"
-
-
-def _describe_picture(findings: Findings) -> str:
-    """Return what the picture of all cases shows."""
-    words = f"{_name_axis(findings)}; line: {format_level(findings.confidence)}; "
-    if findings.group_tests is not None:
-        return f"{words}upright: all groups together; hollow: not told apart"
-    return words + ("hollow: not known well" if findings.has_one_model else "hollow: shown to be behind")
-
-
-def _name_axis(findings: Findings) -> str:
-    merit = findings.goal.merit
-    return {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
+    merit, tests = findings.goal.merit, findings.group_tests
+    axis = {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
         merit, f"100 times {name_metric(merit)}"
     )
-
-
-# The chart ----------------------------------------------------------------------------------------
+    hollow = "hollow: not known well" if findings.has_one_model else "hollow: shown to be behind"
+    if tests is not None:
+        hollow = "upright: all groups together; hollow: not told apart"
+    words = f"{axis}; line: {number_words.format_level(findings.confidence)}; {hollow}"
+    yield f'<p class="place">{escape(words)}</p>'
+    if not findings.has_one_model:
+        colors = group_picture.number_models(*findings.cases)
+        yield _write_names({name_value(model): number for model, number in colors.items()})
+    blocks = group_picture.list_blocks(findings)
+    for kind, width in (("wide", 740), ("small", 358)):
+        yield group_picture.draw_groups(findings, blocks, width, kind)
+    yield "</section>"
 
 
 def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     curves = list_curves(findings, case)
     if not curves:
         return
-    level = format_level(findings.confidence)
+    level = number_words.format_level(findings.confidence)
     yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
     axis = "Of 100 alerts right" if (case.eta or 1.0) >= LOG_BELOW else "Share of alerts right"
     words = f"{axis}, by positives found; band: {level} for each score as it stands; "
@@ -347,16 +274,19 @@ def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
     return f'<ul class="names {kind}">{lines}</ul>'
 
 
+def pick_rows(findings: Findings, case: Case) -> dict[Any, list[dict[str, Any]]]:
+    """Return the rows of the curves of a case, by model."""
+    model, here = findings.model, {**case.groups, "eta": case.eta}
+    rows: dict[Any, list[dict[str, Any]]] = {}
+    for row in findings.evidence.curves.iter_rows(named=True):
+        if all(row[name] == value for name, value in here.items()):
+            rows.setdefault(None if model is None else row[model], []).append(row)
+    return rows
+
+
 def list_curves(findings: Findings, case: Case) -> list[Curve]:
     """Return the curves of the models of a case: those that may be best have colours of their own."""
-    model, curves = findings.model, findings.evidence.curves
-    groups = {name: case.key[name] for name in findings.groups}
-    rows: dict[Any, list[dict[str, Any]]] = {}
-    for row in curves.iter_rows(named=True):
-        is_here = all(row[name] == value for name, value in groups.items())
-        if is_here and row["eta"] == case.eta:
-            rows.setdefault(None if model is None else row[model], []).append(row)
-    colors = number_models(case)
+    rows, colors = pick_rows(findings, case), group_picture.number_models(case)
     wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
     picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
     found = []
@@ -364,49 +294,39 @@ def list_curves(findings: Findings, case: Case) -> list[Curve]:
         recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
         point = None if recall is None or precision is None else (recall, precision)
         color = colors[candidate.model] if candidate.model in picked else None
-        name = "" if candidate.model is None else name_model(candidate)
+        name = "" if candidate.model is None else value_words.name_model(candidate)
         found.append(Curve(name, color, rows.get(candidate.model, []), point))
     return [curve for curve in found if curve.rows]
 
 
-# What would settle it -----------------------------------------------------------------------------
-
-
-def _write_notes(words: Words) -> Iterator[str]:
-    if words.notes is not None:
-        yield f"<h2>Notes</h2><p>{escape(words.notes)}</p>"
-
-
 def _write_need(findings: Findings) -> Iterator[str]:
-    would_settle, (case, verdict) = findings.verdict.would_settle, pick_open(findings.cases)
+    would_settle, case = findings.verdict.would_settle, pick_open(findings.cases)
     if would_settle:
         yield f'<h2>What would settle it</h2><p class="settle">{escape(would_settle)}.</p>'
-        needed = count_needed(case, verdict.status, findings.evidence.test_level)
+        needed = count_needed(case, case.verdict.status, findings.evidence.test_level)
         if findings.group_tests is None and needed is not None and needed.number > needed.here:
             share = max(100 * needed.here / needed.number, 0.7)
+            here = number_words.format_count(needed.here)
             yield (
-                f'<div class="bar"><p><b>{format_count(needed.here)} {needed.what} tested</b>'
-                f"<span>about {say_about(needed.number)} needed</span></p>"
+                f'<div class="bar"><p><b>{here} {needed.what} tested</b>'
+                f"<span>about {value_words.say_about(needed.number)} needed</span></p>"
                 f'<div><i style="width:{share:.1f}%"></i></div></div>'
             )
     reasons = findings.verdict.reasons
     if reasons:
-        items = "".join(f"<li>{escape(reason[:1].upper() + reason[1:])}.</li>" for reason in reasons)
+        items = "".join(f"<li>{escape(value_words.start_sentence(reason))}.</li>" for reason in reasons)
         yield f'<ul class="reasons">{items}</ul>'
 
 
-# More ---------------------------------------------------------------------------------------------
-
-
 def _write_more(findings: Findings, case: Case) -> Iterator[str]:
-    if are_drawn(findings):
-        yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
+    if group_picture.are_drawn(findings):
+        yield _fold(f"All {len(findings.cases)} verdicts", tables.write_cases(findings))
     elif difference := describe_difference(case):
         yield _fold("The difference, tested", f"<p>{difference}</p>")
-    if not are_drawn(findings) and (shares := write_shares(findings, case)):
+    if not group_picture.are_drawn(findings) and (shares := tables.write_shares(case)):
         yield _fold("Other shares of positives", shares)
-    table = write_raw(build_table(findings))
-    yield _fold("Numbers in full, and how they are made", table + write_methods(findings))
+    table = tables.write_raw(build_table(findings))
+    yield _fold("Numbers in full, and how they are made", table + tables.write_methods(findings))
 
 
 def _fold(name: str, html: str) -> str:
@@ -422,40 +342,30 @@ def describe_difference(case: Case) -> str:
     gap, low, high = (row.get(f"behind{end}") for end in ("", "_low", "_high"))
     if gap is None or low is None or high is None:
         return ""
-    pair = f"{isolate(name_model(first))} minus {isolate(name_model(second))}"
-    if case.goal.merit in ("precision", "recall"):
-        said = [say_signed(100 * value, "{:.1f}".format, "+") for value in (gap, low, high)]
-        what = "of 100 alerts right" if case.goal.merit == "precision" else "of 100 positives found"
-        return f"{pair}: {said[0]} {what} ({said[1]} to {said[2]}), for all models at once."
-    said = [say_signed(value, "{:.2g}".format, "+") for value in (gap, low, high)]
-    return f"{pair}: {said[0]} ({said[1]} to {said[2]}), for all models at once."
-
-
-# The foot -----------------------------------------------------------------------------------------
+    pair = f"{isolate(value_words.name_model(first))} minus {isolate(value_words.name_model(second))}"
+    what = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}.get(
+        case.goal.merit, ""
+    )
+    of, say = (100, "{:.1f}") if what else (1, "{:.2g}")
+    said = [number_words.say_signed(of * value, say.format, "+") for value in (gap, low, high)]
+    return f"{pair}: {said[0]}{what} ({said[1]} to {said[2]}), for all models at once."
 
 
 def describe_test(findings: Findings, date: str | None) -> str:
     """Return a line on the test: its date, its size, and a hash of what it showed."""
     said = [] if date is None else [date]
-    sizes = {
-        tuple(case.key[name] for name in findings.groups): (case.n_pos, case.n_neg)
-        for case, _ in findings.cases
-    }
+    sizes = {tuple(case.groups.values()): (case.n_pos, case.n_neg) for case in findings.cases}
     if sizes:
-        n_pos, n_neg = (format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True))
+        n_pos, n_neg = (
+            number_words.format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True)
+        )
         size = f"tested on {n_pos} positives and {n_neg} negatives"
         said.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
     if findings.dropped:
         said.append(findings.dropped.rstrip("."))
-    said.append(f"data {hash_findings(findings)}")
-    line = " · ".join(said)
-    return glue_numbers(line[:1].upper() + line[1:])
-
-
-def hash_findings(findings: Findings) -> str:
-    """Return the start of the SHA-256 of the curves and areas that the findings rest on."""
-    # CSV has neither of these dtypes.
+    # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
     plain = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
     evidence = findings.evidence
     text = "".join(of.with_columns(plain).write_csv() for of in (evidence.curves, evidence.areas))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    said.append(f"data {hashlib.sha256(text.encode()).hexdigest()[:12]}")
+    return number_words.glue_numbers(value_words.start_sentence(" · ".join(said)))

@@ -42,11 +42,6 @@ def show_value(value: Any, show_float: Callable[[float], str]) -> str:
     return str(value)
 
 
-def write_caption(text: str) -> str:
-    """Return the caption of a table, which is no wider than the page even if the table is."""
-    return f"<caption><span>{escape(text)}</span></caption>"
-
-
 def write_document(
     title: str, style: str, body: Iterable[str], scripts: Iterable[str] = (), data: str | None = None
 ) -> str:
@@ -55,7 +50,8 @@ def write_document(
     `data` is JSON that the scripts read.
     """
     listed = list(scripts)
-    allowed = " ".join(f"'sha256-{_hash(script)}'" for script in listed) or "'none'"
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()) for script in listed]
+    allowed = " ".join(f"'sha256-{each.decode()}'" for each in hashes) or "'none'"
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
     held = [] if data is None else [f'<script type="application/json" id="data">{data}</script>']
     return "\n".join(
@@ -87,7 +83,3 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     with write_atomically(resolve_target(path)) as draft:
         draft.write_bytes(content)
     return Path(path)
-
-
-def _hash(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

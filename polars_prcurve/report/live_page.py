@@ -17,23 +17,16 @@ from polars_prcurve.decision.decide import Findings, name_cases, say_place
 from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_cases
-from polars_prcurve.report.document import (
-    Words,
-    describe_question,
-    describe_status,
-    describe_test,
-    write_sentence,
-)
+from polars_prcurve.report import document
 from polars_prcurve.report.document_style import STYLE
-from polars_prcurve.report.group_blocks import number_models
+from polars_prcurve.report.group_picture import number_models
 from polars_prcurve.report.html_parts import escape, write_document
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")
 _RATES = ("recall", "fpr")
-_STEPS = (1, 2, 3, 5, 7)
-"""Round prevalences are 1 in so many, and ten times that, and so on."""
+_STEPS = (1, 2, 3, 5, 7)  # round prevalences are 1 in so many, and ten times that, and so on
 _LEAST_ETA = 1e-6
 _MOST_MODELS = 8
 _MOST_BYTES = 160_000
@@ -63,20 +56,20 @@ h1{font-size:21px;min-height:3.66em}}
 """
 
 
-def build_live_page(findings: Findings, words: Words) -> str:
+def build_live_page(findings: Findings, words: document.Words) -> str:
     """Return the page as HTML; equal findings and words make equal bytes."""
     folder = files("polars_prcurve.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     data = describe_data(findings)
-    names, case = [group["name"] for group in data["groups"]], findings.cases[0][0]
+    names, case = [group["name"] for group in data["groups"]], findings.cases[0]
     per = escape(say_cases(case.per))
     kind = "status settled" if findings.verdict.status == "settled" else "status"
     title = words.title or "From which score to alert"
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
-        f'<p class="place">{escape(describe_question(findings))}</p>',
-        f'<p class="{kind}">{escape(describe_status(findings))}</p>',
-        f'<p class="ask">{write_sentence(findings, findings.verdict)}</p>',
+        f'<p class="place">{escape(document.describe_question(findings))}</p>',
+        f'<p class="{kind}">{escape(document.describe_status(findings))}</p>',
+        f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
         *_write_groups(names, data["left"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
@@ -95,8 +88,8 @@ def build_live_page(findings: Findings, words: Words) -> str:
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="costs by score"></svg>',
         '<p><button id="go">Go to the cheapest score of the test</button></p>',
         "<noscript><p>This page moves by scripts; the report tells of one score.</p></noscript>",
-        f"<footer>{escape(describe_test(findings, words.date))}. Intervals are of the score as it "
-        "stands. The address holds what you see.</footer>",
+        f"<footer>{escape(document.describe_test(findings, words.date))}. Intervals are of the score "
+        "as it stands. The address holds what you see.</footer>",
     ]
     style = build_scheme() + STYLE + _OWN_STYLE
     return write_document(title, style, body, scripts, _write_json(data).replace("<", "\\u003c"))
@@ -124,7 +117,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     The groups are the first ones, as many as the file has room for.
     """
     cases: dict[tuple[Any, ...], Case] = {}
-    for case, _ in findings.cases:
+    for case in findings.cases:
         cases.setdefault(tuple(case.key[name] for name in findings.groups), case)
     rows_of, names = _read_rows(findings, cases), name_cases([*cases.values()])
     most_rows = max(_MOST_ROWS // max(sum(map(len, rows_of.values())), 1), _LEAST_ROWS)
@@ -143,7 +136,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     return {
         "groups": groups,
         "left": len(cases) - len(groups),
-        "per": findings.cases[0][0].per,
+        "per": findings.cases[0].per,
         "miss": 10,
         "hasScores": has_scores,
     }
@@ -172,7 +165,7 @@ def _read_rows(
 
 def _describe_group(findings: Findings, case: Case, rows_of: _Rows, most_rows: int) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
-    colors = number_models(*(each for each, _ in findings.cases))
+    colors = number_models(*findings.cases)
     found, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
     models = [
         {

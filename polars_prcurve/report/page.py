@@ -27,13 +27,7 @@ from polars_prcurve.argument_kinds import check_texts, read_list
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
-from polars_prcurve.report.html_parts import (
-    escape,
-    show_value,
-    write_caption,
-    write_document,
-    write_text,
-)
+from polars_prcurve.report.html_parts import escape, show_value, write_document, write_text
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.page_style import START_SCRIPT, STYLE
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
@@ -44,8 +38,7 @@ if TYPE_CHECKING:
     Part: TypeAlias = "str | pl.DataFrame | Table | Figure | alt.TopLevelMixin"
 
 
-_MAX_ROWS = 500
-"""Rows of a table, at most, that a page shows."""
+_MAX_ROWS = 500  # rows of a table, at most, that a page shows
 _MANY_COLUMNS = 10
 """Columns, at most, that stand side by side on paper; of more, each value comes with its name."""
 _MAX_CHART_LETTERS = 1_000_000
@@ -82,9 +75,8 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str 
     resolve_target(path)
     check_texts(title=title)
     listed = read_list("parts=", parts, "a list of texts, DataFrames and charts")
-    return write_text(
-        path, build_page("What to expect in the field" if title is None else title, listed)
-    )
+    title = "What to expect in the field" if title is None else title
+    return write_text(path, build_page(title, listed))
 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
@@ -108,28 +100,20 @@ def _render_part(part: Part, number: int) -> Iterator[str]:
     return _render_figure(figure, number)
 
 
-# Text -----------------------------------------------------------------------------------------
-
-
 def _render_text(text: str) -> Iterator[str]:
+    def find_mark(line: str) -> str:
+        return next((mark for mark in ("### ", "## ", "- ") if line.startswith(mark)), "")
+
     for block in text.strip().split("\n\n"):
-        for kind, lines in groupby(block.splitlines(), _line_kind):
-            escaped = [escape(line.removeprefix(kind).strip()) for line in lines]
-            if kind == "- ":
+        for mark, lines in groupby(block.splitlines(), find_mark):
+            escaped = [escape(line.removeprefix(mark).strip()) for line in lines]
+            if mark == "- ":
                 yield "<ul>" + "".join(f"<li>{line}</li>" for line in escaped) + "</ul>"
-            elif kind:
-                level = len(kind) - 1
+            elif mark:
+                level = len(mark) - 1
                 yield "".join(f"<h{level}>{line}</h{level}>" for line in escaped)
             else:
                 yield f"<p>{' '.join(escaped)}</p>"
-
-
-def _line_kind(line: str) -> str:
-    """Return the mark of a heading or a list that a line starts with, or an empty text."""
-    return next((mark for mark in ("### ", "## ", "- ") if line.startswith(mark)), "")
-
-
-# Tables ---------------------------------------------------------------------------------------
 
 
 def _render_table(table: Table) -> Iterator[str]:
@@ -145,20 +129,17 @@ def _render_table(table: Table) -> Iterator[str]:
     is_wide = frame.width > _MANY_COLUMNS
     kind = ' class="many"' if is_wide else ""
     yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table{kind}>'
-    if caption:
-        yield write_caption(caption)
+    if caption:  # which is no wider than the page, even if the table is
+        yield f"<caption><span>{escape(caption)}</span></caption>"
     heads = zip(frame.columns, are_numbers, strict=True)
-    yield (
-        "<thead><tr>"
-        + "".join(_render_cell("th", name, is_number, ' scope="col"') for name, is_number in heads)
-        + "</tr></thead>"
-    )
+    cells = "".join(_render_cell("th", name, is_number, ' scope="col"') for name, is_number in heads)
+    yield f"<thead><tr>{cells}</tr></thead>"
     yield "<tbody>"
     names = [f' data-name="{escape(name)}"' if is_wide else "" for name in frame.columns]
     for row in frame.head(_MAX_ROWS).iter_rows():
         shown = (show_value(value, _format_float) for value in row)
-        cells = zip(shown, are_numbers, names, strict=True)
-        yield f"<tr>{''.join(_render_cell('td', *cell) for cell in cells)}</tr>"
+        row_of_cells = zip(shown, are_numbers, names, strict=True)
+        yield f"<tr>{''.join(_render_cell('td', *cell) for cell in row_of_cells)}</tr>"
     yield "</tbody></table></div>"
 
 
@@ -176,30 +157,17 @@ def _format_float(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-# Charts ---------------------------------------------------------------------------------------
-
-
 def _render_figure(figure: Figure, number: int) -> Iterator[str]:
     spec = show_texts(figure.chart.to_dict())
-    svg = draw_svg(spec)
     text = spec.get("description") or figure.caption or "Chart"
-    source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+    source = "data:image/svg+xml;base64," + base64.b64encode(draw_svg(spec).encode()).decode()
     yield f'<figure id="figure-{number}">'
     yield f'<img src="{source}" alt="{escape(text)}">'
-    data = _write_spec(spec)
-    if len(data) <= _MAX_CHART_LETTERS or _has_controls(spec):
-        yield data
+    data = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    script = _SPEC_TAG + data.replace("<", "\\u003c") + "</script>"
+    has_controls = any(isinstance(param.get("bind"), dict) for param in spec.get("params", []))
+    if len(script) <= _MAX_CHART_LETTERS or has_controls:
+        yield script
     if figure.caption:
         yield f"<figcaption>{escape(figure.caption)}</figcaption>"
     yield "</figure>"
-
-
-def _write_spec(spec: dict[str, Any]) -> str:
-    """Return the specification of a chart as a script element that holds data."""
-    data = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _SPEC_TAG + data.replace("<", "\\u003c") + "</script>"
-
-
-def _has_controls(spec: dict[str, Any]) -> bool:
-    """Return whether a chart has something to operate, such as a slider."""
-    return any(isinstance(param.get("bind"), dict) for param in spec.get("params", []))

@@ -1,4 +1,4 @@
-"""A decision as plain text, for terminals: the verdict, a row per model, and what would settle it.
+"""A decision as text, for terminals and for the card of a model: verdict, values, what would settle it.
 
 A value and its interval are one column, and go together or not at all. Where the terminal is narrow,
 columns go in an order, but never that of the value which the verdict speaks of, and then names are cut.
@@ -9,33 +9,40 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, name_cases, say_short
+from polars_prcurve.decision.decide import Findings, list_all_names, name_cases, say_place, say_short
 from polars_prcurve.decision.value_words import (
     join_within,
     name_model,
     name_precision,
-    say_points,
+    say_alerts,
+    say_found,
+    say_merit,
+    say_of_100,
     say_precision,
-    say_two,
-    say_within,
+    start_sentence,
 )
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
 from polars_prcurve.report.document import (
+    choose_shown,
+    describe_intervals,
     describe_question,
     describe_status,
-    say_found,
-    say_merit,
+    describe_test,
     shorten_threshold,
 )
-from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text
+from polars_prcurve.visible_text import (
+    cut_text,
+    isolate_name,
+    make_harmless,
+    mark_names,
+    measure_width,
+    pad_text,
+)
 
-Words: TypeAlias = str | tuple[str, str]
-"""A text, or a value and its interval."""
 _GAP = "  "
 _LEAST_WIDTH, _LEAST_NAME = 40, 12
 _MOST_ROWS = 50
@@ -57,10 +64,13 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     """Return the decision in lines of at most this width; `hint` tells where what is left out is."""
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
-    blocks = [_wrap(f"{_start_with_status(findings)}.", width)]
+    status, sentence = describe_status(findings), verdict.sentence
+    if sentence.lower().startswith(f"{status}:"):  # which is not said twice
+        sentence = sentence[len(status) + 2 :]
+    blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
     left_out: list[str] = []
     if len(findings.cases) == 1:
-        lines, left_out = _write_models(findings, findings.cases[0][0], width)
+        lines, left_out = _write_models(findings, findings.cases[0], width)
         blocks.append(lines)
     elif findings.cases:
         blocks.append(_write_cases(findings, width))
@@ -68,24 +78,15 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     if question and not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
         question += f"; alerts {say_cases(findings.evidence.per)}"
     rest = [question, *verdict.reasons, verdict.would_settle]
-    foot = _wrap(" ".join(f"{text[:1].upper()}{text[1:]}." for text in rest if text), width)
+    foot = _wrap(" ".join(f"{start_sentence(text)}." for text in rest if text), width)
     if left_out:
         foot += _wrap(f"left out: {', '.join(left_out)}{hint}", width)
     return "\n\n".join("\n".join(lines) for lines in (*blocks, foot) if lines)
 
 
-def _start_with_status(findings: Findings) -> str:
-    """Return the sentence of the verdict after its status, which is not said twice."""
-    status, sentence = describe_status(findings), findings.verdict.sentence
-    if sentence.lower().startswith(f"{status}:"):
-        return f"{status.upper()}{sentence[len(status) :]}"
-    return f"{status.upper()}: {sentence}"
-
-
 def _wrap(text: str, width: int) -> list[str]:
     """Return the text in lines; none ends inside a number."""
-    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-    return [_clean(line) for line in lines]
+    return list(map(_clean, textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)))
 
 
 def _clean(text: str) -> str:
@@ -94,15 +95,13 @@ def _clean(text: str) -> str:
 
 def _write_models(findings: Findings, case: Case, width: int) -> tuple[list[str], list[str]]:
     """Return the lines of the table of models, and the heads of what does not fit."""
-    shown = list(case.candidates[:_MOST_ROWS])
-    columns, spare = list_columns(findings, case, shown)
+    columns, spare = list_columns(findings, case, case.candidates[:_MOST_ROWS])
     left_out = []
-    while _measure(column.width for column in columns) > width:
-        droppable = [name for name in spare if any(column.head == name for column in columns)]
-        if not droppable:
+    for head in spare:
+        if _measure(column.width for column in columns) <= width:
             break
-        left_out.append(droppable[0])
-        columns = [column for column in columns if column.head != droppable[0]]
+        left_out += [column.head for column in columns if column.head == head]
+        columns = [column for column in columns if column.head != head]
     return list(_lay_out(columns, width)), left_out
 
 
@@ -111,8 +110,8 @@ def list_columns(
 ) -> tuple[list[Column], list[str]]:
     """Return the columns of models in order, and the heads of those that may go, in that order."""
 
-    def fill(say: Callable[[Candidate], Words]) -> list[str]:
-        return [_write(say(each)) if each.is_met else "-" for each in shown]
+    def fill(say: Callable[[Candidate], tuple[str, str]]) -> list[str]:
+        return [_write(say, each) for each in shown]
 
     columns = []
     if any(each.model is not None for each in shown):
@@ -125,56 +124,48 @@ def list_columns(
     if case.goal.is_of_curve:
         return columns, []
     found = Column("found", fill(say_found))
-    alerts = Column(f"alerts ({level})", fill(lambda of: say_within(of.read("alerts"), say_two)))
+    alerts = Column(f"alerts ({level})", fill(say_alerts))
     first = [found, right] if case.goal.merit == "recall" else [right, alerts]
     others = [alerts] if case.goal.merit == "recall" else [found]
-    score = Column("score", fill(lambda of: shorten_threshold(case, of)))
-    counts = [Column(name, fill(partial(_say_count, name=name))) for name in ("tp", "fp")]
+    score = Column("score", fill(lambda of: (shorten_threshold(case, of), "")))
+    rows = [each.row if each.is_met else {} for each in shown]
+    counts = [
+        Column(name, ["-" if row.get(name) is None else format_count(row[name]) for row in rows])
+        for name in ("tp", "fp")
+    ]
     has_scores = any(cell not in ("", "-") for cell in score.cells)
     columns += [*first, *([score] if has_scores else []), *others, *counts]
     spare = ["fp", "tp", others[0].head, "score"]
     return columns, spare if case.goal.merit in ("precision", "recall") else [*spare, alerts.head]
 
 
-def _say_count(candidate: Candidate, name: str) -> str:
-    value = candidate.row[name]
-    return "-" if value is None else format_count(value)
-
-
-def _say_precision(candidate: Candidate) -> Words:
-    return say_within(candidate.precision, say_points)
-
-
-def _write(words: Words) -> str:
-    """Return a value, and its interval in brackets if there is one."""
-    return _clean(words if isinstance(words, str) else join_within(*words))
+def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
+    """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
+    return "-" if candidate is None or not candidate.is_met else _clean(join_within(*say(candidate)))
 
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
     """Return a line per case: values of the models and their intervals, or which is better there."""
-    shown = findings.cases[:_MOST_ROWS]
-    cases = [case for case, _ in shown]
+    cases = findings.cases[:_MOST_ROWS]
     names = list(map(_clean, name_cases(cases)))
-    verdicts = Column("verdict", [_clean(say_short(*each)) for each in shown], is_text=True)
+    verdicts = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
     merit = findings.goal.merit
     of_merit = merit in ("precision", "recall")
-    unit, say = ("of 100 right", _say_precision) if of_merit else (name_metric(merit), say_merit)
+    unit, say = ("of 100 right", say_of_100) if of_merit else (name_metric(merit), say_merit)
     if findings.has_one_model:
-        firsts = [case.candidates[0] for case in cases]
-        values = [_write(say(of)) if of.is_met else "-" for of in firsts]
+        values = [_write(say, case.candidates[0]) for case in cases]
         columns = [Column("where", names, is_text=True), Column(unit, values), verdicts]
     else:
         models = {of.model: _clean(name_model(of)) for of in cases[0].candidates}
         columns = [Column(unit, names, is_text=True)]
         for model in sorted(models, key=str):
             rows = [next((of for of in case.candidates if of.model == model), None) for case in cases]
-            values = [_write(say(of)) if of is not None and of.is_met else "-" for of in rows]
-            columns.append(Column(models[model], values))
+            columns.append(Column(models[model], [_write(say, of) for of in rows]))
         columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
         if _measure(column.width for column in columns) > width:
             columns = [Column("where", names, is_text=True), verdicts]
     lines = list(_lay_out(columns, width))
-    more = len(findings.cases) - len(shown)
+    more = len(findings.cases) - len(cases)
     return [*lines, f"{more} more"] if more > 0 else lines
 
 
@@ -195,3 +186,55 @@ def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
             for cell, room, column in zip(cells, widths, columns, strict=True)
         )
         yield _GAP.join(padded).rstrip()
+
+
+# Markdown ------------------------------------------------------------------------------------------
+
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|"})
+
+
+def write_model_card(findings: Findings, date: str | None) -> str:
+    """Return the card; every number in it is in the decision."""
+    verdict, level = findings.verdict, format_level(findings.confidence)
+    lines = [f"**{_escape(verdict.sentence)}** ({describe_status(findings)}, {level})", ""]
+    if findings.cases and findings.group_tests is None:
+        lines += [*_write_markdown_table(findings), ""]
+    lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
+    basis = (
+        f"{describe_test(findings, date)}. {describe_intervals(findings)} Rows are "
+        "taken as independent unless clusters were named. It holds where positives and negatives "
+        "resemble those tested."
+    )
+    card = "\n".join([*lines, _escape(basis), ""])
+    return mark_names(card, map(_escape, list_all_names(findings)), isolate_name)
+
+
+def _write_markdown_table(findings: Findings) -> list[str]:
+    case = findings.cases[0]
+    shown = choose_shown(case) if len(case.candidates) > 1 else list(case.candidates)
+    names = ["" if each.model is None else name_model(each) for each in shown]
+
+    def write(name: str, show: Callable[[Candidate], tuple[str, str]]) -> str:
+        cells = [_escape(join_within(*show(each))) if each.is_met else "–" for each in shown]
+        return f"| {name} | {' | '.join(cells)} |"
+
+    is_one = len(findings.cases) == 1
+    head = describe_question(findings) if is_one else start_sentence(say_place(case))
+    rows = [
+        f"| {_escape(head)} | {' | '.join(map(_escape, names))} |",
+        f"|---|{'---|' * len(shown)}",
+        write(f"{name_precision(case)} (PPV)", lambda of: say_precision(case, of.precision)),
+    ]
+    if case.goal.is_of_curve:
+        return [*rows, write(name_metric(case.goal.merit), say_merit)]
+    return [
+        *rows,
+        write(f"alerts {say_cases(case.per)}", say_alerts),
+        write("positives found (sensitivity)", say_found),
+        write("score threshold", lambda of: (shorten_threshold(case, of), "")),
+    ]
+
+
+def _escape(text: str) -> str:
+    """Return the text with Markdown's own signs shown as they are."""
+    return text.translate(_SPECIAL)

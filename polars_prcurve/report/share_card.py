@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import Findings, say_place
-from polars_prcurve.decision.value_words import name_model, say_precision
+from polars_prcurve.decision.value_words import name_model, say_precision, start_sentence
 from polars_prcurve.number_words import NO_BREAK, format_level
 from polars_prcurve.report.alert_icons import list_icons, place_icons
-from polars_prcurve.report.document import (
-    choose_shown,
-    describe_question,
-    describe_test,
-    isolate_names,
-)
-from polars_prcurve.report.group_blocks import are_drawn, list_blocks, number_models
+from polars_prcurve.report.document import choose_shown, describe_question, describe_test, isolate_names
+from polars_prcurve.report.group_picture import are_drawn, list_blocks, number_models
 from polars_prcurve.report.page_colors import FONT, paint
 from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
 from polars_prcurve.visible_text import isolate_name, shorten_name, wrap_words
 
 _WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
-_LETTERS, _MOST_NAME_ROWS = 22, 5
-"""Letters in a row of a name beside its icons, and its rows at most."""
-_IN_A_ROW = 20
-"""Circles in a row, of which each is a case."""
-_LETTER = 0.56
-"""Mean width of a letter of the sentence, as a share of its size."""
+_LETTERS, _MOST_NAME_ROWS = 22, 5  # letters in a row of a name beside its icons, and its rows at most
+_IN_A_ROW = 20  # circles in a row, of which each is a case
+_LETTER = 0.56  # mean width of a letter of the sentence, as a share of its size
 _KEY = "solid right · hatched right or not · hollow false"
 
 
@@ -67,29 +58,37 @@ def _write_sentence(sentence: str) -> Iterator[str]:
 
 def _draw_models(findings: Findings) -> Iterator[str]:
     """Yield icons, name and numbers of two models of the first case; where, if there are others."""
-    case = findings.cases[0][0]
+    case = findings.cases[0]
     colors, level = number_models(case), format_level(findings.confidence)
     place = say_place(case) if len(findings.cases) > 1 else ""
-    title = f"{place[:1].upper()}{place[1:]}"
-    yield draw_text((_MARGIN, 240), isolate_names(findings, shorten_name(title, 96)), 21)
+    title = shorten_name(start_sentence(place), 96)
+    yield draw_text((_MARGIN, 240), isolate_names(findings, title), 21)
     shown = [each for each in choose_shown(case) if each.precision.value is not None]
     for number, candidate in enumerate(shown):
         left = _MARGIN + 560 * number
-        icons = "".join(_place(case, candidate, colors[candidate.model]))
-        yield f'<g transform="translate({left} 255)">{icons}</g>'
+        kinds = list(list_icons(case, candidate.precision))
+        columns = 10 if len(kinds) <= 100 else 20
+        icons = place_icons(kinds, colors[candidate.model] % 8, 260 / columns, columns)
+        yield f'<g transform="translate({left} 255)">{"".join(icons)}</g>'
         beside, y = left + 284, 272
         color = name_color(colors[candidate.model])
         name = "" if candidate.model is None else name_model(candidate)
         for row in wrap_words(name, _LETTERS)[:_MOST_NAME_ROWS]:
             yield draw_text((beside, y), isolate_name(row), 21, kind="strong", color=color)
             y += 24
-        yield from _write_value(case, candidate, beside, y + 50, level)
+        value, ends = say_precision(case, candidate.precision)
+        unit, y = "alerts is right" if case.is_rare else "of 100 alerts right", y + 50
+        yield draw_text((beside, y), value, 40 if case.is_rare else 66, kind="strong")
+        yield draw_text((beside, y + 32), unit, 21)
+        if ends:
+            ends = f"{ends} ({level})"
+            yield draw_text((beside, y + 64), ends, 21 if len(ends) <= _LETTERS + 4 else 17, kind="")
 
 
 def _draw_blocks(findings: Findings) -> Iterator[str]:
     """Yield a row for each block of cases, with an icon per case."""
     blocks = list_blocks(findings)
-    rows = [-(-len(block.rows) // _IN_A_ROW) for block in blocks]
+    rows = [-(-len(block.cases) // _IN_A_ROW) for block in blocks]
     cell = min(28.0, 290 / (sum(rows) + 0.7 * len(rows)))
     y = 250.0
     for block, n_rows in zip(blocks, rows, strict=True):
@@ -97,21 +96,6 @@ def _draw_blocks(findings: Findings) -> Iterator[str]:
         for line, title in enumerate(titles):
             yield draw_text((_MARGIN, y + 0.5 * cell + 7 + 21 * line), title, 19, kind="")
         kind = "false" if block.color is None else "right"
-        icons = place_icons([kind] * len(block.rows), block.color or 0, cell, _IN_A_ROW)
+        icons = place_icons([kind] * len(block.cases), block.color or 0, cell, _IN_A_ROW)
         yield f'<g transform="translate({_MARGIN + 520} {y:.1f})">{"".join(icons)}</g>'
         y += cell * (n_rows + 0.7)
-
-
-def _place(case: Case, candidate: Candidate, color: int) -> Iterator[str]:
-    kinds: Sequence[str] = list(list_icons(case, candidate.precision))
-    columns = 10 if len(kinds) <= 100 else 20
-    return place_icons(kinds, color % 8, 260 / columns, columns)
-
-
-def _write_value(case: Case, candidate: Candidate, left: float, y: float, level: str) -> Iterator[str]:
-    value, span = say_precision(case, candidate.precision)
-    yield draw_text((left, y), value, 40 if case.is_rare else 66, kind="strong")
-    yield draw_text((left, y + 32), "alerts is right" if case.is_rare else "of 100 alerts right", 21)
-    if span:
-        ends = f"{span} ({level})"
-        yield draw_text((left, y + 64), ends, 21 if len(ends) <= _LETTERS + 4 else 17, kind="")

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from polars_prcurve.report.html_parts import escape
 
 Point = tuple[float, float]
-DOTTED = 'stroke-dasharray="1.5 3"'
-"""The dash of what is not known."""
+DOTTED = 'stroke-dasharray="1.5 3"'  # the dash of what is not known
 
 
 def name_color(number: int | None) -> str:

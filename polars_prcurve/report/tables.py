@@ -1,26 +1,27 @@
-"""The tables of a document: models, cases, other shares of positives, and all numbers."""
+"""The tables of a document: models, cases, other shares of positives, all numbers and their making."""
 
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any
 
 import polars as pl
 
-from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, name_cases
+from polars_prcurve.decision.cases import LEAST_OF_CLASS, Case
+from polars_prcurve.decision.decide import Findings
 from polars_prcurve.decision.value_words import (
     name_model,
     name_precision,
+    say_alerts,
+    say_found,
+    say_merit,
     say_precision,
-    say_two,
-    say_two_digits,
-    say_within,
 )
-from polars_prcurve.decision.verdict import Status
 from polars_prcurve.name_words import name_metric
-from polars_prcurve.number_words import say_cases, say_estimate, say_eta
+from polars_prcurve.number_words import format_level, say_cases, say_estimate, say_eta
 from polars_prcurve.prevalence.prior_shift import shift_prior
 from polars_prcurve.report.html_parts import escape, isolate, show_value
 
@@ -50,76 +51,48 @@ def write_value(value: str, ends: str) -> str:
     return f"<span>{said}</span>"  # or a narrow page would set them apart
 
 
-def write_models(findings: Findings, case: Case) -> str:
+def write_models(case: Case) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
-    heads = ["model", _name_merit(case), *_list_more_heads(case), ""]
-    status, _ = case.judge()
-    rows = [_list_cells(case, candidate, status) for candidate in case.candidates[:_MOST_ROWS]]
+    goal, (status, _) = case.goal, case.judge()
+    is_of_rate = goal.merit in ("precision", "recall")
+    heads = [name_precision(case) if is_of_rate else name_metric(goal.merit)]
+    if not goal.is_of_curve:
+        heads += [f"alerts {say_cases(case.per)}", "positives found"]
+    if set(goal.targets) == {"recall"}:
+        heads.pop()
+    rows = []
+    for candidate in case.candidates[:_MOST_ROWS]:
+        name = isolate(name_model(candidate))
+        if not candidate.is_met:
+            rows.append([name, *("–" for _ in heads), "no threshold within the targets"])
+            continue
+        values = [say_precision(case, candidate.precision) if is_of_rate else say_merit(candidate)]
+        if not goal.is_of_curve:
+            values += [say_alerts(candidate), say_found(candidate)]
+        stands = "" if candidate.may_be_best else "behind"
+        if candidate.may_be_chance:
+            stands = "may be chance"
+        elif candidate.may_be_best and status in ("settled", "not told apart"):
+            stands = "may be best"
+        rows.append([name, *(write_value(*value) for value in values[: len(heads)]), stands])
     more = len(case.candidates) - _MOST_ROWS
     note = f'<p class="note">{more} more models are in the table below.</p>' if more > 0 else ""
-    return write_table(heads, rows) + note
-
-
-def _list_more_heads(case: Case) -> list[str]:
-    if case.goal.is_of_curve:
-        return []
-    alerts = f"alerts {say_cases(case.per)}"
-    return [alerts] if set(case.goal.targets) == {"recall"} else [alerts, "positives found"]
-
-
-def _name_merit(case: Case) -> str:
-    if case.goal.merit in ("precision", "recall"):
-        return name_precision(case)
-    return name_metric(case.goal.merit)
-
-
-def _list_cells(case: Case, candidate: Candidate, status: Status) -> list[str]:
-    name = isolate(name_model(candidate))
-    if not candidate.is_met:
-        return [name, "–", *("–" for _ in _list_more_heads(case)), "no threshold within the targets"]
-    stands = "behind" if not candidate.may_be_best else ""
-    if candidate.may_be_chance:
-        stands = "may be chance"
-    elif candidate.may_be_best and status in ("settled", "not told apart"):
-        stands = "may be best"
-    values = list(_list_values(case, candidate))
-    return [name, *(write_value(*pair) for pair in values), stands]
-
-
-def _list_values(case: Case, candidate: Candidate) -> list[tuple[str, str]]:
-    merit, precision = candidate.merit, candidate.precision
-    if case.goal.merit not in ("precision", "recall"):
-        said = list(map(say_two_digits, [candidate.value, *(merit.span or ())]))
-        first = said[0], " to ".join(said[1:])
-    else:
-        first = say_precision(case, precision)
-    if case.goal.is_of_curve:
-        return [first]
-    recall = candidate.read("recall")
-    found = say_estimate(recall.value, recall.low, recall.high)
-    alerts = say_within(candidate.read("alerts"), say_two)
-    return [first, alerts, found][: 1 + len(_list_more_heads(case))]
+    return write_table(["model", *heads, ""], rows) + note
 
 
 def write_cases(findings: Findings) -> str:
     """Return a row for each case: where it is, its status, and its verdict as a sentence."""
-    shown = findings.cases[:_MOST_ROWS]
-    names = name_cases([case for case, _ in findings.cases])
-    rows = []
-    for name, (_, verdict) in zip(names, shown, strict=False):
-        sentence = f'<span class="words">{escape(verdict.sentence)}</span>'
-        rows.append([isolate(name), escape(verdict.status), sentence])
+    rows = [
+        [isolate(case.name), escape(of.status), f'<span class="words">{escape(of.sentence)}</span>']
+        for case, of in ((case, case.verdict) for case in findings.cases[:_MOST_ROWS])
+    ]
     more = len(findings.cases) - _MOST_ROWS
     note = f'<p class="note">{more} more are in the table below.</p>' if more > 0 else ""
     return write_table(["where", "status", "verdict"], rows, "cases") + note
 
 
-def write_shares(findings: Findings, case: Case) -> str:
-    """Return precision of the same scores at other prevalences; empty if it cannot be moved.
-
-    Precision moves as a posterior does, and so do the ends of its interval, where that has no error of
-    the prevalence.
-    """
+def write_shares(case: Case) -> str:
+    """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
     eta = case.eta
     if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.met:
         return ""
@@ -128,8 +101,9 @@ def write_shares(findings: Findings, case: Case) -> str:
     rows = []
     for other in etas:
         cells = []
-        for candidate in shown:
-            precision = candidate.precision
+        for precision in (candidate.precision for candidate in shown):
+            # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So
+            # do the ends of its interval, where that has no error of the prevalence.
             ends = (precision.value, precision.low, precision.high)
             moved: list[Any] = [None if end is None else shift_prior(end, eta, other) for end in ends]
             cells.append(write_value(*say_estimate(*moved)))
@@ -141,12 +115,41 @@ def write_shares(findings: Findings, case: Case) -> str:
 
 def write_raw(frame: pl.DataFrame) -> str:
     """Return a table of all numbers, in up to six digits."""
+
+    def show_float(value: float) -> str:
+        return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
+
     rows = [
-        [escape(show_value(value, _show_float)) for value in row]
+        [escape(show_value(value, show_float)) for value in row]
         for row in frame.head(_MOST_RAW).iter_rows()
     ]
     return write_table(frame.columns, rows, "raw")
 
 
-def _show_float(value: float) -> str:
-    return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
+def write_methods(findings: Findings) -> str:
+    """Return how the numbers are made, in a few sentences with their sources, as paragraphs."""
+    goal, level = findings.goal, format_level(findings.confidence)
+    models = (
+        "Models are compared in pairs where they scored the same examples. Of several models all "
+        "differences hold at once (Tukey 1953, Kramer 1956): a model that none beats "
+        f"is ruled out in at most {format_level(1 - findings.confidence)} of tests."
+    )
+    promise = (
+        f"Scores are promised: in {format_level(goal.guarantee or 0)} of tests the targets hold in "
+        "truth at the score that is found."
+    )
+    said = (
+        "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
+        "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives resemble those "
+        "tested, and negatives those tested. Rows are taken as independent unless clusters were named.",
+        f"Intervals have a level of {level}: of rates by Wilson (1927), of precision by the distances "
+        "to their ends, which add up in quadrature (Zou and Donner 2008), and with the choice of the "
+        "score where it was found on the test. Average precision allows for examples that a test lacks.",
+        *([] if findings.model is None else [models]),
+        "Whether scores are above chance is tested on ranks and on reciprocal ranks of the positives. "
+        f"With fewer than {LEAST_OF_CLASS} examples of a class nothing is decided.",
+        *([] if goal.guarantee is None else [promise]),
+        f"Made by polars-prcurve {version('polars-prcurve')}, Polars {version('polars')}, "
+        f"Python {platform.python_version()}.",
+    )
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in said)

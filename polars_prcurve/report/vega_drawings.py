@@ -12,8 +12,7 @@ from polars_prcurve.visible_text import make_visible
 
 _CLIP = re.compile('<clipPath id="(clip[0-9]+)"')
 _CLIP_USE = re.compile(r'(<clipPath id="|clip-path="url\(#)(clip[0-9]+)("|\))')
-_DRAWING_WIDTH = 620
-"""Pixels of a drawing of a chart that is as wide as the page."""
+_DRAWING_WIDTH = 620  # pixels of a drawing of a chart that is as wide as the page
 
 
 def show_texts(spec: Any) -> Any:
@@ -30,28 +29,20 @@ def show_texts(spec: Any) -> Any:
 def draw_svg(spec: dict[str, Any]) -> str:
     """Return the chart as SVG, without layers that only serve the pointer."""
     params = spec.get("params", [])
-    pointers = [param["name"] for param in params if "select" in param]
-    drawing = _drop_unseen(spec, pointers)
-    drawing |= {"params": [_fix_selection(param) for param in params]}
+    drawing = _drop_unseen(spec, [param["name"] for param in params if "select" in param])
+    drawing["params"] = [
+        # Nobody can select on paper, so a selection is what it holds at the start.
+        {"name": of["name"], "value": {k: [v] for k, v in (of.get("value") or [{}])[0].items()}}
+        if "select" in of
+        else of
+        for of in params
+    ]
     if drawing.get("width") == "container":
         drawing["width"] = _DRAWING_WIDTH
-    return _number_clips(str(load_vl_convert().vegalite_to_svg(json.dumps(drawing))))
-
-
-def _number_clips(svg: str) -> str:
-    """Return the drawing with its clips numbered from 0: Vega counts on from the last drawing."""
-    numbers: dict[str, str] = {}
-    for old in _CLIP.findall(svg):
-        numbers.setdefault(old, f"clip{len(numbers)}")
+    svg = str(load_vl_convert().vegalite_to_svg(json.dumps(drawing)))
+    # Clips are numbered from 0: Vega counts on from the last drawing.
+    numbers = {old: f"clip{n}" for n, old in enumerate(dict.fromkeys(_CLIP.findall(svg)))}
     return _CLIP_USE.sub(lambda found: found[1] + numbers.get(found[2], found[2]) + found[3], svg)
-
-
-def _fix_selection(param: dict[str, Any]) -> dict[str, Any]:
-    """Return a selection as what it holds at the start, since nobody can select on paper."""
-    if "select" not in param:
-        return param
-    first = param.get("value") or [{}]
-    return {"name": param["name"], "value": {name: [value] for name, value in first[0].items()}}
 
 
 def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
