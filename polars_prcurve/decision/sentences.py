@@ -19,7 +19,14 @@ from polars_prcurve.decision.value_words import (
 )
 from polars_prcurve.decision.verdict import Status, Verdict
 from polars_prcurve.name_words import join_words, name_metric
-from polars_prcurve.number_words import RARELY_RIGHT, format_count, glue_numbers, say_eta, say_part, say_share
+from polars_prcurve.number_words import (
+    RARELY_RIGHT,
+    format_count,
+    glue_numbers,
+    say_eta,
+    say_part,
+    say_share,
+)
 
 
 def write_verdict(case: Case, confidence: float) -> Verdict:
