@@ -109,7 +109,7 @@ def write_decision(args: argparse.Namespace) -> None:
         write(decision.table.lazy())
         print_note(decision.verdict.sentence)
     else:
-        print(decision.say(hint="; -o FILE has all"))
+        print_lines(decision.say(hint="; -o FILE has all").split("\n"))
     for path in written:
         print_progress(f"wrote {path}")
 
