@@ -1308,6 +1308,16 @@ def test_a_terminal_that_knows_ascii_alone_gets_a_table(here: Path) -> None:
     assert b"??" in screen.buffer.getvalue()  # type: ignore[attr-defined]
 
 
+def test_a_terminal_that_knows_ascii_alone_gets_a_decision(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pl.DataFrame({"label": [1, 0], "日本": [2, 1], "b": [1, 2]}).write_csv("names.csv")
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", screen)
+    assert main(["decide", "names.csv", "--score", "日本,b", "--eta", "10%", "--recall", "50%"]) == 0
+    assert b"?? " in screen.buffer.getvalue()  # type: ignore[attr-defined]
+
+
 # Progress -------------------------------------------------------------------------------------
 
 

@@ -108,7 +108,7 @@ def write_decision(args: argparse.Namespace) -> None:
         write(decision.table.lazy())
         messages.print_note(decision.verdict.sentence)
     else:
-        print(decision.say(hint="; -o FILE has all"))
+        print_lines(decision.say(hint="; -o FILE has all").split("\n"))
     for path in written:
         messages.print_progress(f"wrote {path}")
 
