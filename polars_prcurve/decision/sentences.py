@@ -9,7 +9,6 @@ from polars_prcurve.decision.goal import describe_limit
 from polars_prcurve.decision.needs import find_limit, say_need
 from polars_prcurve.decision.value_words import (
     MOST_NAMES,
-    RARELY_RIGHT,
     list_names,
     name_model,
     say_alerts_right,
@@ -19,6 +18,7 @@ from polars_prcurve.decision.value_words import (
 from polars_prcurve.decision.verdict import Status, Verdict
 from polars_prcurve.name_words import join_words, name_metric
 from polars_prcurve.number_words import (
+    RARELY_RIGHT,
     format_count,
     glue_numbers,
     say_eta,
