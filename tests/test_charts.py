@@ -684,10 +684,13 @@ def test_numbers_at_points_have_the_digits_of_their_title():
     assert len({len(mark.partition(".")[2]) for mark in marks}) == 1
 
 
-def test_titles_say_shares_of_rare_and_common_positives_in_one_unit():
+def test_titles_say_shares_of_rare_and_common_positives_as_their_panels_do():
     frame = draw_groups("ab", neg=2_000)
     far = heading(charts.pr_curve(frame.prc.curve([0.1, 1e-5], by="model")))
-    assert re.search(r" 0[.]0\d+ % to 0[.]0\d+ % where 1 in 100 000 is$", far)
+    assert re.search(
+        r" % of the alerts are right where 1 in 10 .* 1 in [\d ]+ to 1 in [\d ]+ where 1 in 100 000 is$",
+        far,
+    )
     rare = heading(charts.pr_curve(frame.prc.curve(1e-5, by="model")))
     assert rare.count("1 in ") == 2
     assert "%" not in rare

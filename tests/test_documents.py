@@ -281,7 +281,7 @@ def test_a_number_has_one_form_in_a_decision(eta: float, is_rare: bool, tmp_path
     card = PageReader(decision.card(tmp_path / "c.svg").read_text("utf-8")).read("svg")
     table = decision.say(100).split("model", 1)[1]
     for number, right, grid in zip(said, rights, grids, strict=False):
-        assert right.startswith(f"{number} ")
+        assert f"{right} ".startswith(f"{number} ")
         assert grid.startswith(f"{number} (")
         assert all(number in plain(text) for text in (card, decision.model_card(), table))
     assert len(rights) == 2
@@ -454,7 +454,7 @@ def test_icons_are_the_interval_in_whole_alerts(model: str) -> None:
     low, value, high = (round(100 * row[name]) for name in names)
     case = decide("settled")._findings.cases[0]
     [candidate] = [each for each in case.candidates if each.model == model]
-    kinds = list(list_icons(candidate.precision))
+    kinds = list(list_icons(case, candidate.precision))
     assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [
         low,
         value - low,

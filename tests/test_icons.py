@@ -120,7 +120,7 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
     assert re.fullmatch(rf"{share} of 100 alerts are right \(\d+ to \d+\)", heading(one))
     both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
     assert re.fullmatch(
-        r"\d+ of 100 alerts are right \(forest\), \d+ of 100 \(logistic\)", heading(both)
+        r"\d+ of 100 alerts are right \(logistic\), \d+ of 100 \(forest\)", heading(both)
     )
     etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
     assert re.fullmatch(

@@ -167,7 +167,7 @@ def _describe_group(findings: Findings, case: Case, rows_of: _Rows, most_rows: i
     """Return the curves of the models of a group, the best first, and where the page begins."""
     colors = number_models(*findings.cases)
     found, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
-    models = [
+    models: list[dict[str, Any]] = [
         {
             "name": "" if candidate.model is None else name_model(candidate),
             "color": colors[candidate.model] % 8,

@@ -169,7 +169,8 @@ class ChartAxis:
         kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
         if self.is_free:
             kind |= {"nice": False} if self.ranges else {}
-            return alt.Scale(**kind, **({"reverse": True} if self.is_reversed else {}))
+            kind |= {"reverse": True} if self.is_reversed else {}
+            return alt.Scale(**kind)
         domain = [round_digits(self.low), round_digits(self.high)]
         domain = domain[::-1] if self.is_reversed else domain
         return alt.Scale(domain=domain, nice=False, **kind)
