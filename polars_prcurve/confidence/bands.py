@@ -232,8 +232,7 @@ def add_bands(
         frame = frame.with_columns(**lowered)
     frame = add_rate_limits(frame, columns, bands, table)
     frame = add_limits_of_etas(frame, bands)
-    held = frame.collect_schema()
-    if bands.uncertain_eta and c.ETA_REFERENCE in held:
+    if bands.uncertain_eta and c.ETA_REFERENCE in frame.collect_schema():
         # The prevalence was estimated with the table itself.
         correlations = {}
         for rate, of_class in (("recall", "pos"), ("fpr", "neg")):
@@ -243,7 +242,7 @@ def add_bands(
             correlations[ETA_CORRELATIONS[rate]] = common.clip(-1.0, 1.0).fill_nan(0.0)
         frame = frame.with_columns(**correlations)
     needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
-    if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in held:
+    if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
         check = Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))
         frame = stop_if_broken(frame, [check])
     for number, metric in enumerate(metrics):
