@@ -155,7 +155,8 @@ def check_output_path(args: argparse.Namespace) -> None:
     """Raise if an output would be written over one of the inputs, or over another output."""
     given = vars(args)
     read = [*list_inputs(args), *filter(None, [given.get("table")])]
-    taken = dict.fromkeys(table_files.find_files(read), "an input")
+    names = (name for path in read for name in (path, *glob.glob(path, recursive=True)))
+    taken = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, names)), "an input")
     for name in _OUTPUTS:
         if path := given.get(name):
             target = os.path.realpath(path)

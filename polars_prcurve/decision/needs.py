@@ -130,7 +130,7 @@ def say_need(case: Case, status: Status, confidence: float) -> str:
     if status == "no better than chance":
         if case.is_reversed:
             return "It takes the scores with the other sign"
-        base = say_alerts_right(Estimate(min(1.0, USEFUL_LIFT * (case.eta or 0.0))))
+        base = say_alerts_right(case, Estimate(min(1.0, USEFUL_LIFT * (case.eta or 0.0))))
         return (
             f"More data will not help: {format_count(case.n_pos)} positives already rule out that "
             f"{base}. Look for other features, or for an error in the labels"

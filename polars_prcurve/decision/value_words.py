@@ -25,7 +25,7 @@ def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[s
 
 
 def say_precision(case: Case, precision: Estimate) -> tuple[str, str]:
-    """Return how many alerts are right, and the interval as `54 to 78` or empty, in the form of the case."""
+    """Return how many alerts are right, and the interval or an empty text, in the form of the case."""
     value, *ends = say_right([precision.value, *(precision.span or ())], is_rare=case.is_rare)
     return value, " to ".join(ends)
 

@@ -117,8 +117,8 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     The groups are the first ones, as many as the file has room for.
     """
     cases: dict[tuple[Any, ...], Case] = {}
-    for case in findings.cases:
-        cases.setdefault(tuple(case.key[name] for name in findings.groups), case)
+    for each in findings.cases:
+        cases.setdefault(tuple(each.key[name] for name in findings.groups), each)
     rows_of, names = _read_rows(findings, cases), name_cases([*cases.values()])
     most_rows = max(_MOST_ROWS // max(sum(map(len, rows_of.values())), 1), _LEAST_ROWS)
     groups: list[dict[str, Any]] = []
