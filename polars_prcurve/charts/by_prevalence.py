@@ -151,10 +151,10 @@ def p3_curve(
     return lines.draw(title, "Share of alerts that are right", [], describe_eta_zero(table))
 
 
+# How far, as a logarithm, the next prevalence of a table is from that of the test, at most.
 _NEAR = 0.5
-"""How far, as a logarithm, the next prevalence of a table is from that of the test, at most."""
+# Prevalences of test sets, at most, that have a rule each.
 _MOST_RULES = 3
-"""Prevalences of test sets, at most, that have a rule each."""
 
 
 class _LineChart:

@@ -31,17 +31,17 @@ from polars_prcurve.number_words import say_threshold
 
 _AREAS = "Area: under the ROC curve, and under that of the fit"
 _LEVEL = 0.05
+# Scores of a class without which the test says nothing.
 _FEWEST = 8
-"""Scores of a class without which the test says nothing."""
+# From which value on the logarithm of the p-value, or of 1 less it, is this polynomial.
 _TAILS = (
     (0.6, (1.2937, -5.709, 0.0186), False),
     (0.34, (0.9177, -4.279, -1.38), False),
     (0.2, (-8.318, 42.796, -59.938), True),
     (-math.inf, (-13.436, 101.14, -223.73), True),
 )
-"""From which value on the logarithm of the p-value, or of 1 less it, is this polynomial."""
+# Points of a class, about, that are drawn.
 _MOST_POINTS = 200
-"""Points of a class, about, that are drawn."""
 
 
 @hint_at_arguments

@@ -72,12 +72,12 @@ from polars_prcurve.number_words import format_count, say_count, say_share, say_
 
 _MOST_COLUMNS = 4
 _WIDTHS = {1: 540, 2: 300}
+# Marked thresholds, at most, that have a rule: more would hide the lines.
 _MOST_RULES = 8
-"""Marked thresholds, at most, that have a rule: more would hide the lines."""
+# Pixels between the charts of a column, which rules at thresholds cross.
 _GAP = 26
-"""Pixels between the charts of a column, which rules at thresholds cross."""
+# Columns of groups at prevalences, at most; more groups share one column per prevalence.
 _MOST_APART = 9
-"""Columns of groups at prevalences, at most; more groups share one column per prevalence."""
 
 
 @hint_at_arguments

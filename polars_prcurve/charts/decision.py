@@ -53,14 +53,14 @@ from polars_prcurve.number_words import say_count, say_share, say_signed
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)
 _NEEDED = ("eta", _RISK, *c.SWEEP_COLUMNS, _VALUE, "treat_all")
+# Room below 0, as a share of the height above it, where no line of a model goes below 0.
 _BELOW_ZERO = 0.07
-"""Room below 0, as a share of the height above it, where no line of a model goes below 0."""
+# Room below 0, at most: a model of risks far too high would press all others flat.
 _MOST_BELOW_ZERO = 0.4
-"""Room below 0, at most: a model of risks far too high would press all others flat."""
+# Lines, at most, whose net benefit at one risk is marked.
 _MOST_SAID = 4
-"""Lines, at most, whose net benefit at one risk is marked."""
+# How far from the prevalence the marked risk may be, as a share of it.
 _FAR = 0.2
-"""How far from the prevalence the marked risk may be, as a share of it."""
 
 
 @hint_at_arguments

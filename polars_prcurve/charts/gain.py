@@ -30,8 +30,8 @@ from polars_prcurve.number_words import say_share, say_shares
 _X = ChartAxis("alerted", "Cases looked at, highest scores first", 0.0, 1.0)
 _Y = ChartAxis("recall", "Recall", 0.0, 1.0)
 _TENTH = 0.1
+# Lines of a panel, at most, that have a number each: those of more would lie on lines.
 _MOST_LABELS = 4
-"""Lines of a panel, at most, that have a number each: those of more would lie on lines."""
 
 
 @hint_at_arguments

@@ -55,16 +55,16 @@ WIDTH, HEIGHT = 620, 320
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels
 _MIN_ETA = 1e-6
 _MAX_CURVES = 24
+# Pixels across below which a chart is that of a phone, and those of its note.
 _NARROW, _NARROW_ROOM = 480, 270
-"""Pixels across below which a chart is that of a phone, and those of its note."""
+# Pixels that a row of a name takes.
 _NAME_ROW = 18
-"""Pixels that a row of a name takes."""
 _RULER = -46  # of the ruler, in pixels above the curves
 _ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+# Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then.
 _LABEL_ROOM = 92
-"""Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then."""
+# Below this prevalence the axis of precision is logarithmic, down to the power of ten below it.
 _LOG_BELOW = 0.01
-"""Below this prevalence the axis of precision is logarithmic, down to the power of ten below it."""
 # Vega expressions: eta comes from the slider, and the odds of a point are fpr / recall.
 _PRECISION = "eta / (eta + datum.odds * (1 - eta))"
 _DECADES = f"eta < {_LOG_BELOW} ? ceil(-log(eta) / LN10 - 1e-9) : 0"
@@ -74,8 +74,8 @@ _ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _CUT = "pow(10, max(floor(log({0}) / LN10) - {1}, 0))"
 _CUT_COUNT = _GROUPED.format(f"{_CUT} * round({{0}} / {_CUT})")
+# Numbers in four digits, as `number_words.say_count` has them, where they are not small.
 _COUNT = _CUT_COUNT.format("{0}", 3)
-"""Numbers in four digits, as `number_words.say_count` has them, where they are not small."""
 _ALERT_WORDS = f"datum.alerts < 100 ? format(datum.alerts, '.3~g') : {_COUNT.format('datum.alerts')}"
 _ZEROS = "-floor(log(100 * (1 - {0})) / LN10)"
 _DIGITS = f"min({_ZEROS} + ({_ZEROS} > 1 ? 0 : 1), 8)"
@@ -84,20 +84,20 @@ _PERCENT = (
     + _DIGITS
     + " + '~f') : format(100 * {0}, '.2~g')) + '\u00a0%'"
 )
+# Shares as `number_words.say_share` has them: 99.97 % is not 100 %, and nothing has an exponent.
 _SHARE = (
     "({0} > 0 && {0} < 0.001 ? '1\u00a0in\u00a0' + "
     + _CUT_COUNT.format("(1 / {0})", 1)
     + f" : {_PERCENT})"
 )
-"""Shares as `number_words.say_share` has them: 99.97 % is not 100 %, and nothing has an exponent."""
 _IS_WHOLE = (
     f"abs(round(1 / eta) * eta - 1) < 1e-9 && round(1 / eta) % {_CUT.format('(1.001 / eta)', 2)} === 0"
 )
 _FEW_DIGITS = _CUT_COUNT.format("(1 / eta)", 1)
+# A prevalence as `number_words.say_eta` has it: whole numbers of up to three digits are exact.
 _ONE_IN = (
     f"eta > 0.1 ? format(1 / eta, '.2~g') : {_IS_WHOLE} ? {_GROUPED.format('1 / eta')} : {_FEW_DIGITS}"
 )
-"""A prevalence as `number_words.say_eta` has it: whole numbers of up to three digits are exact."""
 _ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
 
 

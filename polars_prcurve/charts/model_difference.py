@@ -34,14 +34,14 @@ from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import say_eta, say_signed
 from polars_prcurve.visible_text import shorten_name
 
+# Colours of the band where it is above 0, below 0, and where it holds 0.
 _SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
-"""Colours of the band where it is above 0, below 0, and where it holds 0."""
 _HOLDS_0 = 2
 _HEIGHT = 0.55
+# Pairs of models from which on they are a table.
 _FEWEST_ROWS = 3
-"""Pairs of models from which on they are a table."""
+# Letters of the two names of a pair in a table.
 _MOST_LETTERS = 60
-"""Letters of the two names of a pair in a table."""
 _PAIR = ("group_a", "group_b")
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 

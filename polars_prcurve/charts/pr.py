@@ -50,8 +50,8 @@ _SAID = {
     "fdr": "Share of alerts that are wrong, by share of positives that are found",
 }
 _ARE = {"precision": "right", "fdr": "wrong"}
+# The end of the name of what is left of a share to 100 %.
 _REST = "_rest"
-"""The end of the name of what is left of a share to 100 %."""
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
 
 

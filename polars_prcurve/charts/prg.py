@@ -31,15 +31,15 @@ from polars_prcurve.charts.parts.points_to_draw import (
 )
 from polars_prcurve.number_words import format_count, say_share
 
+# Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.
 _CORNER_BELOW = 0.01
-"""Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic."""
+# The recall near which logarithmic axes begin.
 _STARTS_AT = 0.1
-"""The recall near which logarithmic axes begin."""
+# Where no more are positive, all gains read as 100 %.
 _LOST_BELOW = 1e-9
-"""Where no more are positive, all gains read as 100 %."""
 _FIELDS = ("recall_gain", "precision_gain")
+# What is left of both gains to 100 %, which logarithmic axes show.
 _RESTS = ("recall_rest", "precision_rest")
-"""What is left of both gains to 100 %, which logarithmic axes show."""
 
 
 @hint_at_arguments

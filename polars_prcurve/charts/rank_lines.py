@@ -33,15 +33,15 @@ from polars_prcurve.number_words import say_eta
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low", "value_high")
+# Models whose names stand at their ranks, at most.
 _MOST_NAMES = 30
-"""Models whose names stand at their ranks, at most."""
+# Pixels of a chart across, from rank to rank, and that a further row of a name takes.
 _WIDTH, _PITCH, _ROW = 432, 22, style.NAME_SIZE + 2
-"""Pixels of a chart across, from rank to rank, and that a further row of a name takes."""
 _SUBTITLE = "Order of models by share of positives; rank 1 is best"
+# Letters in a row of a name.
 _LETTERS = 34
-"""Letters in a row of a name."""
+# Ranks, or parts of one, by which a zone is higher than its lines on either side.
 _RIM = 0.34
-"""Ranks, or parts of one, by which a zone is higher than its lines on either side."""
 
 
 @hint_at_arguments

@@ -46,17 +46,17 @@ _NO_DATA: Any = alt.InlineData(values=[])
 _NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
 PANEL_GAP = 34
 BARE_VIEW: Any = alt.ViewBackground(stroke=None)
+# The width in pixels of the page that a report draws for; None for the sizes that charts have.
 PAGE_ROOM: ContextVar[int | None] = ContextVar("PAGE_ROOM", default=None)
-"""The width in pixels of the page that a report draws for; None for the sizes that charts have."""
 _AXIS_ROOM, _NAMES_ROOM, _NARROW = 62, 130, 480
+# Rows of usual panels above which groups stand beside each other, in at most this many columns.
 _MOST_ROWS, _MOST_COLUMNS = 9, 4
-"""Rows of usual panels above which groups stand beside each other, in at most this many columns."""
+# Pixels that panels side by side share, about.
 _PANELS_ROOM = 760
-"""Pixels that panels side by side share, about."""
+# Pixels that the words around a chart take, at least.
 _NARROWEST = 300
-"""Pixels that the words around a chart take, at least."""
+# Panels, at most, in which all other curves stand behind in grey.
 MAX_GHOST_PANELS = 24
-"""Panels, at most, in which all other curves stand behind in grey."""
 
 
 @dataclass(frozen=True)
@@ -439,8 +439,8 @@ def _fit_room(facet: Channel | None, spec: ChartSpec, room: int) -> PanelSize:
     return PanelSize(columns, width, round(width * (0.75 if width > 220 else 0.9)))
 
 
+# Rows in which a head may be written, and letters of a row at the least.
 _MOST_HEAD_ROWS, _FEWEST_LETTERS = 4, 12
-"""Rows in which a head may be written, and letters of a row at the least."""
 
 
 def name_panel(facet: Channel, label: str) -> str:
@@ -479,8 +479,8 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
     ]
 
 
+# Short names, which no line ends in.
 _IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")
-"""Short names, which no line ends in."""
 
 
 # Title and note -------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ LABELS = {
     "odds": "datum.value < 0 ? format(1 / (1 + exp(-datum.value)), '.1~g') : "
     "format(1 / (1 + exp(-datum.value)), '.' + ceil(datum.value / LN10 + 0.5) + '~f')",
 }
+# How ticks are said; with "none" there is no axis, since words stand in its place.
 AxisWords = Literal[
     "percent",
     "one in",
@@ -49,14 +50,13 @@ AxisWords = Literal[
     "odds",
     "none",
 ]
-"""How ticks are said; with "none" there is no axis, since words stand in its place."""
+# The room in pixels of labels side by side; those above each other need less.
 _WIDE_LABEL = 56
-"""The room in pixels of labels side by side; those above each other need less."""
+# The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES = 1_500
-"""The factor that an axis spans, at most, on which there are ticks between powers of ten."""
 LOG_BELOW = 0.01
+# Where positives are as rare as this or rarer, alerts and gains are counted among a million events.
 _RARE = 0.001
-"""Where positives are as rare as this or rarer, alerts and gains are counted among a million events."""
 
 
 @dataclass(frozen=True)

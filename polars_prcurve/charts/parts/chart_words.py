@@ -30,21 +30,21 @@ from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import glue_numbers
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
+# Lines, at most, that have their names beside them; more have a legend.
 _MAX_NAMES = 6
-"""Lines, at most, that have their names beside them; more have a legend."""
 _MAX_LETTERS = 44
+# Letters in a row of a name right of the lines, where a page has little room.
 _LETTERS_AT_END = 24
-"""Letters in a row of a name right of the lines, where a page has little room."""
+# Pixels across of a thin line from a line to its name, and how far a name is that needs one.
 _LEADER, _MOVED = 13, 4
-"""Pixels across of a thin line from a line to its name, and how far a name is that needs one."""
+# Shares of a panel's width that rows of names take, from the first tried to the last.
 _SHARES_OF_ROWS = (0.5, 0.8)
-"""Shares of a panel's width that rows of names take, from the first tried to the last."""
 Heights: TypeAlias = NDArray[np.float64]
 _Way: TypeAlias = Callable[[dict[str, Heights], Sequence[str], LabelSpace], dict[str, NamePlace]]
+# Pixels across within which points with the same number share a label; the mark of such a label.
 _NEAR, _SHARED = 40.0, "shared"
-"""Pixels across within which points with the same number share a label; the mark of such a label."""
+# Words in one panel up to which marked points have labels; more would hide the lines.
 _MOST_LABELS = 14
-"""Words in one panel up to which marked points have labels; more would hide the lines."""
 
 
 @dataclass(frozen=True)

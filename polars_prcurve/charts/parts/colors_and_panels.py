@@ -23,13 +23,13 @@ from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.number_words import say_eta
 
 MAX_COLORS = 8
+# Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
 _MAX_PANELS = 9
-"""Panels in which colours are groups. Beyond that, groups are panels if another field can be colour."""
 
+# Pixels in a legend from the end of a label to the next, with its symbol.
 _LEGEND_GAP = 40
-"""Pixels in a legend from the end of a label to the next, with its symbol."""
+# The factor above which prevalences are far apart.
 _FAR_APART = 3.0
-"""The factor above which prevalences are far apart."""
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,14 @@ from polars_prcurve.charts.parts.points_to_draw import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta, say_share, say_shares, say_threshold
 
+# Lines, and letters of their names, that a title tells one by one.
 _MOST_NAMES, _MOST_LETTERS = 3, 60
-"""Lines, and letters of their names, that a title tells one by one."""
 _FEWEST_PANELS = 3
+# Lines, at most, of which a title tells.
 _MOST_LINES = 24
-"""Lines, at most, of which a title tells."""
 _AT_FOOT = 0.05
+# The recall up to which a published point is said to find half.
 _NEAR_HALF = 0.6
-"""The recall up to which a published point is said to find half."""
 
 
 def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:

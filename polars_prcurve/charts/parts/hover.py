@@ -18,8 +18,8 @@ from polars_prcurve.charts.parts.chart_style import RULE
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
 
+# The record under the pointer, in the filter of an event, which does not know `datum`.
 EVENT_DATUM = "event.item && event.item.datum"
-"""The record under the pointer, in the filter of an event, which does not know `datum`."""
 _MOST_PLACES = 100
 _FEWEST_PLACES = 8
 _MOST_RECORDS = 6_000

@@ -23,20 +23,20 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import count_of_100, count_one_in, format_count, glue_numbers
 
 _MOST_GRIDS = 12
+# Below this share a grid has as many alerts as one right one takes.
 _RARE = 0.02
-"""Below this share a grid has as many alerts as one right one takes."""
 _MOST_ICONS = 1_000
+# Icons in a row, by the most icons that such a grid has.
 _COLUMNS = {200: 10, 800: 20, _MOST_ICONS: 40}
-"""Icons in a row, by the most icons that such a grid has."""
 _WIDTH = 200
 _RING = [1.6, 1.9]
+# Altair has no hatch: a dotted ring, which means not known, and a tint stand for it.
 _LOOKS: dict[str, dict[str, Any]] = {
     "right": {"fillOpacity": 1},
     "likely": {"fillOpacity": 0.45, "strokeDash": _RING},
     "unlikely": {"fillOpacity": 0.1, "strokeDash": _RING},
     "false": {"fillOpacity": 0, "stroke": style.RULE},
 }
-"""Altair has no hatch: a dotted ring, which means not known, and a tint stand for it."""
 
 
 class IconGrid(NamedTuple):

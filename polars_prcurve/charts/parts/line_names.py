@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 
 from polars_prcurve.charts.parts.chart_style import NAME_SIZE, measure_text
 
+# Left, top, right and bottom in pixels.
 Box: TypeAlias = tuple[float, float, float, float]
-"""Left, top, right and bottom in pixels."""
+# Lines are looked at in every fourth column of pixels.
 STEP = 4
-"""Lines are looked at in every fourth column of pixels."""
+# The start of the keys of thin grey lines and dots: names of groups show this character as a symbol.
 RULE_KEY = "\0"
-"""The start of the keys of thin grey lines and dots: names of groups show this character as a symbol."""
 _RIM = 5.0  # pixels between a name and its own line
 _GAP = 3.0  # and between a name and any other line
 APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
+# Directions from a point to places of its label, in pixels.
 _FAR: tuple[tuple[float, float, Literal["left", "right"]], ...] = (
     *((8, -15, "left"), (-8, 15, "right")),
     *((8, 15, "left"), (-8, -15, "right")),
 )
-"""Directions from a point to places of its label, in pixels."""
+# Labels of more points than this are left out where they would lie on lines.
 _MANY_POINTS = 4
-"""Labels of more points than this are left out where they would lie on lines."""
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 

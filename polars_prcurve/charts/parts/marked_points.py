@@ -33,10 +33,10 @@ from polars_prcurve.number_words import (
 )
 
 SayShares: TypeAlias = Callable[[Sequence[float]], list[str]]
+# Labels, at most, whose digits tell each from all others.
 _MOST_COMPARED = 12
-"""Labels, at most, whose digits tell each from all others."""
+# Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
-"""Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points."""
 
 
 @dataclass(frozen=True)

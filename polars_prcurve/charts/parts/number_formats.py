@@ -17,8 +17,8 @@ from polars_prcurve.visible_text import isolate_name, shorten_name, show_on_one_
 
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
+# The column of the next lower threshold, in tables of all scores: a threshold is told from it.
 LOWER = "lower"
-"""The column of the next lower threshold, in tables of all scores: a threshold is told from it."""
 
 
 def round_digits(value: Any) -> Any:

@@ -22,21 +22,21 @@ from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import format_count
 
+# The width of the widest panel.
 PANEL_PIXELS = 540
-"""The width of the widest panel."""
 _FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
 _FP_EFFECTIVE = c.FIELD_COLUMNS[2]
+# False positives that a point of a curve must rest on to be drawn as known.
 MIN_FALSE_ALERTS = 5
-"""False positives that a point of a curve must rest on to be drawn as known."""
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"
+# Points of a line, at most, that are dots, too.
 _MAX_DOTS = 12
-"""Points of a line, at most, that are dots, too."""
+# Published points of a curve, at most, that are dots.
 _MOST_DOTS = 30
-"""Published points of a curve, at most, that are dots."""
+# Positives below which a share of them is no finding.
 FEW_POSITIVES = 20
-"""Positives below which a share of them is no finding."""
 DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 

@@ -26,15 +26,15 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import format_count, say_count, say_shares
 from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
 
+# What scores say in a range, the share of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")
-"""What scores say in a range, the share of positives, and both ends of its interval."""
+# Axes are logarithmic where most ranges say less than this.
 _RARE = 0.02
-"""Axes are logarithmic where most ranges say less than this."""
 _MOST_RANGES, _FEWEST_RANGES = 8, 2
+# The variance of positives that a range has, at least, unless the scores leave open too little.
 _LEAST_VARIANCE = 4.0
-"""The variance of positives that a range has, at least, unless the scores leave open too little."""
+# What a score leaves open, at least: scores of 0 and 1 alone have ranges, too.
 _LEAST_OPEN = 1e-9
-"""What a score leaves open, at least: scores of 0 and 1 alone have ranges, too."""
 
 
 def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
