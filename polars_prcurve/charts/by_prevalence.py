@@ -288,8 +288,8 @@ class _LineChart:
 
 
 def _read_trades(canvas: Canvas, crossings: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the records of crossings; raise unless these are of the table's models and groups."""
-    curves, columns = canvas.curves, ["model_a", "model_b", "eta", "value"]
+    """Return a record per crossing and panel; raise unless all are of the table's models and groups."""
+    curves, facet, columns = canvas.curves, canvas.channels.facet, ["model_a", "model_b", "eta", "value"]
     crossings = check_table("crossings= of metric_by_eta", crossings, "crossings", columns)
     if curves.count_distinct(curves.other_fields) > 1:
         raise PrcError("crossings= are of one metric at one target; the table has several, filter it")
@@ -303,34 +303,26 @@ def _read_trades(canvas: Canvas, crossings: pl.DataFrame) -> list[dict[str, Any]
             "crossings= must come from the same scores, with model= one of the group columns and by= "
             f"the others; the groups here are {groups}"
         )
-    trades = pick_columns(crossings, by, columns).with_row_index("trade")
-    return _place_trades(canvas, trades, models[0])
-
-
-def _place_trades(canvas: Canvas, trades: pl.DataFrame, model: str) -> list[dict[str, Any]]:
-    """Return a record per trade and panel in which one of its models has a line."""
-    by = [field for field in trades.columns if field.startswith("group")]
-    lines = canvas.curves.per_curve.select("curve", *by, model)
+    trades, [model] = pick_columns(crossings, by, columns).with_row_index("trade"), models
+    lines = curves.per_curve.select("curve", *by, model)
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(
             f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
             "make both from one table"
         )
-    facet, column = canvas.channels.facet, canvas.curves.field_names[model]
     # Both models of a trade may share a panel, which then shows one circle.
-    records: dict[tuple[int, str | None], dict[str, Any]] = {}
-    for side in ("model_a", "model_b"):
-        left, right = [*by, model], [*by, side]
-        joined = lines.join(trades, left_on=left, right_on=right, nulls_equal=True, coalesce=False)
+    records: dict[tuple[int, str], dict[str, Any]] = {}
+    sides = {"below": "model_a", "above": "model_b"}
+    for side in sides.values():
+        joined = lines.join(
+            trades, left_on=[*by, model], right_on=[*by, side], nulls_equal=True, coalesce=False
+        )
         for row in joined.iter_rows(named=True):
             panel = facet.label_of[row["curve"]] if facet else None
-            records[row["trade"], panel] = {
-                "part": "ring",
-                "eta": number_formats.round_digits(row["eta"]),
-                "value": number_formats.round_digits(row["value"]),
-                "place": say_eta(row["eta"]),
-                "below": number_formats.name_with_column(model, column, row["model_a"]),
-                "above": number_formats.name_with_column(model, column, row["model_b"]),
-                **tell_panel(panel),
-            }
-    return [records[key] for key in sorted(records, key=lambda key: (key[0], key[1] or ""))]
+            place = {name: number_formats.round_digits(row[name]) for name in ("eta", "value")}
+            record = {"part": "ring", **place, "place": say_eta(row["eta"])}
+            for where, name in sides.items():
+                column = curves.field_names[model]
+                record[where] = number_formats.name_with_column(model, column, row[name])
+            records[row["trade"], panel or ""] = record | tell_panel(panel)
+    return [records[key] for key in sorted(records)]

@@ -70,18 +70,22 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
     if curves.rows["threshold"].null_count():
         raise PrcError("rates= holds no scores; use plot.roc_curve")
-    classes = _split_by_class(curves)
+    kinds = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
+    rows, per_curve = [], []  # two curves for each; `share` is recall or fpr
+    for number, (name, (rate, *cells)) in enumerate(kinds.items()):
+        own, n = (pl.col("curve") * 2 + number).alias("curve"), pl.sum_horizontal(*cells)
+        rows.append(curves.rows.with_columns(own, share=pl.col(rate), n=n))
+        per_curve.append(curves.per_curve.with_columns(own, pl.lit(name).alias("class")))
+    classes = replace(curves, rows=pl.concat(rows), per_curve=pl.concat(per_curve).sort("curve"))
     scores = curves.rows["threshold"].cast(pl.Float64)
     scale = build_score_axis("y", "Score", scores, is_odds=bool(scores.is_between(0, 1, "none").all()))
     points, drawn = _build_quantile_points(classes.rows, scale)
     fits = _build_fit_lines(points, drawn)
-    channels = _build_class_channels(
-        classes, points_to_draw.measure_areas(points_to_draw.start_at_origin(curves.rows)), fits
-    )
+    areas = points_to_draw.measure_areas(points_to_draw.start_at_origin(curves.rows))
+    channels = _build_class_channels(classes, areas, fits)
     x = ChartAxis("x", "Normal quantile", *_find_ends("x", drawn, fits), "plain")
     low, high = _find_ends("y", drawn, fits)
-    y = replace(scale, low=low, high=high)
-    y = _free_panels(y, channels, points, drawn, fits)
+    y = _free_panels(replace(scale, low=low, high=high), channels, points, drawn, fits)
     canvas = Canvas(classes, channels, ChartSpec(x, y, "linear", height=0.75))
     canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn)]
     canvas.draw_lines(fits)
@@ -127,17 +131,6 @@ def _free_panels(
         own = (part.filter(pl.col("curve").is_in(numbers)) for part in drawn)
         ranges[label] = _find_ends("y", *own)
     return replace(axis, is_free=True, ranges=ranges)
-
-
-def _split_by_class(curves: ChartCurves) -> ChartCurves:
-    """Return two curves for each curve, its positives and its negatives; `share` is recall or fpr."""
-    kinds = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
-    rows, per_curve = [], []
-    for number, (name, (rate, *cells)) in enumerate(kinds.items()):
-        own, n = pl.col("curve") * 2 + number, pl.sum_horizontal(*cells)
-        rows.append(curves.rows.with_columns(own.alias("curve"), share=pl.col(rate), n=n))
-        per_curve.append(curves.per_curve.with_columns(own.alias("curve"), pl.lit(name).alias("class")))
-    return replace(curves, rows=pl.concat(rows), per_curve=pl.concat(per_curve).sort("curve"))
 
 
 def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl.DataFrame) -> Channels:

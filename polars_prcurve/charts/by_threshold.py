@@ -285,7 +285,10 @@ class _Column:
             for row in words_here:
                 row["part"] = f"{row['part']} of {number}"
             all_words += words_here
-            _rename_words(panel, number)
+            for layer in panel.layer:
+                for step in [] if layer.transform is alt.Undefined else layer.transform:
+                    if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
+                        step.filter = f"{str(step.filter)[:-1]} of {number}'"
             panels.append(panel)
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
@@ -329,14 +332,6 @@ class _Column:
         if row["alerts"]:
             said.append(f"{self.specs[2].y.title.lower()}: {say_count(row['alerts'])}")
         return say_threshold(row["threshold"], [row[LOWER]]), ", ".join(said)
-
-
-def _rename_words(panel: alt.LayerChart, number: int) -> None:
-    """Let the layers of words draw those of their own chart among three."""
-    for layer in panel.layer:
-        for step in [] if layer.transform is alt.Undefined else layer.transform:
-            if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
-                step.filter = f"{str(step.filter)[:-1]} of {number}'"
 
 
 def _join_columns(

@@ -65,8 +65,14 @@ def gain_curve(
     canvas.draw_lines(drawn, ghosts=True)
     rows = _add_alerted(curves.rows, curves)
     has_dots = canvas.draw_published(rows)
-    marks = _mark_tenths(tenths, canvas)
-    canvas.data += marks
+    n_colors = len(channels.color.labels) if channels.color else 1
+    is_crowd = len(tenths) > 12 or n_colors > _MOST_LABELS
+    marks = {} if is_crowd else dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
+    for curve, label in marks.items():
+        said = f"a tenth of the cases holds {label} of the positives, "
+        said += f"lift {tenths[curve] / _TENTH:.3g}"
+        place = {"alerted": _TENTH, "recall": tenths[curve], **channels.curve_fields(curve)}
+        canvas.data.append({"part": "mark", "said": said, "recall_label": label, **place})
     canvas.follow_pointer(rows, "backward", _say_row)
     tenth = f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if marks else ""
     note = [
@@ -103,19 +109,6 @@ def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
         (x0, y0), (x1, y1) = (part.select("alerted", "recall").row(0) for part in (before, after))
         found[curve] = y0 + (y1 - y0) * (_TENTH - x0) / (x1 - x0)
     return found
-
-
-def _mark_tenths(tenths: dict[int, float], canvas: Canvas) -> list[dict[str, Any]]:
-    """Return a marked point per curve at a tenth of the cases; none for many curves, nor of a crowd."""
-    color = canvas.channels.color
-    if len(tenths) > 12 or (color and len(color.labels) > _MOST_LABELS):
-        return []
-    records, labels = [], dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
-    for curve, recall in tenths.items():
-        said = f"a tenth of the cases holds {labels[curve]} of the positives, lift {recall / _TENTH:.3g}"
-        place = {"alerted": _TENTH, "recall": recall, **canvas.channels.curve_fields(curve)}
-        records.append({"part": "mark", "said": said, "recall_label": labels[curve], **place})
-    return records
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:

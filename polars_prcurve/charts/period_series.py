@@ -65,7 +65,16 @@ def monitor(
     check_words(title, color=color, facet=facet)
     curves, time = _read_periods(table)
     rows = curves.rows
-    x, y = _build_period_axes(rows, time)
+    periods = rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
+    first, last, across = periods[0], periods[-1], time
+    if len(rows) and not rows.schema["time"].is_integer():
+        across = f"Number of the {time}; 1 is {rows.sort('period')['time'][0]}"
+    every = max(1, -(-round(last - first + 1) // _MOST_TICKS))
+    ticks = tuple(float(tick) for tick in range(round(first), round(last) + 1, every))
+    x = ChartAxis("period", across, first - 0.5, last + 0.5, "plain", ticks=ticks)
+    shares = pl.concat([rows[name].cast(pl.Float64).rename("share") for name in _VALUES[:6]])
+    rate = format_metric(rows["metric"][0] if len(rows) else "precision")
+    y = ChartAxis("overall", rate, *fit_shares(shares))
     channels = read_panels_of_one(curves, color, facet)
     channels = channels if color else Channels(None, channels.facet)  # heads name the series
     spec = ChartSpec(x, y, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
@@ -80,7 +89,6 @@ def monitor(
     canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", _say_period, rows["period"])
     level = "" if confidence is None else f"{format_level(confidence)} "
     note = (f"Shaded: {level}interval of all periods at once", "Filled: from the alarm on")
-    rate = "Precision" if rows.is_empty() else format_metric(rows["metric"][0])
     at_eta = "eta" in rows.columns and len(rows) > 0
     where = f" where {say_eta(rows['eta'][0])} is positive" if at_eta else ""
     subtitle = f"{rate}{where} by {time}; the line is all so far"
@@ -104,21 +112,6 @@ def _read_periods(table: object) -> tuple[ChartCurves, str]:
     read = read.with_columns(period=number.cast(pl.Float64))
     rows = number_curves(read.sort(*names, "period"), names)
     return build_chart_curves(rows, names, pl.col("period").is_not_null()), time
-
-
-def _build_period_axes(rows: pl.DataFrame, time: str) -> tuple[ChartAxis, ChartAxis]:
-    """Return the axes of periods, and of the rate that is watched."""
-    periods = rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
-    title = time
-    if len(rows) and not rows.schema["time"].is_integer():
-        title = f"Number of the {time}; 1 is {rows.sort('period')['time'][0]}"
-    first, last = periods[0], periods[-1]
-    every = max(1, -(-round(last - first + 1) // _MOST_TICKS))
-    ticks = tuple(float(tick) for tick in range(round(first), round(last) + 1, every))
-    x = ChartAxis("period", title, first - 0.5, last + 0.5, "plain", ticks=ticks)
-    shares = pl.concat([rows[name].cast(pl.Float64).rename("share") for name in _VALUES[:6]])
-    metric = rows["metric"][0] if len(rows) else "precision"
-    return x, ChartAxis("overall", format_metric(metric), *fit_shares(shares))
 
 
 def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:

@@ -12,7 +12,7 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_axes, marked_points, points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_curves import read_sweep
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.findings import lie_at_foot, read_at_half, say_areas, say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
@@ -90,15 +90,8 @@ def pr_curve(
     band = find_estimate(columns, read_choice("y=", y, _AXES)).span or ()
     curves = read_sweep("pr_curve", table, [y], more=band)
     marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
-    etas, values = curves.per_curve["eta"], curves.rows[y]
-    is_rare = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
-    is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
-    is_rest = y == "fdr" and is_log and is_rare
-    field, values = (f"{y}{_REST}", 1 - values) if is_rest else (y, values)
-    axis = chart_axes.build_precision_axis(field, _AXES[y], etas, values, is_log=is_log)
-    if is_rest:  # the axis of precision upside down, with ticks such as 99 % and 99.9 %
-        axis = replace(axis, words="rest", is_reversed=True)
-    height = _Height(y, band, axis)
+    height = _choose_height(curves, y, band, log_y)
+    axis = height.axis
     curves = replace(curves, rows=height.add_rests(curves.rows))
     steps = points_to_draw.build_steps(
         points_to_draw.find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt"
@@ -176,6 +169,19 @@ class _Height:
         value, span = say_estimate(row[self.name], *ends)
         at = add_threshold(row)
         return f"at least {say_share(row['at'])}", f"{value}{f' ({span})' if span else ''}{at}"
+
+
+def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bool | None) -> _Height:
+    """Return what the axis shows: it is log if that is asked for, or where positives are rare."""
+    etas, values = curves.per_curve["eta"], curves.rows[y]
+    is_rare = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
+    is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
+    is_rest = y == "fdr" and is_log and is_rare
+    field, values = (f"{y}{_REST}", 1 - values) if is_rest else (y, values)
+    axis = chart_axes.build_precision_axis(field, _AXES[y], etas, values, is_log=is_log)
+    if is_rest:  # the axis of precision upside down, with ticks such as 99 % and 99.9 %
+        axis = replace(axis, words="rest", is_reversed=True)
+    return _Height(y, band, axis)
 
 
 # Words ----------------------------------------------------------------------------------------

@@ -63,19 +63,14 @@ def prg_curve(
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
     areas = _measure_areas(_build_gains(curves, 0.0, is_log=False)[0])
     channels = choose_channels(curves, color, facet, areas)
-    low, most = 0.0, etas.max()
-    if is_log and isinstance(most, float):
-        # What is left of recall gain to 100 % where logarithmic axes begin.
-        low = 1 - (min(1.0, most * (1 / _STARTS_AT - 1) / (1 - most)) if most < 1 else 1.0)
+    low = 1 - _find_first_rest(etas) if is_log else 0.0
     points, left, worse = _build_gains(curves, low, is_log=is_log)
     x, y = _build_axes(points, 1 - low, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
-    fields = [x.field, y.field]
-    points = points_to_draw.raise_to_axis(
-        points_to_draw.raise_to_axis(points, x, fields[:1]), y, fields[1:]
-    )
-    along = 1 - (pl.col(x.field) / x.low).log() / math.log(x.high / x.low) if is_log else x.field
-    along = pl.col(along) if isinstance(along, str) else along
+    points = points_to_draw.raise_to_axis(points, x, [x.field])
+    points = points_to_draw.raise_to_axis(points, y, [y.field])
+    along = pl.col(x.field)
+    along = 1 - (along / x.low).log() / math.log(x.high / x.low) if is_log else along
     drawn = points_to_draw.split_by_doubt(canvas.thin(points, along, pl.col("precision_gain")), "linear")
     canvas.draw_lines(drawn, ghosts=True)
     known = points.filter(pl.col("made").not_())
@@ -86,24 +81,17 @@ def prg_curve(
     outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
     scale = "axes are logarithmic in what is left to 100\u00a0%"
     scale = scale if is_log else "lines may be joined, and areas averaged"
-    start: list[str] = []
-    if low != 0:  # the axis does not begin at recall gain 0
-        recalls = curves.per_curve.select(start=_find_start(pl.col("eta"), low))["start"].sort()
-        where = f"The axis begins at a recall of {say_share(recalls[-1])}"
-        start = [where if recalls[0] == recalls[-1] else f"{where} or less"]
-        start += ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
     note = [
         f"0\u00a0% is as good as an alert for all; {scale}",
         channels.picked,
         points_to_draw.DOTS_OF_SLOPES if has_dots else "",
-        *start,
+        *_describe_start(etas, low),
         f"Points outside: {'; '.join(outside)}" if outside else "",
         *points_to_draw.describe_doubt(drawn),
         *curves.describe_sizes(),
     ]
     finding = ""
     if not (is_log or curves.has_few_positives) and len(areas) == len(curves.per_curve) > 0:
-        # The mean is the area under a line, where it is 0 or more.
         finding = say_values("Precision gain averages", "", areas, curves, channels)
     subtitle = "Precision and recall on the scale on which F-scores average"
     subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
@@ -133,6 +121,22 @@ def _build_axes(points: pl.DataFrame, first: float, *, is_log: bool) -> tuple[Ch
         low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
         axes.append(ChartAxis(field, title, low, high, "rest", is_log=True, is_reversed=True))
     return axes[0], axes[1]
+
+
+def _find_first_rest(etas: pl.Series) -> float:
+    """Return what is left of recall gain to 100 % where logarithmic axes begin."""
+    eta: Any = etas.max()
+    return min(1.0, eta * (1 / _STARTS_AT - 1) / (1 - eta)) if eta < 1 else 1.0
+
+
+def _describe_start(etas: pl.Series, low: float) -> list[str]:
+    """Return where the axis begins, if that is not at recall gain 0."""
+    if low == 0:
+        return []
+    starts = etas.to_frame().select(start=_find_start(pl.col("eta"), low))["start"].sort()
+    where = f"The axis begins at a recall of {say_share(starts[-1])}"
+    apart = ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
+    return [where if starts[0] == starts[-1] else f"{where} or less", *apart]
 
 
 def _find_start(eta: pl.Expr, low: float) -> pl.Expr:

@@ -83,11 +83,8 @@ def roc_curve(
     equal = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
     marked = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
-    x, edge = ChartAxis("x", "False positive rate", 0.0, 1.0), 0.0
-    if read_flag("log_x=", log_x):  # from half the smallest fpr above 0: there fpr 0 is drawn
-        least = curves.rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
-        edge = min(0.1, least / 2) if least else 0.001
-        x = ChartAxis("x", "False positive rate, log scale", edge, 1.0, "share", is_log=True)
+    x = _build_fpr_axis(curves.rows, log_x)
+    edge = x.low  # where fpr 0 is drawn
     full = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.rows))
     full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
     areas = points_to_draw.measure_areas(full)
@@ -169,6 +166,15 @@ def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> 
         drawn = points_to_draw.drop_straight_points(points_to_draw.bend_for_log_axis(drawn, steps))
         drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
     return _place_on_axis(drawn, edge)
+
+
+def _build_fpr_axis(rows: pl.DataFrame, log_x: bool) -> ChartAxis:
+    """Return the axis of fpr; a log one begins at half the smallest fpr above 0."""
+    if not read_flag("log_x=", log_x):
+        return ChartAxis("x", "False positive rate", 0.0, 1.0)
+    least = rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
+    edge = min(0.1, least / 2) if least else 0.001
+    return ChartAxis("x", "False positive rate, log scale", edge, 1.0, "share", is_log=True)
 
 
 # Lines of equal precision ---------------------------------------------------------------------

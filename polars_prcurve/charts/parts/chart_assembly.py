@@ -402,13 +402,24 @@ class Painter:
 
 def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     """Return how many panels stand in a row, and the size of each."""
-    page = PAGE_ROOM.get()
-    if page is not None:
-        return _fill_page(facet, spec, page)
+    n, page = len(facet.labels) if facet else 1, PAGE_ROOM.get()
+    if page is not None:  # the panels fill it
+        inside, is_narrow, columns = page - _AXIS_ROOM, page < _NARROW, 1
+        if facet is None:
+            width = inside - (_NAMES_ROOM if spec.names == "ends" and not is_narrow else 0)
+            height = 0.85 if is_narrow else 0.54
+        else:
+            columns = min(
+                n, (1 if n <= 3 else 2) if is_narrow else (2 if n == 4 else n if n <= 3 else 4)
+            )
+            width = (inside - PANEL_GAP * (columns - 1)) // columns
+            height = 0.75 if width > 220 else 0.9
+        if width > spec.most_width:
+            width, height = spec.most_width, spec.height
+        return PanelSize(columns, width, round(width * height))
     if facet is None:
         width = min(round(540 * spec.width), spec.most_width)
         return PanelSize(1, width, round(width * spec.height))
-    n = len(facet.labels)
     if n <= 3:
         columns = n
     elif len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
@@ -421,23 +432,6 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
     width = max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
     return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
-
-
-def _fill_page(facet: Channel | None, spec: ChartSpec, room: int) -> PanelSize:
-    """Return the panels that fill a page of this width."""
-    inside, is_narrow = room - _AXIS_ROOM, room < _NARROW
-    columns = 1
-    if facet is None:
-        width = inside - (_NAMES_ROOM if spec.names == "ends" and not is_narrow else 0)
-        height = 0.85 if is_narrow else 0.54
-    else:
-        n = len(facet.labels)
-        columns = min(n, (1 if n <= 3 else 2) if is_narrow else (2 if n == 4 else n if n <= 3 else 4))
-        width = (inside - PANEL_GAP * (columns - 1)) // columns
-        height = 0.75 if width > 220 else 0.9
-    if width > spec.most_width:
-        width, height = spec.most_width, spec.height
-    return PanelSize(columns, width, round(width * height))
 
 
 # Rows in which a head may be written, and letters of a row at the least.

@@ -119,14 +119,12 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
     columns = list(dict.fromkeys([*columns, *needed]))
     shown = pick_columns(frame, keys, [name for name in columns if name in frame.columns])
     lacking = [name for name in columns if name not in frame.columns]
-    shown = shown.with_columns([pl.lit(None).alias(name) for name in lacking], _read_goals(frame))
+    nulls = [pl.lit(None).alias(name) for name in lacking]
+    shown = shown.with_columns(*nulls, _read_goals(frame))
     drawn = shown.drop_nulls(list(needed)).unique(maintain_order=True).with_row_index("row")
     curve = curves.per_curve.select("curve", *keys)
-    joined = (
-        drawn.join(curve, on=list(keys), nulls_equal=True, maintain_order="left")
-        if keys
-        else drawn.join(curve, how="cross")
-    )
+    how: dict[str, Any] = {"on": list(keys), "nulls_equal": True, "maintain_order": "left"}
+    joined = drawn.join(curve, **(how if keys else {"how": "cross"}))
     guarantee = joined["guarantee"].cast(pl.Float64).drop_nulls().unique()
     return MarkedPoints(
         joined.drop(keys).to_dicts(),
