@@ -110,9 +110,10 @@ def threshold_curve(
     finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
     thinned = points_to_draw.describe_thinning(curves.rows, lines)
     text = chart_assembly.ChartText(title, subtitle, note, finding, thinned)
-    is_alone = len(columns) == 1 and chart_assembly.PAGE_ROOM.get() is None
     heads = [chart_assembly.name_panel(channels.facet, label) for label in labels]
-    drawn = [c.draw(heads[k], is_first=k == 0, is_alone=is_alone) for k, c in enumerate(columns)]
+    drawn = [
+        c.draw(heads[k], is_first=k == 0, is_alone=len(columns) == 1) for k, c in enumerate(columns)
+    ]
     return _join_columns(drawn, text, columns[0], n)
 
 

@@ -15,7 +15,6 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -39,9 +38,6 @@ _NO_DATA: Any = alt.InlineData(values=[])
 _NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
 PANEL_GAP = 34
 BARE_VIEW: Any = alt.ViewBackground(stroke=None)
-# The width in pixels of the page that a report draws for; None for the sizes that charts have.
-PAGE_ROOM: ContextVar[int | None] = ContextVar("PAGE_ROOM", default=None)
-_AXIS_ROOM, _NAMES_ROOM, _NARROW = 62, 130, 480
 # Rows of usual panels above which groups stand beside each other, in at most this many columns.
 _MOST_ROWS, _MOST_COLUMNS = 9, 4
 # Pixels that panels side by side share, about.
@@ -91,9 +87,7 @@ def build_chart(
 ) -> Chart:
     """Return the chart of these records, in panels if there is a facet."""
     # `own_layers` are those of one chart alone, at the bottom and on top.
-    if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
-        spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
-    spec = replace(spec, has_margin=PAGE_ROOM.get() is None)
+    spec = replace(spec, has_margin=True)
     layered, records = build_panel(spec, data, channels, size, words, own_layers=own_layers)
     records = [row for row in records if row["part"] != "ghost"]  # whose layer holds them
     room = spec.y.measure_labels()
@@ -402,24 +396,10 @@ class Painter:
 
 def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     """Return how many panels stand in a row, and the size of each."""
-    n, page = len(facet.labels) if facet else 1, PAGE_ROOM.get()
-    if page is not None:  # the panels fill it
-        inside, is_narrow, columns = page - _AXIS_ROOM, page < _NARROW, 1
-        if facet is None:
-            width = inside - (_NAMES_ROOM if spec.names == "ends" and not is_narrow else 0)
-            height = 0.85 if is_narrow else 0.54
-        else:
-            columns = min(
-                n, (1 if n <= 3 else 2) if is_narrow else (2 if n == 4 else n if n <= 3 else 4)
-            )
-            width = (inside - PANEL_GAP * (columns - 1)) // columns
-            height = 0.75 if width > 220 else 0.9
-        if width > spec.most_width:
-            width, height = spec.most_width, spec.height
-        return PanelSize(columns, width, round(width * height))
     if facet is None:
         width = min(round(540 * spec.width), spec.most_width)
         return PanelSize(1, width, round(width * spec.height))
+    n = len(facet.labels)
     if n <= 3:
         columns = n
     elif len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
