@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from polars_prcurve import PrcError, charts, rate_interval, shift_prior
 from polars_prcurve.charts.parts.chart_curves import read_sweep
-from polars_prcurve.charts.parts.score_ranges import judge_ranges, split_ranges
+from polars_prcurve.charts.reliability_diagram import judge_ranges, split_ranges
 from tests.support.chart_specs import (
     PNG,
     UNSEEN,

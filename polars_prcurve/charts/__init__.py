@@ -1,10 +1,12 @@
 """Charts: each function takes a table of this package and returns a plain Altair chart.
 
+It is a layered chart, or panels above a note, unless its function says otherwise.
+
     table -> chart_curves        checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
           -> points_to_draw      fewer points for the same picture
           -> canvas              lines, dots, lines to compare with, and what the pointer reads
-          -> marked_points, icons, score_ranges, periods, interval_table   what some charts draw on it
+          -> marked_points, interval_table   what some charts draw on it
           -> findings            titles
           -> chart_words         names at lines, and labels at points
           -> chart_assembly      layers, panels, title and note

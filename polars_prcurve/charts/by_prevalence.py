@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,36 +12,14 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_own_etas
+from polars_prcurve.charts.parts import number_formats, points_to_draw
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
-from polars_prcurve.charts.parts.chart_curves import (
-    ChartCurves,
-    check_table,
-    describe_eta_zero,
-    describe_sizes,
-    read_lines,
-)
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table, pick_columns, read_lines
 from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import choose_channels, tell_panel
 from polars_prcurve.charts.parts.findings import name_curves, say_each
-from polars_prcurve.charts.parts.number_formats import (
-    add_threshold,
-    describe_level,
-    format_metric,
-    format_value,
-    name_with_column,
-    round_digits,
-    say_eta_range,
-)
-from polars_prcurve.charts.parts.points_to_draw import (
-    DOTTED_FEW,
-    MIN_FALSE_ALERTS,
-    describe_doubt,
-    find_few_false_alerts,
-    find_few_positives,
-    has_few_positives,
-    split_by_doubt,
-)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK, say_count, say_estimate, say_eta, say_where
 
@@ -80,10 +59,6 @@ def metric_by_eta(
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> from polars_prcurve import eta_grid
@@ -104,7 +79,7 @@ def metric_by_eta(
     lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(lines.canvas, crossings)
     subtitle = f"{lines.name} by share of positives" if trades else ""
-    return lines.draw(title, subtitle, trades, describe_eta_zero(table))
+    return lines.draw(title, subtitle, trades)
 
 
 @hint_at_arguments
@@ -134,10 +109,6 @@ def p3_curve(
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -148,13 +119,13 @@ def p3_curve(
     check_words(title, color=color, facet=facet)
     curves = read_lines("p3_curve", table, "precision")
     lines = _LineChart(curves, color, facet, confidence)
-    return lines.draw(title, "Share of alerts that are right", [], describe_eta_zero(table))
+    return lines.draw(title, "Share of alerts that are right")
 
 
+# How far, as a logarithm, the next prevalence of a table is from that of the test, at most.
 _NEAR = 0.5
-"""How far, as a logarithm, the next prevalence of a table is from that of the test, at most."""
+# Prevalences of test sets, at most, that have a rule each.
 _MOST_RULES = 3
-"""Prevalences of test sets, at most, that have a rule each."""
 
 
 class _LineChart:
@@ -176,39 +147,39 @@ class _LineChart:
         self.curves, self.rows = curves, curves.rows
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.per_curve["metric"].unique().to_list()
-        self.name = format_metric(self.metrics[0]) if len(self.metrics) == 1 else "Metrics"
+        is_one = len(self.metrics) == 1
+        self.name = number_formats.format_metric(self.metrics[0]) if is_one else "Metrics"
         means = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
         self.channels = choose_channels(curves, color, facet, means)
-        x, y = build_eta_axis(self.rows), self._build_y_axis()
-        spec = ChartSpec(x, y, "linear", bands=(("low", "high"),), height=0.6, names="ends")
+        names = [name for name in ("value", "low", "high") if name in self.rows.columns]
+        numbers = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
+        y = ChartAxis("value", self.name if is_one else "Value", *fit_shares(numbers))
+        if not numbers.is_between(-1e-9, 1 + 1e-9).all():  # no shares: a range for each metric
+            low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+            room, panels = 0.05 * (high - low) or 0.5, self.channels.facet
+            y = replace(y, low=low - room, high=high + room, words="plain")
+            y = replace(y, is_free=panels is not None and "metric" in panels.fields)
+        x, bands = build_eta_axis(self.rows), (("low", "high"),)
+        spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
         self.canvas = Canvas(curves, self.channels, spec)
         sizes = curves.per_curve.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
         self.own_etas = [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
+        # Whether the values are the precision of thresholds, with the counts behind it.
+        self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
+        few = points_to_draw.find_few_positives(self.rows, curves)
+        few = points_to_draw.find_few_false_alerts(self.rows) if self.rests_on_counts else few
+        unsure = pl.col("reliable").not_().fill_null(False) if "reliable" in few.columns else False
+        self.doubt = few.with_columns(pl.col("doubt") | unsure)
 
-    def _build_y_axis(self) -> ChartAxis:
-        """Return the axis: shares in percent if all values are, and one per panel for other metrics."""
-        names = [name for name in ("value", "low", "high") if name in self.rows.columns]
-        numbers = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
-        label = self.name if len(self.metrics) == 1 else "Value"
-        if bool(numbers.is_between(-1e-9, 1 + 1e-9).all()):
-            return ChartAxis("value", label, *fit_shares(numbers))
-        low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
-        room = 0.05 * (high - low) or 0.5
-        facet = self.channels.facet
-        is_free = facet is not None and "metric" in facet.fields
-        return ChartAxis("value", label, low - room, high + room, "plain", is_free=is_free)
-
-    def draw(
-        self, title: Title, subtitle: str, trades: list[dict[str, Any]], not_drawn: list[str]
-    ) -> Chart:
+    def draw(self, title: Title, subtitle: str, trades: Sequence[dict[str, Any]] = ()) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
         canvas, (x, _), color = self.canvas, self.canvas.axes, self.channels.color
         trades = [trade for trade in trades if x.holds(trade["eta"])]
         own = [eta for eta in self.own_etas if eta is not None]
         is_few = len(set(self.own_etas)) <= _MOST_RULES
         name = f"test set:\n{say_eta(own[0])}" if own else ""
-        has_own = draw_own_etas(canvas, self.own_etas if is_few else [], name)
-        points = split_by_doubt(self._find_doubt(), "linear")
+        has_own = canvas.draw_own_etas(self.own_etas if is_few else [], name)
+        points = points_to_draw.split_by_doubt(self.doubt, "linear")
         lines = canvas.draw_lines(points, ghosts=True)
         canvas.data += trades
         shown = None if color is None else color.shown_labels
@@ -221,27 +192,13 @@ class _LineChart:
             canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **at))
         per_curve = self.curves.per_curve
         if "target" in per_curve.columns and per_curve["target"].n_unique() == 1:
-            target = format_value("target", per_curve["target"][0])
+            target = number_formats.format_value("target", per_curve["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
         if not subtitle:
-            subtitle = f"Where {say_eta_range([x.low, x.high])} are positive"
+            subtitle = f"Where {number_formats.say_eta_range([x.low, x.high])} are positive"
         finding = self._find_half() or self._say_at_own_eta() or f"{self.name} by prevalence"
-        note = [*self._write_note(has_own, len(trades)), *describe_sizes(self.curves), *not_drawn]
+        note = [*self._write_note(has_own, len(trades)), *self.curves.describe_sizes()]
         return canvas.finish(title, finding, subtitle, note)
-
-    def _find_doubt(self) -> pl.DataFrame:
-        """Return the rows with `doubt`: an interval is not reliable, or few false alerts are behind."""
-        if self._rests_on_counts:
-            rows = find_few_false_alerts(self.rows)
-        else:
-            rows = find_few_positives(self.rows, self.curves)
-        unsure = pl.col("reliable").not_().fill_null(False) if "reliable" in rows.columns else False
-        return rows.with_columns(pl.col("doubt") | unsure)
-
-    @property
-    def _rests_on_counts(self) -> bool:
-        """Whether the values are the precision of thresholds, with the counts behind it."""
-        return self.metrics == ["precision"] and "fp" in self.rows.columns
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads at each prevalence of the table."""
@@ -251,48 +208,45 @@ class _LineChart:
             value, span = say_estimate(number, low, high)
         within = f" ({span})" if span else ""
         doubt = ", not reliable" if row.get("reliable") is False else ""
-        return say_eta(row["eta"]), f"{value}{within}{doubt}{add_threshold(row)}"
+        return say_eta(row["eta"]), f"{value}{within}{doubt}{number_formats.add_threshold(row)}"
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
-        rows, facet = self.rows, self.channels.facet
-        is_alone = facet is None or len(facet.labels) == len(self.curves.per_curve)
-        if has_few_positives(self.curves) or not is_alone:
+        rows, facet, n = self.rows, self.channels.facet, len(self.curves.per_curve)
+        is_alone = facet is None or len(facet.labels) == n
+        is_fixed = self.metrics == ["precision"] and "fpr" in rows.columns
+        if self.curves.has_few_positives or not (is_alone and is_fixed):
             return ""
-        if self.metrics != ["precision"] or "fpr" not in rows.columns:
+        counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
+        if any((count < points_to_draw.MIN_FALSE_ALERTS).any() for count in counts):
             return ""
+        # Precision is 1/2 where eta recall = (1 - eta) fpr.
         recall, fpr = pl.col("recall"), pl.col("fpr")
         fixed = rows.group_by("curve", maintain_order=True).agg(
             (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
         )
-        halves = dict(
-            fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
-            .select("curve", "half")
-            .rows()
-        )
-        counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
-        if any((count < MIN_FALSE_ALERTS).any() for count in counts):
+        fixed = fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
+        if len(fixed) < n or fixed.is_empty():
             return ""
-        if len(halves) < len(self.curves.per_curve) or not halves:
-            return ""
-        names = name_curves(self.curves, self.channels)
-        return say_each(
-            "Half of the alerts are right down to",
-            "",
-            halves,
-            names,
-            _say_two_digits,
-            span="between {} and {}",
+        start, span = "Half of the alerts are right down to", "between {} and {}"
+        names, halves = (
+            name_curves(self.curves, self.channels),
+            dict(fixed.select("curve", "half").rows()),
         )
+
+        def say(etas: list[float]) -> list[str]:
+            return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
+
+        return say_each(start, "", halves, names, say, span=span)
 
     def _say_at_own_eta(self) -> str:
         """Return the height of each line at the prevalence of the test; empty if not known well."""
         own = [eta for eta in {*self.own_etas} if eta is not None]
         is_share = self.canvas.spec.y.words == "percent" and len(self.metrics) == 1
-        if len(own) != 1 or not is_share or self.channels.facet or has_few_positives(self.curves):
+        if len(own) != 1 or not is_share or self.channels.facet or self.curves.has_few_positives:
             return ""
         values: dict[int, float] = {}
-        rows = self._find_doubt().filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
+        rows = self.doubt.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
         for (curve,), line in rows.group_by("curve", maintain_order=True):
             steps = line["eta"].log() - math.log(own[0])
             beside = line.filter((steps.abs() < _NEAR).fill_null(False))
@@ -308,41 +262,34 @@ class _LineChart:
         per_curve, rows = self.curves.per_curve, self.rows
         lines = [self.channels.picked]
         if "low" in rows.columns and rows["low"].count():
-            is_limits = self.is_limited and self.confidence is None
-            shade = (
-                "Shaded: the limits of each value"
-                if is_limits
-                else describe_level(True, self.confidence)
-            )
+            shade = number_formats.describe_level(True, self.confidence)
+            if self.is_limited and self.confidence is None:
+                shade = "Shaded: the limits of each value"
             kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
             of = {"threshold": " for a fixed threshold", "model": " of a model at its target"}
             is_of_one = "target" in per_curve.columns and len(kinds) == 1
             lines.append(shade + (of.get(kinds.pop(), "") if is_of_one else ""))
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             lines.append("Dotted: not reliable, since too few examples decide")
-        elif self._rests_on_counts:
-            lines += describe_doubt(self._find_doubt())
+        elif self.rests_on_counts:
+            lines += points_to_draw.describe_doubt(self.doubt)
         else:
-            lines.append(DOTTED_FEW if self._find_doubt()["doubt"].any() else "")
+            lines.append(points_to_draw.DOTTED_FEW if self.doubt["doubt"].any() else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
-            here = f"the test sets' own share of positives, {say_eta_range(etas)}"
+            here = f"the test sets' own share of positives, {number_formats.say_eta_range(etas)}"
             lines.append(f"Grey rules: {here}" if has_own else f"Not marked: {here}")
         elif has_own and self.channels.facet is not None:
             lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
         return [*lines, "Circles: two models trade places" if n_trades > 1 else ""]
 
 
-def _say_two_digits(etas: Sequence[float]) -> list[str]:
-    return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
-
-
 # Where two models trade places ----------------------------------------------------------------
 
 
 def _read_trades(canvas: Canvas, crossings: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the records of crossings; raise unless these are of the table's models and groups."""
-    curves, columns = canvas.curves, ["model_a", "model_b", "eta", "value"]
+    """Return a record per crossing and panel; raise unless all are of the table's models and groups."""
+    curves, facet, columns = canvas.curves, canvas.channels.facet, ["model_a", "model_b", "eta", "value"]
     crossings = check_table("crossings= of metric_by_eta", crossings, "crossings", columns)
     if curves.count_distinct(curves.other_fields) > 1:
         raise PrcError("crossings= are of one metric at one target; the table has several, filter it")
@@ -356,35 +303,26 @@ def _read_trades(canvas: Canvas, crossings: pl.DataFrame) -> list[dict[str, Any]
             "crossings= must come from the same scores, with model= one of the group columns and by= "
             f"the others; the groups here are {groups}"
         )
-    renamed = [crossings.get_column(name).alias(field) for field, name in by.items()]
-    renamed += [crossings.get_column(name) for name in columns]
-    return _place_trades(canvas, pl.DataFrame(renamed).with_row_index("trade"), models[0])
-
-
-def _place_trades(canvas: Canvas, trades: pl.DataFrame, model: str) -> list[dict[str, Any]]:
-    """Return a record per trade and panel in which one of its models has a line."""
-    by = [field for field in trades.columns if field.startswith("group")]
-    lines = canvas.curves.per_curve.select(*by, model).with_row_index("line")
+    trades, [model] = pick_columns(crossings, by, columns).with_row_index("trade"), models
+    lines = curves.per_curve.select("curve", *by, model)
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(
             f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
             "make both from one table"
         )
-    facet, column = canvas.channels.facet, canvas.curves.field_names[model]
     # Both models of a trade may share a panel, which then shows one circle.
-    records: dict[tuple[int, str | None], dict[str, Any]] = {}
-    for side in ("model_a", "model_b"):
-        left, right = [*by, model], [*by, side]
-        joined = lines.join(trades, left_on=left, right_on=right, nulls_equal=True, coalesce=False)
+    records: dict[tuple[int, str], dict[str, Any]] = {}
+    sides = {"below": "model_a", "above": "model_b"}
+    for side in sides.values():
+        joined = lines.join(
+            trades, left_on=[*by, model], right_on=[*by, side], nulls_equal=True, coalesce=False
+        )
         for row in joined.iter_rows(named=True):
-            panel = facet.label_by_curve[row["line"]] if facet else None
-            records[row["trade"], panel] = {
-                "part": "ring",
-                "eta": round_digits(row["eta"]),
-                "value": round_digits(row["value"]),
-                "place": say_eta(row["eta"]),
-                "below": name_with_column(model, column, row["model_a"]),
-                "above": name_with_column(model, column, row["model_b"]),
-                **({} if panel is None else {"facet": panel}),
-            }
-    return [records[key] for key in sorted(records, key=lambda key: (key[0], key[1] or ""))]
+            panel = facet.label_of[row["curve"]] if facet else None
+            place = {name: number_formats.round_digits(row[name]) for name in ("eta", "value")}
+            record = {"part": "ring", **place, "place": say_eta(row["eta"])}
+            for where, name in sides.items():
+                column = curves.field_names[model]
+                record[where] = number_formats.name_with_column(model, column, row[name])
+            records[row["trade"], panel or ""] = record | tell_panel(panel)
+    return [records[key] for key in sorted(records)]

@@ -13,35 +13,30 @@ from numpy.typing import NDArray
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.charts.parts import points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, mark_ends
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
 from polars_prcurve.charts.parts.findings import say_bent_classes
 from polars_prcurve.charts.parts.number_formats import LOWER
-from polars_prcurve.charts.parts.points_to_draw import (
-    describe_thinning,
-    has_counts,
-    measure_areas,
-    start_at_origin,
-)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_threshold
 
 _AREAS = "Area: under the ROC curve, and under that of the fit"
 _LEVEL = 0.05
+# Scores of a class without which the test says nothing.
 _FEWEST = 8
-"""Scores of a class without which the test says nothing."""
+# From which value on the logarithm of the p-value, or of 1 less it, is this polynomial.
 _TAILS = (
     (0.6, (1.2937, -5.709, 0.0186), False),
     (0.34, (0.9177, -4.279, -1.38), False),
     (0.2, (-8.318, 42.796, -59.938), True),
     (-math.inf, (-13.436, 101.14, -223.73), True),
 )
-"""From which value on the logarithm of the p-value, or of 1 less it, is this polynomial."""
+# Points of a class, about, that are drawn.
 _MOST_POINTS = 200
-"""Points of a class, about, that are drawn."""
 
 
 @hint_at_arguments
@@ -65,10 +60,6 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -79,28 +70,32 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
     if curves.rows["threshold"].null_count():
         raise PrcError("rates= holds no scores; use plot.roc_curve")
-    classes = _split_by_class(curves)
+    kinds = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
+    rows, per_curve = [], []  # two curves for each; `share` is recall or fpr
+    for number, (name, (rate, *cells)) in enumerate(kinds.items()):
+        own, n = (pl.col("curve") * 2 + number).alias("curve"), pl.sum_horizontal(*cells)
+        rows.append(curves.rows.with_columns(own, share=pl.col(rate), n=n))
+        per_curve.append(curves.per_curve.with_columns(own, pl.lit(name).alias("class")))
+    classes = replace(curves, rows=pl.concat(rows), per_curve=pl.concat(per_curve).sort("curve"))
     scores = curves.rows["threshold"].cast(pl.Float64)
     scale = build_score_axis("y", "Score", scores, is_odds=bool(scores.is_between(0, 1, "none").all()))
-    points = _build_quantile_points(classes.rows, scale)
-    drawn = _thin_by_quantile(points)
+    points, drawn = _build_quantile_points(classes.rows, scale)
     fits = _build_fit_lines(points, drawn)
-    channels = _build_class_channels(classes, measure_areas(start_at_origin(curves.rows)), fits)
-    x = ChartAxis("x", "Normal quantile", *_find_ends(drawn, fits, "x"), "plain")
-    low, high = _find_ends(drawn, fits, "y")
-    y = replace(scale, low=low, high=high)
-    if _is_uneven(curves, points):
-        y = _free_panels(y, classes, channels, (drawn, fits))
+    areas = points_to_draw.measure_areas(points_to_draw.start_at_origin(curves.rows))
+    channels = _build_class_channels(classes, areas, fits)
+    x = ChartAxis("x", "Normal quantile", *_find_ends("x", drawn, fits), "plain")
+    low, high = _find_ends("y", drawn, fits)
+    y = _free_panels(replace(scale, low=low, high=high), channels, points, drawn, fits)
     canvas = Canvas(classes, channels, ChartSpec(x, y, "linear", height=0.75))
     canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn)]
     canvas.draw_lines(fits)
     canvas.data += mark_ends(x, y)
     canvas.follow_pointer(drawn, "nearest", _say_row)
-    bent = find_bent_classes(points) if has_counts(curves.rows) else None
+    bent = find_bent_classes(points) if points_to_draw.has_counts(curves.rows) else None
     finding = say_bent_classes(bent, classes, channels) or "Scores by normal quantile"
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
-    note = [_AREAS if channels.facet else "", scale.describe(), *describe_sizes(curves)]
-    return canvas.finish(title, finding, subtitle, note, describe_thinning(points, drawn))
+    note = [_AREAS if channels.facet else "", scale.describe(), *curves.describe_sizes()]
+    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(points, drawn))
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
@@ -108,19 +103,9 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     return f"{row['at']:.2f}", f"score {say_threshold(row['threshold'], [row[LOWER]])}"
 
 
-def _is_uneven(curves: ChartCurves, points: pl.DataFrame) -> bool:
-    """Return whether the scores of some group take less than half of the range of all scores."""
-    if len(curves.per_curve) < 2 or points.is_empty():
-        return False
-    group = pl.col("curve") // 2  # a class of a group is a curve
-    span = pl.col("y").max() - pl.col("y").min()
-    spans = points.group_by(group).agg(span.alias("span"))["span"]
-    return bool((spans < 0.5 * points.select(span).item()).any())
-
-
-def _find_ends(drawn: pl.DataFrame, fits: pl.DataFrame, name: str) -> tuple[float, float]:
+def _find_ends(name: str, *drawn: pl.DataFrame) -> tuple[float, float]:
     """Return the ends of an axis around the points and lines, with some room."""
-    values = pl.concat([drawn[name], fits[name]]).drop_nulls()
+    values = pl.concat([part[name] for part in drawn]).drop_nulls()
     low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
     assert isinstance(low, float)
     assert isinstance(high, float)
@@ -129,41 +114,31 @@ def _find_ends(drawn: pl.DataFrame, fits: pl.DataFrame, name: str) -> tuple[floa
 
 
 def _free_panels(
-    axis: ChartAxis, classes: ChartCurves, channels: Channels, drawn: tuple[pl.DataFrame, pl.DataFrame]
+    axis: ChartAxis, channels: Channels, points: pl.DataFrame, *drawn: pl.DataFrame
 ) -> ChartAxis:
-    """Return the axis of scores with a range of its own for each group, which is a panel."""
-    assert channels.facet is not None
+    """Return the axis of scores; each group, a panel, has a range of its own if one is much narrower."""
+    group, y = pl.col("curve") // 2, pl.col("y")  # a class of a group is a curve
+    spans = points.group_by(group).agg((y.max() - y.min()).alias("span"))["span"]
+    # That is less than half of the range of all scores.
+    is_uneven = (spans < 0.5 * points.select(y.max() - y.min()).item()).any() if len(points) else False
+    if channels.facet is None or not is_uneven:
+        return axis
     curves_of: dict[str, list[int]] = {}
-    for label, curve in zip(
-        channels.facet.label_by_curve, classes.per_curve["curve"].to_list(), strict=True
-    ):
+    for curve, label in channels.facet.label_of.items():
         curves_of.setdefault(label, []).append(curve)
     ranges = {}
     for label, numbers in curves_of.items():
-        points, fits = (part.filter(pl.col("curve").is_in(numbers)) for part in drawn)
-        ranges[label] = _find_ends(points, fits, "y")
+        own = (part.filter(pl.col("curve").is_in(numbers)) for part in drawn)
+        ranges[label] = _find_ends("y", *own)
     return replace(axis, is_free=True, ranges=ranges)
-
-
-def _split_by_class(curves: ChartCurves) -> ChartCurves:
-    """Return two curves for each curve, its positives and its negatives; `share` is recall or fpr."""
-    kinds = {"positives": ("recall", "tp", "fn"), "negatives": ("fpr", "fp", "tn")}
-    rows, per_curve = [], []
-    for number, (name, (rate, *cells)) in enumerate(kinds.items()):
-        own, n = pl.col("curve") * 2 + number, pl.sum_horizontal(*cells)
-        rows.append(curves.rows.with_columns(own.alias("curve"), share=pl.col(rate), n=n))
-        per_curve.append(curves.per_curve.with_columns(own.alias("curve"), pl.lit(name).alias("class")))
-    return ChartCurves(
-        pl.concat(rows), pl.concat(per_curve).sort("curve"), curves.field_names, curves.left_out
-    )
 
 
 def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl.DataFrame) -> Channels:
     """Return the channels: classes are colours, and groups are panels, with the area of the fit."""
     if curves.per_curve.is_empty():
         return Channels(None, None)
-    label_by_curve = curves.per_curve["class"].to_list()
-    color = Channel(["class"], "class", ["positives", "negatives"], label_by_curve, 2)
+    label_of = dict(curves.per_curve.select("curve", "class").rows())
+    color = Channel(["class"], "class", ["positives", "negatives"], label_of, 2)
     groups = curves.group_fields
     if not groups:
         return Channels(color, None)
@@ -173,7 +148,7 @@ def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl
         for curve, mean, deviation in fits.select("curve", "mean", "deviation").unique().rows()
     }
     captions = {}
-    for label, curve in zip(facet.label_by_curve, curves.per_curve["curve"].to_list(), strict=True):
+    for curve, label in facet.label_of.items():
         first = curve // 2 * 2
         if {first, first + 1} <= normal.keys() and curve // 2 in areas:
             (a, s), (b, t) = normal[first], normal[first + 1]
@@ -183,8 +158,11 @@ def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl
     return Channels(color, replace(facet, captions=captions))
 
 
-def _build_quantile_points(rows: pl.DataFrame, scale: ChartAxis) -> pl.DataFrame:
-    """Return the finite scores `y` of each class, with its share `rise` at a score and `above` it."""
+def _build_quantile_points(rows: pl.DataFrame, scale: ChartAxis) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the finite scores `y` of each class, with its share `rise` at a score and `above` it.
+
+    Those to draw have their normal quantile `x`: of a long curve about 200, dense in the tails.
+    """
     before = pl.col("share").shift(1, fill_value=0.0).over("curve")
     above = ((before + pl.col("share")) / 2).clip(1e-16, 1 - 2.0**-53)  # a quantile excludes 0 and 1
     points = rows.sort("curve", maintain_order=True).with_columns(
@@ -193,25 +171,19 @@ def _build_quantile_points(rows: pl.DataFrame, scale: ChartAxis) -> pl.DataFrame
         above.alias("above"),
         made=False,
     )
-    return points.filter((pl.col("rise") > 0) & pl.col("y").is_finite())
-
-
-def _thin_by_quantile(points: pl.DataFrame) -> pl.DataFrame:
-    """Return points with their normal quantile `x`, of a long curve about 200, dense in the tails."""
+    points = points.filter((pl.col("rise") > 0) & pl.col("y").is_finite())
     is_short = pl.len().over("curve") <= _MOST_POINTS
     logit = (pl.col("above") / (1 - pl.col("above"))).log()  # equal steps keep both tails
     is_first = pl.int_range(pl.len()).over("curve", (logit * 6).floor()) == 0
     drawn = points.filter(is_short | is_first)
-    quantile = NormalDist().inv_cdf
-    return drawn.with_columns(pl.Series("x", [-quantile(above) for above in drawn["above"]], pl.Float64))
+    quantiles = [-NormalDist().inv_cdf(above) for above in drawn["above"]]
+    return points, drawn.with_columns(pl.Series("x", quantiles, pl.Float64))
 
 
 def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
-    """Return the two ends of the line mean + deviation * x of each curve, at its outermost points.
-
-    Where scores have bounds, such as 0 and 1, the line ends there: beyond them no score can be, and the
-    points would have less room.
-    """
+    """Return the two ends of the line mean + deviation * x of each curve, at its outermost points."""
+    # Where scores have bounds, such as 0 and 1, the line ends there: beyond them no score can be, and
+    # the points would have less room.
     total = pl.col("rise").sum()
     mean = (pl.col("y") * pl.col("rise")).sum() / total
     # Weighted by the share of a class at each score: ties are one row.

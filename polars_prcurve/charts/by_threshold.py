@@ -12,72 +12,31 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.charts.parts import (
+    chart_assembly,
+    chart_axes,
+    colors_and_panels,
+    marked_points,
+    points_to_draw,
+)
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
-from polars_prcurve.charts.parts.chart_assembly import (
-    BARE_VIEW,
-    PAGE_ROOM,
-    Chart,
-    ChartText,
-    attach_data,
-    build_note,
-    build_panel,
-    build_title,
-    join_panels,
-    keep_part,
-    make_key,
-    name_panel,
-    set_properties,
-    write_head,
-)
-from polars_prcurve.charts.parts.chart_axes import (
-    ChartAxis,
-    ChartSpec,
-    PanelSize,
-    build_precision_axis,
-    build_score_axis,
-    choose_events,
-    fix_y,
-    needs_log_axis,
-)
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import (
-    MAX_COLORS,
-    Channels,
-    pick_out,
-    pick_panel,
-    read_channels,
-    read_etas_apart,
-)
 from polars_prcurve.charts.parts.findings import lie_at_foot, say_thresholds
-from polars_prcurve.charts.parts.marked_points import (
-    MarkedPoints,
-    add_lower,
-    mark_half,
-    mark_points,
-    read_points,
-)
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
-from polars_prcurve.charts.parts.points_to_draw import (
-    describe_doubt,
-    describe_thinning,
-    find_few_false_alerts,
-    raise_to_axis,
-    split_by_doubt,
-    thin_points,
-)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import format_count, say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4
 _WIDTHS = {1: 540, 2: 300}
+# Marked thresholds, at most, that have a rule: more would hide the lines.
 _MOST_RULES = 8
-"""Marked thresholds, at most, that have a rule: more would hide the lines."""
+# Pixels between the charts of a column, which rules at thresholds cross.
 _GAP = 26
-"""Pixels between the charts of a column, which rules at thresholds cross."""
+# Columns of groups at prevalences, at most; more groups share one column per prevalence.
 _MOST_APART = 9
-"""Columns of groups at prevalences, at most; more groups share one column per prevalence."""
 
 
 @hint_at_arguments
@@ -88,7 +47,7 @@ def threshold_curve(
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
-) -> Chart:
+) -> chart_assembly.Chart:
     """Precision, recall and alerts by threshold, from the table of `curve`, in any row order.
 
     Three charts above each other share the axis of thresholds, so that you can read a threshold straight
@@ -128,34 +87,33 @@ def threshold_curve(
     check_words(title, color=color, facet=facet)
     curves = _read_scores(table)
     needed = ["threshold", "recall", "precision"]
-    marked = read_points("threshold_curve", points, curves, needed)
+    marked = marked_points.read_points("threshold_curve", points, curves, needed)
     channels = _read_channels(curves, color, facet)
-    halves = mark_half(curves, replace(channels, facet=None))
-    marked = add_lower(halves if points is None else marked, curves)
+    halves = marked_points.mark_half(curves, replace(channels, facet=None))
+    marked = marked_points.add_lower(halves if points is None else marked, curves)
     labels = [None] if channels.facet is None else channels.facet.labels
-    x = build_score_axis("x", "Threshold: alert if the score is at least this", curves.rows["score"])
+    across = "Threshold: alert if the score is at least this"
+    x = chart_axes.build_score_axis("x", across, curves.rows["score"])
     curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))
     n = min(len(labels), _MOST_COLUMNS)
-    columns = [
-        _Column(
-            *pick_panel(curves, channels, label), x, marked, points=points, width=_WIDTHS.get(n, 210)
-        )
-        for label in labels
-    ]
+    panels = [colors_and_panels.pick_panel(curves, channels, label) for label in labels]
+    columns = [_Column(*each, x, marked, points=points, width=_WIDTHS.get(n, 210)) for each in panels]
     lines = pl.concat(column.lines for column in columns)
     lost = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
     note = (
-        *(channels.picked, *marked.describe(), *describe_doubt(lines), x.describe()),
-        *("Not drawn: infinite thresholds" if lost else "", *describe_sizes(curves)),
+        *(channels.picked, *marked.describe(), *points_to_draw.describe_doubt(lines), x.describe()),
+        *("Not drawn: infinite thresholds" if lost else "", *curves.describe_sizes()),
     )
-    subtitle = f"{join_etas('What each threshold does', curves)}, read straight down"
+    subtitle = f"{curves.join_etas('What each threshold does')}, read straight down"
     is_one = points is not None or len(marked.rows) == 1
     finding = marked.find_title(curves, channels) if is_one else ""
     finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
-    text = ChartText(title, subtitle, note, finding, describe_thinning(curves.rows, lines))
-    heads = [name_panel(channels.facet, label) if channels.facet and label else "" for label in labels]
-    is_alone = len(columns) == 1 and PAGE_ROOM.get() is None
-    drawn = [c.draw(heads[k], is_first=k == 0, is_alone=is_alone) for k, c in enumerate(columns)]
+    thinned = points_to_draw.describe_thinning(curves.rows, lines)
+    text = chart_assembly.ChartText(title, subtitle, note, finding, thinned)
+    heads = [chart_assembly.name_panel(channels.facet, label) for label in labels]
+    drawn = [
+        c.draw(heads[k], is_first=k == 0, is_alone=len(columns) == 1) for k, c in enumerate(columns)
+    ]
     return _join_columns(drawn, text, columns[0], n)
 
 
@@ -168,33 +126,34 @@ def _read_scores(table: pl.DataFrame) -> ChartCurves:
             "draw pr_curve or roc_curve from it"
         )
     score = pl.col("threshold").cast(pl.Float64)
-    rows = find_few_false_alerts(curves.rows).with_columns(score=score, made=False)
+    rows = points_to_draw.find_few_false_alerts(curves.rows).with_columns(score=score, made=False)
     etas = curves.per_curve.select("curve", "eta")
     rows = rows.filter(score.is_finite()).join(etas, on="curve", maintain_order="left")
     return replace(curves, rows=rows)
 
 
-def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
-    """Return the channels; many groups are colours, since panels would be three times as many.
-
-    Prevalences of which only some are rare have columns of their own: no axis would show all of them.
-    """
+def _read_channels(
+    curves: ChartCurves, color: str | None, facet: str | None
+) -> colors_and_panels.Channels:
+    """Return the channels; many groups are colours, since panels would be three times as many."""
+    # Prevalences of which only some are rare have columns of their own: no axis would show all of them.
     etas = curves.per_curve["eta"].unique().sort()
-    are_unlike = needs_log_axis(etas) or lie_at_foot(curves)
-    if color is None and facet is None and are_unlike and not needs_log_axis(etas.tail(1)):
-        channels = read_etas_apart(curves)
+    are_unlike = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
+    if color is None and facet is None and are_unlike and not chart_axes.needs_log_axis(etas.tail(1)):
+        channels = colors_and_panels.read_etas_apart(curves)
         if channels.facet and len(channels.facet.labels) > _MOST_APART and len(curves.group_fields) == 1:
-            channels = read_channels(curves, curves.field_names[curves.group_fields[0]], "eta")
+            color, facet = curves.field_names[curves.group_fields[0]], "eta"
+            channels = colors_and_panels.read_channels(curves, color, facet)
     else:
         only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
         is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
         is_free = color is None and facet is None and len(curves.group_fields) == 1
-        is_many = is_free and curves.count_distinct(curves.group_fields) > MAX_COLORS
+        is_many = is_free and curves.count_distinct(curves.group_fields) > colors_and_panels.MAX_COLORS
         if is_free and (only_groups or is_own or is_many):
             color = curves.field_names[curves.group_fields[0]]
-        channels = read_channels(curves, color, facet)
+        channels = colors_and_panels.read_channels(curves, color, facet)
     means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
-    return pick_out(channels, dict(means.rows()), curves)
+    return colors_and_panels.pick_out(channels, dict(means.rows()))
 
 
 class _Column:
@@ -203,29 +162,34 @@ class _Column:
     def __init__(
         self,
         curves: ChartCurves,
-        channels: Channels,
+        channels: colors_and_panels.Channels,
         x: ChartAxis,
-        marked: MarkedPoints,
+        marked: marked_points.MarkedPoints,
         *,
         points: pl.DataFrame | None,
         width: int,
     ) -> None:
         self.channels, self.width = channels, width
         etas = curves.per_curve["eta"]
-        self.events = _find_events(etas, points)
         rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+        self.events: float = chart_axes.choose_events(etas)
+        if points is not None and {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
+            # Alerts are counted as in the points, if these all say one number.
+            per = points.filter(rate > 0).select((pl.col("alerts") / rate).round_sig_figs(9)).to_series()
+            known = per.drop_nulls().unique()
+            self.events = float(known[0]) if len(known) == 1 and known[0] > 1 else self.events
         # No log axis shows 0.
         rows = curves.rows.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
-        curves = replace(curves, rows=rows)
         self.specs = self._build_specs(x, rows, etas)
-        self.canvas = Canvas(curves, channels, self.specs[0])
+        self.canvas = Canvas(replace(curves, rows=rows), channels, self.specs[0])
         place = (pl.col("x") - x.low) / (x.high - x.low)
-        heights = raise_to_axis(rows, self.specs[0].y, ["precision"])
-        drawn = thin_points(heights, place, pl.col("precision"))
-        self.lines = split_by_doubt(drawn, "step-after")
+        heights = points_to_draw.raise_to_axis(rows, self.specs[0].y, ["precision"])
+        drawn = points_to_draw.thin_points(heights, place, pl.col("precision"))
+        self.lines = points_to_draw.split_by_doubt(drawn, "step-after")
         self.rules: list[dict[str, Any]] = []
         own = [row for row in marked.rows if row["curve"] in set(curves.per_curve["curve"])]
         self._draw_lines(replace(marked, rows=own))
+        self._draw_rules(own)
         self.canvas.follow_pointer(heights, "forward", self._say_row)
 
     def _build_specs(self, x: ChartAxis, rows: pl.DataFrame, etas: pl.Series) -> list[ChartSpec]:
@@ -234,39 +198,32 @@ class _Column:
         least = rows["alerts"].min()
         bottom = min(least if isinstance(least, float) else 1.0, self.events / 10)
         bottom = 10.0 ** math.floor(math.log10(bottom))
-        is_log = needs_log_axis(etas)
+        is_log, top = chart_axes.needs_log_axis(etas), float(self.events)
+        values = rows["precision"]
         ys = (
-            build_precision_axis("precision", "Precision", etas, rows["precision"], is_log=is_log),
+            chart_axes.build_precision_axis("precision", "Precision", etas, values, is_log=is_log),
             ChartAxis("recall", "Recall", 0, 1),
-            ChartAxis("alerts", f"Alerts per {said}", bottom, float(self.events), "count", is_log=True),
+            ChartAxis("alerts", f"Alerts per {said}", bottom, top, "count", is_log=True),
         )
+        bare = replace(x, title="", words="none")
+        specs = [ChartSpec(bare, y, "step-after", height=0.3, names="none") for y in ys]
         # Lines of recall at several prevalences are one, which has no colour.
         is_neutral = self.channels.color is not None and self.channels.color.fields == ["eta"]
-        return [
-            ChartSpec(
-                x if y is ys[-1] else replace(x, title="", words="none"),
-                y,
-                "step-after",
-                height=0.3,
-                names="none",
-                is_neutral=is_neutral and y is ys[1],
-            )
-            for y in ys
-        ]
+        return [specs[0], replace(specs[1], is_neutral=is_neutral), replace(specs[2], x=x)]
 
-    def _draw_lines(self, marked: MarkedPoints) -> None:
-        """Draw lines and points of all three charts, and a rule per threshold; equal recalls once."""
+    def _draw_lines(self, marked: marked_points.MarkedPoints) -> None:
+        """Draw lines and points of all three charts; equal recalls once."""
         canvas, least, x = self.canvas, self.specs[0].y.low, self.specs[-1].x
 
         def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
-            rate = None if row["fpr"] is None else etas[row["curve"]] * row["recall"]
-            rate = None if rate is None else rate + (1 - etas[row["curve"]]) * row["fpr"]
             heights = {"precision": max(row["precision"], least), "recall": row["recall"]}
+            eta, fpr = etas[row["curve"]], row["fpr"]
+            rate = 0 if fpr is None else eta * row["recall"] + (1 - eta) * fpr
             return heights | ({"alerts": self.events * rate} if rate else {})
 
         etas = dict(canvas.curves.per_curve.select("curve", "eta").rows())
         records = canvas.draw_lines(self.lines, ["recall", "alerts"])
-        marks = mark_points(
+        marks = marked_points.mark_points(
             marked,
             canvas,
             x_of=lambda row: x.measure(float(row["threshold"])),
@@ -274,7 +231,6 @@ class _Column:
             span_of=lambda row: (x.measure(float(row["holds_from"])), x.measure(float(row["holds_to"]))),
         )
         canvas.data += marks
-        self._draw_rules(marked)
         if self.specs[1].is_neutral:
             first = {row["curve"] for row in records[:1]}
             spoilt = [row for row in records if row["curve"] not in first]
@@ -285,17 +241,16 @@ class _Column:
             for row in spoilt:
                 row.pop("recall", None)
 
-    def _draw_rules(self, marked: MarkedPoints) -> None:
+    def _draw_rules(self, marked: list[dict[str, Any]]) -> None:
         """Add a rule per threshold of lines with colours; one of several lines has no colour."""
         x, color = self.specs[-1].x, self.channels.color
-        labels = color.label_by_curve if color else [""] * len(self.canvas.curves.per_curve)
-        name_of = dict(zip(self.canvas.curves.per_curve["curve"], labels, strict=True))
         names: dict[str, set[str]] = {}
         places: dict[str, float] = {}
-        for row in marked.rows:
-            if color is None or name_of[row["curve"]] in color.shown_labels:
+        for row in marked:
+            name = color.label_of[row["curve"]] if color else ""
+            if color is None or name in color.shown_labels:
                 said = say_threshold(row["threshold"], [row[LOWER]])
-                names.setdefault(said, set()).add(name_of[row["curve"]])
+                names.setdefault(said, set()).add(name)
                 places[said] = round_digits(x.measure(float(row["threshold"])))
         if len(places) <= _MOST_RULES:
             self.rules = [
@@ -310,17 +265,18 @@ class _Column:
         panels: list[alt.LayerChart] = []
         shared: list[dict[str, Any]] = []
         all_words: list[dict[str, Any]] = []
-        key = make_key(self.canvas.data, f"x {self.specs[0].y.field}")
+        key = chart_assembly.make_key(self.canvas.data, f"x {self.specs[0].y.field}")
+        words = self._label_rules(self.specs[0].x)
+        words += chart_assembly.write_head(head, self.width, lift=2 if self.rules else 0) if head else []
         for number, spec in enumerate(self.specs):
-            size = PanelSize(1, self.width, round(max(self.width, 300) * spec.height))
+            size = chart_axes.PanelSize(1, self.width, round(max(self.width, 300) * spec.height))
             is_named = is_first and number == 0
-            words = [*self._label_rules(spec.x), *self._write_head(head)] if number == 0 else []
-            panel, records = build_panel(
+            panel, records = chart_assembly.build_panel(
                 replace(spec, names="beside", has_margin=is_alone) if is_named else spec,
                 self.canvas.data,
                 self.channels,
                 size,
-                words,
+                words if number == 0 else [],
                 own_layers=((), self._build_rules(spec, size, number)),
                 chooser=key if is_first and number else None,
             )
@@ -330,18 +286,18 @@ class _Column:
             for row in words_here:
                 row["part"] = f"{row['part']} of {number}"
             all_words += words_here
-            _rename_words(panel, number)
+            for layer in panel.layer:
+                for step in [] if layer.transform is alt.Undefined else layer.transform:
+                    if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
+                        step.filter = f"{str(step.filter)[:-1]} of {number}'"
             panels.append(panel)
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-            whole: alt.VConcatChart = join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
-        whole = set_properties(whole, resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="shared")))
-        return attach_data(whole, [*shared, *all_words])
-
-    def _write_head(self, head: str) -> list[Word]:
-        """Return the heading of the column, above the thresholds over its rules."""
-        return write_head(head, self.width, lift=2 if self.rules else 0) if head else []
+            whole = chart_assembly.join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
+        whole.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
+        done: alt.VConcatChart = chart_assembly.attach_data(whole, [*shared, *all_words])
+        return done
 
     def _label_rules(self, x: ChartAxis) -> list[Word]:
         """Return the threshold over each rule, in two rows, without those that have no room."""
@@ -358,57 +314,43 @@ class _Column:
                 words.append(Word(text=rule["said"], px=pixel, py=-9 - 15 * row, **look))
         return words
 
-    def _build_rules(self, spec: ChartSpec, size: PanelSize, number: int) -> list[alt.Chart]:
+    def _build_rules(self, spec: ChartSpec, size: chart_axes.PanelSize, number: int) -> list[alt.Chart]:
         """Return the layer of rules at marked thresholds, from the chart above to the foot of one."""
         color, layers = self.channels.color, []
+        start = chart_axes.fix_y(-_GAP if number else -6)
+        ends: dict[str, Any] = {"y": start, "y2": alt.value(size.height)}
         for test in ("!isValid(datum.color)", *(["isValid(datum.color)"] if color else [])):
             look: dict[str, Any] = {"color": style.INK} if test[0] == "!" else {}
             own = [color.encode()] if color and not look else []
             rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
-            ends: dict[str, Any] = {"y": fix_y(-_GAP if number else -6), "y2": alt.value(size.height)}
             rule = rule.encode(spec.x.build_x(size.width), *own, **ends)
-            layers.append(keep_part(rule, "threshold").transform_filter(test))
+            layers.append(chart_assembly.keep_part(rule, "threshold").transform_filter(test))
         return layers
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads: at each threshold the least score that reaches it."""
-        said = f"{self.specs[2].y.title.lower()}: {say_count(row['alerts'])}" if row["alerts"] else ""
-        shares = [f"{name} {say_share(row[name])}" for name in ("precision", "recall")]
-        threshold = say_threshold(row["threshold"], [row[LOWER]])
-        return threshold, ", ".join([*shares, *([said] if said else [])])
+        said = [f"{name} {say_share(row[name])}" for name in ("precision", "recall")]
+        if row["alerts"]:
+            said.append(f"{self.specs[2].y.title.lower()}: {say_count(row['alerts'])}")
+        return say_threshold(row["threshold"], [row[LOWER]]), ", ".join(said)
 
 
-def _find_events(etas: pl.Series, points: pl.DataFrame | None) -> float:
-    """Return among how many events alerts are counted: as in the points, if these all say one number."""
-    if points is None or not {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
-        return choose_events(etas)
-    rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-    per = points.filter(rate > 0).select((pl.col("alerts") / rate).round_sig_figs(9)).to_series()
-    known = per.drop_nulls().unique()
-    return float(known[0]) if len(known) == 1 and known[0] > 1 else choose_events(etas)
-
-
-def _rename_words(panel: alt.LayerChart, number: int) -> None:
-    """Let the layers of words draw those of their own chart among three."""
-    for layer in panel.layer:
-        for step in [] if layer.transform is alt.Undefined else layer.transform:
-            if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
-                step.filter = f"{str(step.filter)[:-1]} of {number}'"
-
-
-def _join_columns(stacks: list[alt.VConcatChart], text: ChartText, first: _Column, n: int) -> Chart:
+def _join_columns(
+    stacks: list[alt.VConcatChart], text: chart_assembly.ChartText, first: _Column, n: int
+) -> chart_assembly.Chart:
     """Return the columns beside each other, n in a row, with title and note."""
     spec, width = first.specs[-1], n * (first.width + 60)
     whole: Any = stacks[0]
     if len(stacks) == 1:
-        height = round(max(first.width, 300) * spec.height)
-        note = build_note(text, width, height + 50, -spec.y.measure_labels())
+        foot = round(max(first.width, 300) * spec.height) + 50
+        note = chart_assembly.build_note(text, width, foot, -spec.y.measure_labels())
         whole.vconcat[-1].layer += [] if note is None else [note]
     else:
+        room = max(spec.y.measure_labels() for spec in first.specs)
+        note = chart_assembly.build_note(text, width, 0, -room)
         whole = alt.concat(*stacks, columns=n, spacing=34)
-        note = build_note(text, width, 0, -max(spec.y.measure_labels() for spec in first.specs))
-        if note is not None:
-            note = note.properties(width=n * first.width, height=1, view=BARE_VIEW)
-            whole = alt.vconcat(whole, note, spacing=16)
-    finished: Chart = set_properties(whole, **build_title(text, width))
+        whole = chart_assembly.join_note(whole, note, n * first.width, 16)
+    finished: chart_assembly.Chart = chart_assembly.set_properties(
+        whole, **chart_assembly.build_title(text, width)
+    )
     return finished

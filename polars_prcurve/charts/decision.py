@@ -11,56 +11,36 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import (
-    Canvas,
-    check_words,
-    choose_channels,
-    draw_line,
-    list_middles,
-    name_line,
-)
+from polars_prcurve.charts.parts import points_to_draw
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_axes import (
-    AxisWords,
-    ChartAxis,
-    ChartSpec,
-    choose_events,
-    mark_ends,
-)
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events, mark_ends
 from polars_prcurve.charts.parts.chart_curves import (
+    FEW_POSITIVES,
     ChartCurves,
     build_chart_curves,
     check_table,
-    describe_etas,
-    describe_sizes,
     name_group_fields,
-    number_curves,
+    number_lines,
+    pick_columns,
 )
-from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart
+from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.findings import say_net_benefit
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
-from polars_prcurve.charts.parts.points_to_draw import (
-    FEW_POSITIVES,
-    describe_doubt,
-    find_few_false_alerts,
-    has_few_positives,
-    split_by_doubt,
-)
 from polars_prcurve.confidence.estimates import name_estimate
-from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_count, say_share, say_signed
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)
 _NEEDED = ("eta", _RISK, *c.SWEEP_COLUMNS, _VALUE, "treat_all")
+# Room below 0, as a share of the height above it, where no line of a model goes below 0.
 _BELOW_ZERO = 0.07
-"""Room below 0, as a share of the height above it, where no line of a model goes below 0."""
+# Room below 0, at most: a model of risks far too high would press all others flat.
 _MOST_BELOW_ZERO = 0.4
-"""Room below 0, at most: a model of risks far too high would press all others flat."""
+# Lines, at most, whose net benefit at one risk is marked.
 _MOST_SAID = 4
-"""Lines, at most, whose net benefit at one risk is marked."""
+# How far from the prevalence the marked risk may be, as a share of it.
 _FAR = 0.2
-"""How far from the prevalence the marked risk may be, as a share of it."""
 
 
 @hint_at_arguments
@@ -94,10 +74,6 @@ def decision_curve(
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
@@ -114,7 +90,9 @@ def decision_curve(
     x, y = _build_axes(curves, channels, log_x)
     band = _BAND if _BAND[0] in curves.rows.columns else ()
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
-    points = split_by_doubt(_cut_below(canvas, find_few_false_alerts(curves.rows), band), "linear")
+    points = points_to_draw.split_by_doubt(
+        _cut_below(canvas, points_to_draw.find_few_false_alerts(curves.rows), band), "linear"
+    )
     # A shade where nothing is known would hide the others, and says no more than the dots do.
     is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
@@ -130,13 +108,13 @@ def decision_curve(
     note = [
         "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
         "Grey lines: treating all, and none" if channels.facet is not None else "",
-        *(channels.picked, describe_level(band, confidence), *describe_doubt(points)),
+        *(channels.picked, describe_level(band, confidence), *points_to_draw.describe_doubt(points)),
         "Below the axis: risks at which a model does much harm" if is_below else "",
         "Not drawn: a risk of 0" if x.is_log and (rows[_RISK] < x.low).any() else "",
-        *describe_sizes(curves),
+        *curves.describe_sizes(),
     ]
     cases = f"Net benefit: true cases per {_say_events(curves)} cases, after false alerts are paid for"
-    subtitle = f"{cases}, {describe_etas(curves)}".rstrip(" ,")
+    subtitle = f"{cases}, {curves.describe_etas()}".rstrip(" ,")
     marks = _mark_risk(canvas)
     finding = say_net_benefit(canvas.curves, channels, marks, f"true cases per {_say_events(curves)}")
     finding = finding or "What acting on the model is worth, by risk"
@@ -149,20 +127,10 @@ def _read_decisions(table: object) -> ChartCurves:
     names = name_group_fields(frame.columns[: frame.columns.index("eta")]) | {"eta": "eta"}
     values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
     of_field = [name for name in c.FIELD_COLUMNS if name in frame.columns]
-    read = pl.DataFrame(
-        [frame.get_column(name).alias(field) for field, name in names.items()]
-        + [frame.get_column(name) for name in (*c.SWEEP_COLUMNS, *values, *of_field)]
-    )
+    read = pick_columns(frame, names, [*c.SWEEP_COLUMNS, *values, *of_field])
     number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     read = read.with_columns(pl.when(number.is_finite()).then(number))
-    read = read.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
-    read = number_curves(read.sort(*names, _RISK), list(names))
-    read = read.unique(["curve", _RISK, _VALUE], keep="first", maintain_order=True)
-    if read.select(pl.struct("curve", _RISK).is_duplicated().any()).item():
-        raise PrcError(
-            "some lines have several values at one risk; keep the group columns of the table, and keep "
-            "them before eta"
-        )
+    read = number_lines(read, names, _RISK, _VALUE, "risk")
     return build_chart_curves(
         read, names, pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
     )
@@ -194,7 +162,7 @@ def _build_axes(
     bottom, top = _find_ends(curves.rows, x)
     ranges: dict[str, tuple[float, float]] = {}
     if facet is not None:
-        labels = pl.Series("panel", facet.label_by_curve, dtype=pl.String)
+        labels = pl.Series("panel", facet.label_of.values(), dtype=pl.String)
         panels = curves.per_curve.with_columns(labels).group_by("panel", maintain_order=True)
         numbers = panels.agg("curve", pl.col("eta").mean())
         if are_far_apart(numbers["eta"]):  # each panel has a range of its own
@@ -202,7 +170,7 @@ def _build_axes(
                 panel: _find_ends(curves.rows.filter(pl.col("curve").is_in(own)), x)
                 for panel, own in numbers.select("panel", "curve").iter_rows()
             }
-    words: AxisWords = "thousandths" if choose_events(etas) == 1_000 else "millionths"
+    words: Any = "thousandths" if choose_events(etas) == 1_000 else "millionths"
     title = f"Net benefit per {_say_events(curves)}"
     return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=bool(ranges), ranges=ranges)
 
@@ -219,22 +187,20 @@ def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
 
 
 def _mark_risk(canvas: Canvas) -> list[dict[str, Any]]:
-    """Draw a rule at the risk that is the prevalence, and return a marked point of each line there.
-
-    There treating all is worth as much as treating none. None for many lines and for few positives.
-    """
+    """Draw a rule at the risk that is the prevalence, and return a marked point of each line there."""
+    # There treating all is worth as much as treating none. None for many lines and for few positives.
     curves, (x, y), channels = canvas.curves, canvas.axes, canvas.channels
     etas, rows = curves.per_curve["eta"].unique(), curves.rows.drop_nulls(_VALUE)
     rows = rows.filter((pl.col(_VALUE) >= y.low) & (pl.col(_RISK) >= x.low))
     is_crowd = channels.facet is not None or len(curves.per_curve) > _MOST_SAID
-    if is_crowd or len(etas) != 1 or has_few_positives(curves) or rows.is_empty():
+    if is_crowd or len(etas) != 1 or curves.has_few_positives or rows.is_empty():
         return []
     risk = rows.sort((pl.col(_RISK) - etas[0]).abs(), _RISK)[_RISK][0]
     here = rows.filter(pl.col(_RISK) == risk)
     if len(here) < len(curves.per_curve) or abs(risk / etas[0] - 1) > _FAR:
         return []
     events, marks = choose_events(curves.per_curve["eta"]), []
-    for position, row in enumerate(here.sort("curve").to_dicts()):
+    for row in here.sort("curve").to_dicts():
         label, *ends = (
             _say_value(row[name], events) for name in (_VALUE, *_BAND) if row.get(name) is not None
         )
@@ -242,11 +208,11 @@ def _mark_risk(canvas: Canvas) -> list[dict[str, Any]]:
         span = f"{ends[0]} to {ends[1]}" if len(ends) == 2 else ""
         said = f"at a risk of {say_share(risk)} {label}{f' ({span})' if span else ''}"
         mark = {"part": "mark", "said": said, f"{_VALUE}_label": label, **place}
-        marks.append(mark | channels.curve_fields(position))
-    draw_line(canvas, [(risk, y.low), (risk, y.high)], "risk", {"part": "reference"})
+        marks.append(mark | channels.curve_fields(row["curve"]))
+    canvas.draw_line([(risk, y.low), (risk, y.high)], "risk", {"part": "reference"})
     side: list[dict[str, Any]] = [{"dx": 6}, {"dx": -6, "align": "right"}]
     heights: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (9, 8, 7, 6, 5, 4)]
-    name_line(canvas, f"risk {say_share(risk)}", heights, [{"x": risk, **way} for way in side])
+    canvas.name_line(f"risk {say_share(risk)}", heights, [{"x": risk, **way} for way in side])
     canvas.data += marks
     return marks
 
@@ -254,8 +220,7 @@ def _mark_risk(canvas: Canvas) -> list[dict[str, Any]]:
 def _add_bottoms(canvas: Canvas, rows: pl.DataFrame) -> pl.DataFrame:
     """Add `bottom`, the lowest net benefit that the panel of each curve shows."""
     facet, numbers = canvas.channels.facet, canvas.curves.per_curve["curve"]
-    panels = [None] * len(numbers) if facet is None else facet.label_by_curve
-    lows = [canvas.spec.y.pick(panel).low for panel in panels]
+    lows = [canvas.spec.y.pick(facet.label_of[k] if facet else None).low for k in numbers]
     low = pl.DataFrame([numbers, pl.Series("bottom", lows, dtype=pl.Float64)])
     return rows.join(low, on="curve", maintain_order="left")
 
@@ -301,23 +266,18 @@ def _draw_alternatives(canvas: Canvas) -> None:
     etas = canvas.curves.per_curve["eta"].to_list()
     if color and canvas.channels.facet is None:
         # Grey lines of models that are grey themselves would hide all others.
-        shown = set(color.shown_labels)
-        pairs = zip(etas, color.label_by_curve, strict=True)
-        etas = [eta for eta, label in pairs if label in shown]
+        pairs = zip(etas, color.label_of.values(), strict=True)
+        etas = [eta for eta, label in pairs if label in color.shown_labels]
     found = list(canvas.channels.repeat_in_panels("reference", etas))
     for eta, place in found:
-        draw_line(canvas, _list_treat_all(canvas, eta, place.get("facet")), f"all {eta:.6g}", place)
-        draw_line(canvas, [(x.low, 0.0), (x.high, 0.0)], "none", place)
+        canvas.draw_line(_list_treat_all(canvas, eta, place.get("facet")), f"all {eta:.6g}", place)
+        canvas.draw_line([(x.low, 0.0), (x.high, 0.0)], "none", place)
     if len(found) != 1 or canvas.channels.facet is not None:
         return
     sides: list[dict[str, Any]] = [{"dy": 4, "baseline": "top"}, {"dy": -4, "baseline": "bottom"}]
     end: dict[str, Any] = {"x": x.high, "align": "right"}
-    name_line(
-        canvas,
-        "treat none",
-        [end, *list_middles(canvas, (8, 7, 6, 5))],
-        [{"y": 0.0, **side} for side in sides],
-    )
+    ends = [end, *canvas.list_middles((8, 7, 6, 5))]
+    canvas.name_line("treat none", ends, [{"y": 0.0, **side} for side in sides])
     line = _list_treat_all(canvas, found[0][0])[::-1]
     heights = [0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9]
     spots = [next((spot for spot in line if spot[1] >= height * y.high), None) for height in heights]
@@ -328,7 +288,7 @@ def _draw_alternatives(canvas: Canvas) -> None:
         for dx in ((6, -6) if x.place(spot[0]) > 0.15 else (6,))
     ]
     if ways:
-        name_line(canvas, "treat all", ways)
+        canvas.name_line("treat all", ways)
 
 
 # Words ----------------------------------------------------------------------------------------

@@ -9,29 +9,21 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_diagonal
+from polars_prcurve.charts.parts import points_to_draw
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
-from polars_prcurve.charts.parts.points_to_draw import (
-    DOTS_OF_SLOPES,
-    DOTTED_FEW,
-    describe_thinning,
-    drop_straight_points,
-    find_few_positives,
-    has_few_positives,
-    split_by_doubt,
-    start_at_origin,
-)
 from polars_prcurve.number_words import say_share, say_shares
 
 _X = ChartAxis("alerted", "Cases looked at, highest scores first", 0.0, 1.0)
 _Y = ChartAxis("recall", "Recall", 0.0, 1.0)
 _TENTH = 0.1
+# Lines of a panel, at most, that have a number each: those of more would lie on lines.
 _MOST_LABELS = 4
-"""Lines of a panel, at most, that have a number each: those of more would lie on lines."""
 
 
 @hint_at_arguments
@@ -52,10 +44,6 @@ def gain_curve(
     color, facet, title
         As in `pr_curve`.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -64,28 +52,39 @@ def gain_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = read_sweep("gain_curve", table)
-    points = _add_alerted(start_at_origin(curves.rows), curves)
+    points = _add_alerted(points_to_draw.start_at_origin(curves.rows), curves)
     tenths = _read_tenths(points)
     channels = choose_channels(curves, color, facet, tenths)
     x = replace(_X, title="Cases looked at") if channels.facet else _X
     canvas = Canvas(curves, channels, ChartSpec(x, _Y, "linear", width=0.8, height=0.88))
-    kept = drop_straight_points(find_few_positives(points, curves))
-    drawn = split_by_doubt(canvas.thin(kept, pl.col("alerted"), pl.col("recall")), "linear")
-    draw_diagonal(canvas, "in random order")
+    kept = points_to_draw.drop_straight_points(points_to_draw.find_few_positives(points, curves))
+    drawn = points_to_draw.split_by_doubt(
+        canvas.thin(kept, pl.col("alerted"), pl.col("recall")), "linear"
+    )
+    canvas.draw_diagonal("in random order")
     canvas.draw_lines(drawn, ghosts=True)
     rows = _add_alerted(curves.rows, curves)
     has_dots = canvas.draw_published(rows)
-    marks = _mark_tenths(tenths, canvas)
-    canvas.data += marks
+    n_colors = len(channels.color.labels) if channels.color else 1
+    is_crowd = len(tenths) > 12 or n_colors > _MOST_LABELS
+    marks = {} if is_crowd else dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
+    for curve, label in marks.items():
+        said = f"a tenth of the cases holds {label} of the positives, "
+        said += f"lift {tenths[curve] / _TENTH:.3g}"
+        place = {"alerted": _TENTH, "recall": tenths[curve], **channels.curve_fields(curve)}
+        canvas.data.append({"part": "mark", "said": said, "recall_label": label, **place})
     canvas.follow_pointer(rows, "backward", _say_row)
     tenth = f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if marks else ""
     note = [
-        *(canvas.channels.picked, tenth, DOTS_OF_SLOPES if has_dots else ""),
-        *(DOTTED_FEW if drawn["doubt"].any() else "", *describe_sizes(curves)),
+        *(canvas.channels.picked, tenth, points_to_draw.DOTS_OF_SLOPES if has_dots else ""),
+        *(points_to_draw.DOTTED_FEW if drawn["doubt"].any() else "", *curves.describe_sizes()),
     ]
-    subtitle = join_etas("Share of positives that are found, by cases looked at,", curves)
-    finding = _find_title(canvas, tenths) or "Positives found by cases looked at"
-    return canvas.finish(title, finding, subtitle, note, describe_thinning(kept, drawn))
+    subtitle = curves.join_etas("Share of positives that are found, by cases looked at,")
+    finding = "Positives found by cases looked at"
+    if tenths and len(tenths) == len(curves.per_curve) and not curves.has_few_positives:
+        start = "A tenth of the cases holds"
+        finding = say_values(start, "of the positives", tenths, curves, channels) or finding
+    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(kept, drawn))
 
 
 def _add_alerted(points: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
@@ -112,33 +111,8 @@ def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
     return found
 
 
-def _mark_tenths(tenths: dict[int, float], canvas: Canvas) -> list[dict[str, Any]]:
-    """Return a marked point per curve at a tenth of the cases; none for many curves, nor of a crowd."""
-    color = canvas.channels.color
-    if len(tenths) > 12 or (color and len(color.labels) > _MOST_LABELS):
-        return []
-    records, labels = [], dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
-    for number, curve in enumerate(canvas.curves.per_curve["curve"].to_list()):
-        if curve in tenths:
-            recall, label = tenths[curve], labels[curve]
-            said = f"a tenth of the cases holds {label} of the positives, lift {recall / _TENTH:.3g}"
-            place = {"alerted": _TENTH, "recall": recall, **canvas.channels.curve_fields(number)}
-            records.append({"part": "mark", "said": said, "recall_label": label, **place})
-    return records
-
-
-def _find_title(canvas: Canvas, tenths: dict[int, float]) -> str:
-    """Return what a tenth of the cases holds; empty where it is not known of each line."""
-    numbers = canvas.curves.per_curve["curve"].to_list()
-    values = {curve: tenths[curve] for curve in numbers if curve in tenths}
-    if has_few_positives(canvas.curves) or not values or len(values) < len(numbers):
-        return ""
-    start, end = "A tenth of the cases holds", "of the positives"
-    return say_values(start, end, values, canvas.curves, canvas.channels)
-
-
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each share of cases the lowest threshold that fits into it."""
     lift = f", lift {row['recall'] / row['alerted']:.3g}" if row["alerted"] else ""
-    at = add_threshold(row)
-    return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{lift}{at}"
+    recall = f"recall {say_share(row['recall'])}"
+    return f"up to {say_share(row['at'])}", f"{recall}{lift}{add_threshold(row)}"

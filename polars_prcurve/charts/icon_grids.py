@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import Any, NamedTuple
 
+import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import check_words
+from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_curves import (
-    describe_eta_zero,
-    describe_sizes,
-    read_lines,
-    say_target_and_etas,
-)
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_lines
+from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import (
+    Channel,
     Channels,
     read_panels_of_one,
     sort_panels,
 )
 from polars_prcurve.charts.parts.findings import say_each_of_100
-from polars_prcurve.charts.parts.icons import describe_icons, draw_icons, say_icons
+from polars_prcurve.charts.parts.number_formats import format_level
+from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import count_of_100, count_one_in, format_count, glue_numbers
+
+_MOST_GRIDS = 12
+# Below this share a grid has as many alerts as one right one takes.
+_RARE = 0.02
+_MOST_ICONS = 1_000
+# Icons in a row, by the most icons that such a grid has.
+_COLUMNS = {200: 10, 800: 20, _MOST_ICONS: 40}
+_WIDTH = 200
+_RING = [1.6, 1.9]
+# Altair has no hatch: a dotted ring, which means not known, and a tint stand for it.
+_LOOKS: dict[str, dict[str, Any]] = {
+    "right": {"fillOpacity": 1},
+    "likely": {"fillOpacity": 0.45, "strokeDash": _RING},
+    "unlikely": {"fillOpacity": 0.1, "strokeDash": _RING},
+    "false": {"fillOpacity": 0, "stroke": style.RULE},
+}
 
 
 @hint_at_arguments
@@ -54,10 +74,6 @@ def alerts(
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -68,13 +84,126 @@ def alerts(
     check_words(title, color=color, facet=facet)
     curves = read_lines("alerts", table, "precision", is_per_row=True)
     channels = read_panels_of_one(curves, color, facet)
-    values = dict(curves.rows.select("curve", "value").rows())
-    panels = sort_panels(Channels(None, channels.facet), values, curves).facet
-    channels = replace(channels, facet=panels)
-    canvas, grids = draw_icons("alerts", curves, channels)
-    note = [
-        *describe_icons(grids, has_span="low" in curves.rows.columns, confidence=confidence),
-        *(*describe_sizes(curves), *describe_eta_zero(table)),
-    ]
+    if channels.facet is not None:
+        values = dict(curves.rows.select("curve", "value").rows())
+        channels = replace(channels, facet=sort_panels(channels.facet, values))
+    canvas, grids = _draw_icons(curves, channels)
+    level = "interval" if confidence is None else f"{format_level(confidence)} interval"
+    note = ["Solid: right. Hollow: false"]
+    has_span = "low" in curves.rows.columns
+    if has_span:
+        doubt = f"Dotted ring: right or not, by the {level}"
+        note.append(f"{doubt}; the deeper tint goes up to the estimate")
+    if any(not grid.words.endswith(" of 100") for grid in grids.values()):
+        rare = "Below 1 in 50 a grid has as many alerts as one right one takes"
+        note.append(f"{rare}, and dotted are those that it may take" if has_span else rare)
+    if any(grid.n_icons == _MOST_ICONS for grid in grids.values()):
+        note.append(f"No grid has more than {format_count(_MOST_ICONS)}")
+    # The numbers of all grids, for people who cannot see them.
+    spoken = [grid.caption for grid in grids.values()]
+    panels = canvas.channels.facet
+    if panels is not None:
+        spoken = [f"{label}: {panels.captions[label]}" for label in panels.labels]
     finding = say_each_of_100(grids, curves, canvas.channels) or "How many of 100 alerts are right"
-    return canvas.finish(title, finding, say_target_and_etas(curves), note, say_icons(canvas, grids))
+    note += curves.describe_sizes()
+    return canvas.finish(title, finding, curves.say_target_and_etas(), note, "; ".join(spoken))
+
+
+class IconGrid(NamedTuple):
+    """The icons of one grid, how many of each kind in this order, and its number in words."""
+
+    kinds: list[tuple[str, int]]
+    words: str
+    """`67 of 100`, or `1 in 83`."""
+    span: str
+    """The interval, `54 to 78`; empty without one."""
+
+    @property
+    def n_icons(self) -> int:
+        return sum(n for _, n in self.kinds)
+
+    @property
+    def columns(self) -> int:
+        """The number of icons in a row."""
+        return next(columns for most, columns in _COLUMNS.items() if self.n_icons <= most)
+
+    @property
+    def caption(self) -> str:
+        """The number and its interval: `67 (54 to 78) of 100 right`."""
+        number, separator, of = self.words.partition(" of ")
+        return f"{number}{f' ({self.span})' if self.span else ''}{separator}{of} right"
+
+
+def count_icons(share: float, low: float | None, high: float | None) -> IconGrid:
+    """Return the grid of a share of alerts that are right, and of its interval if it has one."""
+    has_span = low is not None and high is not None
+    low, high = (share, share) if low is None or high is None else (low, high)
+    if share >= _RARE or share == 0:
+        right = count_of_100(share)
+        least, most = min(count_of_100(low), right), max(count_of_100(high), right)
+        counts = (least, right - least, most - right, 100 - most)
+        kinds = [*zip(("right", "likely", "unlikely", "false"), counts, strict=True)]
+        return IconGrid(kinds, f"{right} of 100", f"{least} to {most}" if has_span else "")
+    n, few = count_one_in(share), min(count_one_in(high), count_one_in(share))
+    many = max(count_one_in(low), n) if low > 0 else math.inf
+    first, second, last = (int(min(number, _MOST_ICONS)) for number in (few, n, many))
+    shown = int(n <= _MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
+    counts = (shown, first - shown, second - first, last - second)
+    kinds = [*zip(("right", "false", "likely", "unlikely"), counts, strict=True)]
+    ends = [format_count(few), "none" if many == math.inf else format_count(many)]
+    words = glue_numbers(f"1 in {format_count(n)}")
+    return IconGrid(kinds, words, " to ".join(map(glue_numbers, ends)) if has_span else "")
+
+
+def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[int, IconGrid]]:
+    """Return the canvas with a grid per curve, a single point each, and the grids by curve."""
+    if len(curves.per_curve) > _MOST_GRIDS:
+        name = curves.field_names.get("group_0")
+        remedy = "pass fewer prevalences or targets"
+        if name is not None and curves.count_distinct(["group_0"]) > 1:
+            few = curves.per_curve["group_0"].unique(maintain_order=True).head(2).to_list()
+            remedy = f"pick some groups first: table.filter(pl.col({name!r}).is_in({few!r}))"
+        raise PrcError(
+            f"alerts draws up to {_MOST_GRIDS} grids, one per row, and this table has "
+            f"{len(curves.per_curve)}; {remedy}"
+        )
+    names = [name for name in ("value", "low", "high") if name in curves.rows.columns]
+    shares = curves.rows.select("curve", *names).rows()
+    grids = {curve: count_icons(*row, *[None] * (3 - len(names))) for curve, *row in shares}
+    rows = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grids.values())
+    height = max(rows, default=1.0)
+    x, y = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
+    facet = channels.facet
+    if facet is not None:
+        captions = {facet.label_of[curve]: grid.caption for curve, grid in grids.items()}
+        channels = replace(channels, facet=replace(facet, captions=captions))
+    spec = ChartSpec(x, y, "linear", names="none", height=height, most_width=_WIDTH)
+    canvas = Canvas(curves, channels, spec)
+    for curve, grid in grids.items():
+        if facet is None:
+            canvas.words.append(Word(text=grid.caption, py=-9, baseline="bottom"))
+        n, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
+        look = {"size": round(area, 1), "width": round(min(1.3, 20 / n), 2), "said": grid.caption}
+        look |= channels.curve_fields(curve)
+        kinds = [kind for kind, many in grid.kinds for _ in range(many)]
+        for k, kind in enumerate(kinds):
+            place = {"kind": kind, "x": (k % n + 0.5) / n, "y": (k // n + 0.5) / n}
+            canvas.data.append({"part": "icon", **place, **look})
+    canvas.layers += _build_layers(*canvas.place, channels.color)
+    return canvas, grids
+
+
+def _build_layers(x: alt.X, y: alt.Y, color: Channel | None) -> list[alt.Chart]:
+    """Return a layer per kind of icon."""
+    layers = []
+    for kind, look in _LOOKS.items():
+        one = {"fill": style.COLORS[0], "stroke": style.COLORS[0]} | look
+        mark = alt.Chart().mark_point(shape="circle", opacity=1, aria=False, **one)
+        scale: dict[str, Any] = {} if color is None else {"scale": color.scale, "legend": None}
+        own: list[Any] = [] if color is None else [alt.Fill("color:N", **scale)]
+        own += [] if color is None or "stroke" in look else [alt.Stroke("color:N", **scale)]
+        tooltip = alt.Tooltip("said:N", title="alerts")
+        own += [alt.Size("size:Q", scale=None), alt.StrokeWidth("width:Q", scale=None)]
+        test = f"datum.part === 'icon' && datum.kind === '{kind}'"
+        layers.append(mark.encode(x, y, *own, tooltip=tooltip).transform_filter(test))
+    return layers

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
@@ -15,37 +16,13 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_number
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.charts.parts import chart_assembly, points_to_draw
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_assembly import (
-    ChartText,
-    Painter,
-    attach_data,
-    build_note,
-    build_title,
-    keep_part,
-    make_key,
-    mark_grey,
-    set_properties,
-    stack_layers,
-)
 from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
 from polars_prcurve.charts.parts.number_formats import round_digits
-from polars_prcurve.charts.parts.points_to_draw import (
-    DOTS_OF_STEPS,
-    build_dots,
-    build_records,
-    build_steps,
-    describe_doubt,
-    describe_thinning,
-    find_few_false_alerts,
-    keep_rises,
-    measure_steps,
-    split_by_doubt,
-    thin_points,
-)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.prevalence.eta_table import read_share
@@ -55,16 +32,16 @@ WIDTH, HEIGHT = 620, 320
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels
 _MIN_ETA = 1e-6
 _MAX_CURVES = 24
+# Pixels across below which a chart is that of a phone, and those of its note.
 _NARROW, _NARROW_ROOM = 480, 270
-"""Pixels across below which a chart is that of a phone, and those of its note."""
+# Pixels that a row of a name takes.
 _NAME_ROW = 18
-"""Pixels that a row of a name takes."""
 _RULER = -46  # of the ruler, in pixels above the curves
 _ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+# Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then.
 _LABEL_ROOM = 92
-"""Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then."""
+# Below this prevalence the axis of precision is logarithmic, down to the power of ten below it.
 _LOG_BELOW = 0.01
-"""Below this prevalence the axis of precision is logarithmic, down to the power of ten below it."""
 # Vega expressions: eta comes from the slider, and the odds of a point are fpr / recall.
 _PRECISION = "eta / (eta + datum.odds * (1 - eta))"
 _DECADES = f"eta < {_LOG_BELOW} ? ceil(-log(eta) / LN10 - 1e-9) : 0"
@@ -74,8 +51,8 @@ _ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _CUT = "pow(10, max(floor(log({0}) / LN10) - {1}, 0))"
 _CUT_COUNT = _GROUPED.format(f"{_CUT} * round({{0}} / {_CUT})")
+# Numbers in four digits, as `number_words.say_count` has them, where they are not small.
 _COUNT = _CUT_COUNT.format("{0}", 3)
-"""Numbers in four digits, as `number_words.say_count` has them, where they are not small."""
 _ALERT_WORDS = f"datum.alerts < 100 ? format(datum.alerts, '.3~g') : {_COUNT.format('datum.alerts')}"
 _ZEROS = "-floor(log(100 * (1 - {0})) / LN10)"
 _DIGITS = f"min({_ZEROS} + ({_ZEROS} > 1 ? 0 : 1), 8)"
@@ -84,20 +61,20 @@ _PERCENT = (
     + _DIGITS
     + " + '~f') : format(100 * {0}, '.2~g')) + '\u00a0%'"
 )
+# Shares as `number_words.say_share` has them: 99.97 % is not 100 %, and nothing has an exponent.
 _SHARE = (
     "({0} > 0 && {0} < 0.001 ? '1\u00a0in\u00a0' + "
     + _CUT_COUNT.format("(1 / {0})", 1)
     + f" : {_PERCENT})"
 )
-"""Shares as `number_words.say_share` has them: 99.97 % is not 100 %, and nothing has an exponent."""
 _IS_WHOLE = (
     f"abs(round(1 / eta) * eta - 1) < 1e-9 && round(1 / eta) % {_CUT.format('(1.001 / eta)', 2)} === 0"
 )
 _FEW_DIGITS = _CUT_COUNT.format("(1 / eta)", 1)
+# A prevalence as `number_words.say_eta` has it: whole numbers of up to three digits are exact.
 _ONE_IN = (
     f"eta > 0.1 ? format(1 / eta, '.2~g') : {_IS_WHOLE} ? {_GROUPED.format('1 / eta')} : {_FEW_DIGITS}"
 )
-"""A prevalence as `number_words.say_eta` has it: whole numbers of up to three digits are exact."""
 _ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
 
 
@@ -156,17 +133,21 @@ def live(
             f"live draws up to {_MAX_CURVES} groups of one column, in colours, and this table has "
             f"{len(curves.per_curve)}; filter it, or group by one column"
         )
-    start = _find_start(curves) if asked is None else asked
-    own = _read_own_eta(curves)
-    channels = pick_out(channels, _measure_areas(curves, start), curves)
+    sizes = curves.per_curve.select("n_pos", "n_neg").drop_nulls().rows()
+    n_pos, n_neg = map(float, sizes[0] if sizes and sizes[0][0] > 0 else (1, 99))
+    start = max(n_pos / (n_pos + n_neg), _MIN_ETA) if asked is None else asked
+    # The prevalence of the test set, if all groups share one.
+    etas = {n_pos / (n_pos + n_neg) for n_pos, n_neg in sizes if n_pos > 0 and n_neg > 0}
+    own = etas.pop() if len(etas) == 1 else None
+    channels = pick_out(channels, _measure_areas(curves, start))
     data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
     narrow = f"width < {_NARROW}" if width == "container" else json.dumps(pixels < _NARROW)
-    key = make_key(data, "live")
-    painter = _LivePainter(channels, pixels, start, own, key, narrow=narrow)
-    note = (channels.picked, *said, *describe_sizes(curves))
-    text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
-    return painter.draw(data, text, width)
+    key = chart_assembly.make_key(data, "live")
+    note = (channels.picked, *said, *curves.describe_sizes())
+    subtitle = "Share of alerts that are right, by recall"
+    text = chart_assembly.ChartText(title, subtitle, note, "", thinning)
+    return _LivePainter(channels, pixels, start, own, key, narrow).draw(data, text, width)
 
 
 def read_start(eta: object) -> float | None:
@@ -184,30 +165,6 @@ def check_width(width: object) -> None:
         read_number("width=", width, expected, lambda pixels: 240 <= pixels < 10_000)
 
 
-def _read_own_eta(curves: ChartCurves) -> float | None:
-    """Return the prevalence of the test set, if all groups share one that the ruler can show."""
-    sizes = curves.per_curve.select("n_pos", "n_neg").drop_nulls().rows()
-    etas = {n_pos / (n_pos + n_neg) for n_pos, n_neg in sizes if n_pos > 0 and n_neg > 0}
-    [own] = etas if len(etas) == 1 else [None]
-    return own
-
-
-def _find_start(curves: ChartCurves) -> float:
-    """Return where the slider starts by default: at the prevalence of the test set."""
-    sizes = curves.per_curve.select("n_pos", "n_neg").drop_nulls().rows()
-    n_pos, n_neg = map(float, sizes[0] if sizes and sizes[0][0] > 0 else (1, 99))
-    return max(n_pos / (n_pos + n_neg), _MIN_ETA)
-
-
-def _list_stops(start: float) -> list[float]:
-    """Return the prevalences of the slider, rare ones first: ten a decade, and the start exactly."""
-    stops = {1.0, 0.75}
-    for power in range(7):
-        stops |= {1 / (n * 10**power) for n in _ROUND if 2 <= n * 10**power <= 1e6}
-    near = {stop for stop in stops if abs(stop / start - 1) < 1e-9}
-    return sorted((stops - near) | {float(start)})
-
-
 def _place_on_ruler(eta: float) -> float:
     """Return the place of a prevalence along the ruler, from 0 to 1, which ends at all positive."""
     return 1 - math.log(eta) / math.log(_MIN_ETA)
@@ -218,171 +175,153 @@ def _measure_areas(curves: ChartCurves, eta: float) -> dict[int, float]:
     recall, fpr = pl.col("recall"), pl.col("fpr")
     rows = curves.rows.filter(recall > 0)
     rows = rows.with_columns(precision=recall * eta / (recall * eta + fpr * (1 - eta)))
-    return measure_steps(build_steps(rows, "precision"), "precision")
+    return points_to_draw.measure_steps(points_to_draw.build_steps(rows, "precision"), "precision")
 
 
 def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str, Any]], str, list[str]]:
     """Return the records, how many points are drawn, and sentences on dots and on doubt."""
     odds = pl.col("fpr") / pl.col("recall")
-    rows = find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
-    rises = keep_rises(rows.filter(pl.col("recall") > 0))
-    drawn = thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
-    steps = split_by_doubt(build_steps(drawn, "odds", "doubt"), "step-before")
-    data = list(build_records(curves, channels, steps, ["recall", "odds"]))
+    rows = points_to_draw.find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
+    rises = points_to_draw.keep_rises(rows.filter(pl.col("recall") > 0))
+    drawn = points_to_draw.thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
+    steps = points_to_draw.split_by_doubt(
+        points_to_draw.build_steps(drawn, "odds", "doubt"), "step-before"
+    )
+    data = points_to_draw.build_records(channels, steps, ["recall", "odds"])
     # What is read out is exact: at each percent of recall the first threshold that reaches it.
     grid = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
-    for number, curve in enumerate(curves.per_curve["curve"].to_list()):
+    for curve in curves.per_curve["curve"]:
         line = rises.filter(pl.col("curve") == curve).sort("recall", maintain_order=True)
-        found = grid.join_asof(
-            line,
-            left_on="at",
-            right_on="recall",
-            strategy="forward",
-            coalesce=False,
-            check_sortedness=False,
-        )
-        label = channels.curve_fields(number)
+        how: dict[str, Any] = {"strategy": "forward", "coalesce": False, "check_sortedness": False}
+        found = grid.join_asof(line, left_on="at", right_on="recall", **how)
         for row in found.drop_nulls("odds").iter_rows(named=True):
-            exact = {"recall": round_digits(row["recall"]), "odds": round_digits(row["odds"])}
-            data.append({"part": "exact", "at": row["at"], "curve": curve, **exact, **label})
-    dots = build_dots(curves, channels, rises, ["recall", "odds"])
-    said = [*([DOTS_OF_STEPS] if dots else []), *describe_doubt(steps)]
-    return [*data, *dots], describe_thinning(rises, steps), said
+            exact = {name: round_digits(row[name]) for name in ("recall", "odds")}
+            record = {"part": "exact", "at": row["at"], "curve": curve, **exact}
+            data.append(record | channels.curve_fields(curve))
+    dots = points_to_draw.build_dots(channels, rises, ["recall", "odds"])
+    said = [*([points_to_draw.DOTS_OF_STEPS] if dots else []), *points_to_draw.describe_doubt(steps)]
+    return [*data, *dots], points_to_draw.describe_thinning(rises, steps), said
 
 
+@dataclass
 class _LivePainter:
     """Builds the layers of the live chart."""
 
-    def __init__(
-        self,
-        channels: Channels,
-        pixels: int,
-        start: float,
-        own: float | None,
-        key: str,
-        *,
-        narrow: str,
-    ) -> None:
-        self.channels, self.pixels, self.start, self.own, self.key = channels, pixels, start, own, key
-        self.narrow = narrow
+    channels: Channels
+    pixels: int
+    start: float
+    own: float | None
+    key: str
+    narrow: str
+
+    def __post_init__(self) -> None:
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
         self.precision = ChartAxis("place", "", 0.0, 1.0, "none", room=_LABEL_ROOM)
-        self.x, self.y = self.recall.build_x(pixels), self.precision.build_y(HEIGHT)
-        self.color = [channels.color.encode()] if channels.color else []
-        self.look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
+        self.x, self.y = self.recall.build_x(self.pixels), self.precision.build_y(HEIGHT)
+        self.color = [self.channels.color.encode()] if self.channels.color else []
+        # The rows of each name, which stand left of its numbers, also on a phone.
+        labels = self.channels.color.shown_labels if self.channels.color else [""]
+        letters = 36 if self.narrow == "false" else 20
+        rows = {label: wrap_words(label.strip(ISOLATES), letters) for label in labels}
+        self.names = {label: [*map(isolate_name, each)] or [""] for label, each in rows.items()}
 
     def draw(
-        self, data: list[dict[str, Any]], text: ChartText, width: int | Literal["container"]
+        self,
+        data: list[dict[str, Any]],
+        text: chart_assembly.ChartText,
+        width: int | Literal["container"],
     ) -> alt.LayerChart:
         """Return the whole chart."""
-        data = mark_grey(data, self.channels)
+        data = chart_assembly.mark_grey(data, self.channels)
         layers = [*self._build_curves(data), *self._build_ruler(), *self._build_numbers()]
         layers[1:1] = self._build_axis()
-        foot = HEIGHT + 72 + sum(4 + _NAME_ROW * len(rows) for rows in self._wrap_names().values())
-        room = _NARROW_ROOM if self.narrow != "false" else self.pixels
-        layers += self._build_notes(text, foot)
+        # The note, or one for a narrow chart and one for a wide one if a page decides.
+        foot = HEIGHT + 72 + sum(4 + _NAME_ROW * len(rows) for rows in self.names.values())
+        labels = self.precision.measure_labels()
+        kinds = {self.narrow: (_NARROW_ROOM, 24), f"!({self.narrow})": (self.pixels, 10)}
+        for test, (room, inset) in kinds.items():
+            note = chart_assembly.build_note(text, room, foot, inset - labels)
+            layers += [note.transform_filter(test)] if note and test != "false" else []
         at = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
         layers[0] = layers[0].add_params(
             alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
             alt.param(name="at", expr=at),
             alt.param(name="decades", expr=_DECADES),
         )
-        whole = stack_layers(layers, data=alt.InlineData(values=[]))
-        whole = set_properties(whole, width=width, height=HEIGHT, **build_title(text, room + 20))
+        whole = chart_assembly.stack_layers(layers, data=alt.InlineData(values=[]))
+        room = _NARROW_ROOM if self.narrow != "false" else self.pixels
+        title = chart_assembly.build_title(text, room + 20)
+        whole = chart_assembly.set_properties(whole, width=width, height=HEIGHT, **title)
         if width == "container":
             whole.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
         if text.title is None:
             whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
-        return attach_data(whole, data)
+        return chart_assembly.attach_data(whole, data)
 
     def _pick(self, narrow: Any, wide: Any) -> str:
         """Return the Vega expression of what is in a narrow chart, and in a wide one."""
         return f"(({self.narrow}) ? {narrow} : {wide})"
 
-    def _build_notes(self, text: ChartText, foot: float) -> list[alt.Chart]:
-        """Return the note, or one for a narrow chart and one for a wide one if a page decides."""
-        labels = self.precision.measure_labels()
-        kinds = {self.narrow: (_NARROW_ROOM, 24), f"!({self.narrow})": (self.pixels, 10)}
-        notes = {
-            test: build_note(text, room, foot, inset - labels) for test, (room, inset) in kinds.items()
-        }
-        return [note.transform_filter(test) for test, note in notes.items() if note and test != "false"]
-
     def _build_curves(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
-        """Return alerts at random, the lines, and what follows the pointer."""
-        moved = {"place": _PLACE.format(f"({_PRECISION})")}
-        one = alt.Chart(alt.InlineData(values=[{}]))
+        """Return places to point at, alerts at random, the lines, and what follows the pointer."""
+        one = _draw_from([{}])
         chance = one.mark_rule(**style.REFERENCE).transform_calculate(place=_PLACE.format("eta"))
-        chance = chance.encode(self.y)
         spec = ChartSpec(self.recall, self.precision, "step-before")
-        painter = Painter(spec, self.x, self.y, self.channels, self.key, can_choose=False)
+        painter = chart_assembly.Painter(spec, self.x, self.y, self.channels, self.key, can_choose=False)
         parts = {row["part"] for row in data} & {"dot"}
         lines = [*painter.build_lines(data), *painter.build_marks(parts)]
-        lines = [line.transform_calculate(**moved) for line in lines]
-        places, *followers = self._build_pointer(one)
-        return [places, chance, *lines, *followers]
+        lines = [line.transform_calculate(place=_PLACE.format(f"({_PRECISION})")) for line in lines]
+        is_place = f"{EVENT_DATUM} && event.item.datum.place"
+        on = f"pointermove[{is_place}], pointerdown[{is_place}]"
+        pointed = alt.selection_point(
+            name=f"pointed_{self.key}", fields=["at"], on=on, empty=False, clear=False
+        )
+        wide = _draw_from([{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)])
+        wide = wide.mark_rule(opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False).encode(self.x)
+        wide = wide.properties(name=f"places_{self.key}").add_params(pointed)
+        rule = one.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
+        look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
+        look |= {"filled": True, "size": 85, "opacity": 1, "stroke": "white", "strokeWidth": 1.5}
+        dots = self._pick_exact().mark_point(**look).encode(self.x, self.y, *self.color)
+        return [wide, chance.encode(self.y), *lines, rule, dots]
 
     def _build_axis(self) -> list[alt.Chart]:
         """Return the grid and the labels of precision, which follow the slider."""
-        ticks = alt.Chart(alt.InlineData(values=[{"k": k, "recall": 0.0, "to": 1.0} for k in range(7)]))
+        ticks = _draw_from([{"k": k, "recall": 0.0, "to": 1.0} for k in range(7)])
         ticks = ticks.transform_filter("datum.k <= (decades === 0 ? 5 : decades)")
-        ticks = ticks.transform_calculate(value=_TICK).transform_calculate(
-            place=_PLACE.format("datum.value")
-        )
+        ticks = ticks.transform_calculate(value=_TICK)
+        ticks = ticks.transform_calculate(place=_PLACE.format("datum.value"))
         grid = ticks.mark_rule(color=style.ZONE, aria=False).encode(self.x, self.y, alt.X2("to"))
         look: dict[str, Any] = {"fontSize": style.TICK_SIZE, "align": "right", "opacity": 0.8}
         said = f"decades > 3 ? ({LABELS['one in']}) : ({LABELS['percent']})"
         word = ticks.transform_calculate(text=said).mark_text(dx=-6, aria=False, **look)
         return [grid, word.encode(x=fix_x(0), y=self.y, text="text:N")]
 
-    def _build_pointer(self, one: alt.Chart) -> list[alt.Chart]:
-        """Return the places to point at, and what follows the pointer."""
-        rule = one.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
-        dots = self._pick_exact().mark_point(
-            filled=True, size=85, opacity=1, stroke="white", strokeWidth=1.5, **self.look
-        )
-        is_place = f"{EVENT_DATUM} && event.item.datum.place"
-        pointed = alt.selection_point(
-            name=f"pointed_{self.key}",
-            fields=["at"],
-            on=f"pointermove[{is_place}], pointerdown[{is_place}]",
-            empty=False,
-            clear=False,
-        )
-        places = [{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)]
-        wide = alt.Chart(alt.InlineData(values=places)).mark_rule(
-            opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False
-        )
-        wide = wide.encode(self.x).properties(name=f"places_{self.key}").add_params(pointed)
-        return [wide, rule, dots.encode(self.x, self.y, *self.color)]
-
     def _pick_exact(self) -> alt.Chart:
         """Return a chart of the row of each curve at the recall under the pointer."""
-        exact = keep_part(alt.Chart(), "exact").transform_filter("abs(datum.at - at) < 1e-6")
-        if self.channels.color and self.channels.color.colored_labels is not None:
-            exact = exact.transform_filter(
-                alt.FieldOneOfPredicate(field="color", oneOf=self.channels.color.shown_labels)
-            )
+        exact = chart_assembly.keep_part(alt.Chart(), "exact")
+        exact = exact.transform_filter("abs(datum.at - at) < 1e-6")
+        color = self.channels.color
+        if color and color.colored_labels is not None:
+            is_shown = alt.FieldOneOfPredicate(field="color", oneOf=color.shown_labels)
+            exact = exact.transform_filter(is_shown)
         exact = exact.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
         return exact.transform_calculate(place=_PLACE.format("datum.precision"))
 
     def _build_ruler(self) -> list[alt.Chart]:
         """Return the ruler above the curves: its line, ticks, words, handle, and places to drag to."""
-        stops = _list_stops(self.start)
         powers = [10.0**-k for k in range(6, 0, -1)] + [1.0]
         ticks = [
             {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all", "odd": k % 2}
             for k, eta in enumerate(powers)
         ]
         at = fix_y(_RULER)
-        ruler = alt.Chart(alt.InlineData(values=[{"recall": 0.0, "to": 1.0}]))
+        quiet: dict[str, Any] = {"color": style.QUIET, "aria": False}
+        ruler = _draw_from([{"recall": 0.0, "to": 1.0}])
         ruler = ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False)
-        marks = alt.Chart(alt.InlineData(values=ticks))
-        marks = marks.transform_filter(f"datum.odd === 0 || !({self.narrow})")
+        marks = _draw_from(ticks).transform_filter(f"datum.odd === 0 || !({self.narrow})")
         tick = marks.mark_tick(color=style.RULE, orient="vertical", size=9, thickness=1, aria=False)
-        word = marks.mark_text(
-            fontSize=style.TICK_SIZE, color=style.QUIET, baseline="top", dy=9, aria=False
-        )
+        word = marks.mark_text(fontSize=style.TICK_SIZE, baseline="top", dy=9, **quiet)
         layers = [
             ruler.encode(self.x, alt.X2("to"), y=at),
             tick.encode(self.x, y=at),
@@ -390,34 +329,31 @@ class _LivePainter:
         ]
         if self.own is not None and self.own >= _MIN_ETA:
             # A triangle as a letter is in few typefaces, and would change that of the words beside it.
-            own = {"recall": _place_on_ruler(self.own), "text": "test set"}
-            test = alt.Chart(alt.InlineData(values=[own]))
-            named = test.mark_text(
-                fontSize=style.NOTE_SIZE, color=style.QUIET, baseline="bottom", dy=-17, aria=False
-            )
-            arrow = test.mark_point(
-                shape="triangle-down", size=32, filled=True, color=style.QUIET, opacity=1, aria=False
-            )
+            test = _draw_from([{"recall": _place_on_ruler(self.own), "text": "test set"}])
+            named = test.mark_text(fontSize=style.NOTE_SIZE, baseline="bottom", dy=-17, **quiet)
             layers.append(named.encode(self.x, y=at, text="text:N"))
+            arrow = test.mark_point(shape="triangle-down", size=32, filled=True, opacity=1, **quiet)
             layers.append(arrow.encode(self.x, y=fix_y(_RULER - 12)))
-        place = "1 - log(eta) / log(1e-6)"
-        handle = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(recall=place)
+        handle = _draw_from([{}]).transform_calculate(recall="1 - log(eta) / log(1e-6)")
         handle = handle.mark_point(
             filled=True, size=240, color=style.COLORS[0], opacity=1, stroke="white", strokeWidth=2
         )
-        layers.append(handle.encode(self.x, y=at))
-        return [*layers, self._build_grabs(stops)]
+        return [*layers, handle.encode(self.x, y=at), self._build_grabs()]
 
-    def _build_grabs(self, stops: list[float]) -> alt.Chart:
-        """Return the unseen places of the ruler that the pointer drags to."""
-        grab = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in stops]
+    def _build_grabs(self) -> alt.Chart:
+        """Return the unseen places that the pointer drags to: ten a decade, and the start exactly."""
+        stops = {1.0, 0.75}
+        for power in range(7):
+            stops |= {1 / (n * 10**power) for n in _ROUND if 2 <= n * 10**power <= 1e6}
+        near = {stop for stop in stops if abs(stop / self.start - 1) < 1e-9}
+        etas = sorted((stops - near) | {float(self.start)})
         wide = alt.ExprRef("width / 58")  # no wider than the way to the next place
-        grabs = alt.Chart(alt.InlineData(values=grab)).mark_rule(
+        grabs = _draw_from([{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas]).mark_rule(
             strokeWidth=wide, opacity=0.001, cursor="ew-resize", aria=False
         )
         # By dragging, and from a list in words, which a keyboard and a screen reader can use.
-        words = [say_eta(eta) for eta in stops[::-1]]
-        bind = alt.binding_select(options=stops[::-1], labels=words, name="Share of positives: ")
+        words = [say_eta(eta) for eta in etas[::-1]]
+        bind = alt.binding_select(options=etas[::-1], labels=words, name="Share of positives: ")
         is_stop = f"{EVENT_DATUM} && event.item.datum.eta"
         drag = f"[pointerdown[{is_stop}], window:pointerup] > pointermove[{is_stop}]"
         picked = alt.selection_point(
@@ -440,44 +376,33 @@ class _LivePainter:
         # On a phone names begin below the labels of the axis, and end where numbers may begin.
         start = self._pick(f"-{self.precision.measure_labels() - 24} / width", 0)
         cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _ALERT_WORDS)
-        one = alt.Chart(alt.InlineData(values=[{}]))
-        above = self._pick("''", "' or just above'")
+        one, above = _draw_from([{}]), self._pick("''", "' or just above'")
         said = f"'at ' + format(100 * at, '.0f') + '\u00a0% recall' + {above}"
         quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
         head = one.transform_calculate(said=said, recall=start)
         layers = [head.mark_text(align="left", **quiet).encode(self.x, y=fix_y(top), text="said:N")]
         for place, name in zip(places, heads, strict=True):
-            column = one.transform_calculate(recall=place, text=name)
-            column = column.mark_text(align="right", **quiet)
+            column = one.transform_calculate(recall=place, text=name).mark_text(align="right", **quiet)
             layers.append(column.encode(self.x, y=fix_y(top), text="text:N"))
-        for label, names in self._wrap_names().items():
+        bold: dict[str, Any] = {"baseline": "bottom", "fontWeight": "bold"}
+        bold["fontSize"] = alt.ExprRef(self._pick(11.5, 14))
+        for label, names in self.names.items():
             y, row = fix_y(top + 22), self._pick_exact()
             for number, name in enumerate(names):
+                named = _draw_from([{"color": label, "text": name}]).transform_calculate(recall=start)
                 at = fix_y(top + 22 + _NAME_ROW * number)
-                named = alt.Chart(alt.InlineData(values=[{"color": label, "text": name}]))
-                written = self._write(named.transform_calculate(recall=start), "left")
-                layers.append(written.encode(self.x, y=at, text="text:N"))
+                written = named.mark_text(align="left", **bold).encode(self.x, y=at, text="text:N")
+                layers.append(written.encode(*self.color))
             top += 4 + _NAME_ROW * len(names)
             if label:
                 row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))
             for place, cell in zip(places, cells, strict=True):
                 text = row.transform_calculate(said=cell).transform_calculate(recall=place)
-                layers.append(self._write(text, "right").encode(self.x, y=y, text="said:N"))
-        return [
-            layer if layer.mark.color is not alt.Undefined else layer.encode(*self.color)
-            for layer in layers
-        ]
+                text = text.mark_text(align="right", **bold).encode(self.x, y=y, text="said:N")
+                layers.append(text.encode(*self.color))
+        return layers
 
-    def _wrap_names(self) -> dict[str, list[str]]:
-        """Return the rows of each name, which stand left of its numbers, also on a phone."""
-        labels = self.channels.color.shown_labels if self.channels.color else [""]
-        letters = 36 if self.narrow == "false" else 20
-        rows = {label: wrap_words(label.strip(ISOLATES), letters) for label in labels}
-        return {label: [*map(isolate_name, each)] or [""] for label, each in rows.items()}
 
-    def _write(self, chart: alt.Chart, align: Literal["left", "right"]) -> alt.Chart:
-        size = alt.ExprRef(self._pick(11.5, 14))
-        written: alt.Chart = chart.mark_text(
-            align=align, baseline="bottom", fontSize=size, fontWeight="bold"
-        )
-        return written
+def _draw_from(records: list[dict[str, Any]]) -> alt.Chart:
+    """Return a chart of records of its own."""
+    return alt.Chart(alt.InlineData(values=records))

@@ -10,15 +10,15 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, draw_level
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     build_lines,
     check_table,
-    describe_eta_zero,
     name_group_fields,
+    pick_columns,
 )
 from polars_prcurve.charts.parts.chart_words import Word, choose_way
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
@@ -34,14 +34,14 @@ from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import say_eta, say_signed
 from polars_prcurve.visible_text import shorten_name
 
+# Colours of the band where it is above 0, below 0, and where it holds 0.
 _SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
-"""Colours of the band where it is above 0, below 0, and where it holds 0."""
 _HOLDS_0 = 2
 _HEIGHT = 0.55
+# Pairs of models from which on they are a table.
 _FEWEST_ROWS = 3
-"""Pairs of models from which on they are a table."""
+# Letters of the two names of a pair in a table.
 _MOST_LETTERS = 60
-"""Letters of the two names of a pair in a table."""
 _PAIR = ("group_a", "group_b")
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 
@@ -65,10 +65,6 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         The level of the table's intervals, for the note, since the table does not hold it.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
-
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
 
     Examples
     --------
@@ -95,7 +91,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         side_colors=_SIDE_COLORS,
     )
     canvas = Canvas(curves, _build_panels(curves), spec)
-    draw_level(canvas, [0.0] * len(curves.per_curve), "")
+    canvas.draw_level([0.0] * len(curves.per_curve), "")
     canvas.words.clear()  # 0 needs no name
     doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
     points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
@@ -105,7 +101,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     grey = ", grey where they hold 0" if _HOLDS_0 in points["side"] else ""
     note = (
         f"Shaded: {_say_level(confidence)}{grey}",
-        *(*_describe_doubt(rows), curves.left_out, *describe_eta_zero(table)),
+        *(*_describe_doubt(rows), *curves.describe_left_out()),
     )
     subtitle, finding = "The first model minus the second", ""
     if is_one:
@@ -136,7 +132,7 @@ def _draw_table(
         f"Line: {_say_level(confidence)}",
         "Settled: corrected for all pairs (Holm)" if is_adjusted else "Settled: each pair alone",
         "Dotted and hollow: not settled" if not all(row.is_settled for row in shown) else "",
-        *(curves.left_out, *describe_eta_zero(table)),
+        *curves.describe_left_out(),
     )
     what = format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {say_etas(etas)}"
@@ -167,9 +163,8 @@ def _say_level(confidence: float | None) -> str:
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    return name_with_column("group", "model", pair["group_a"]), name_with_column(
-        "group", "model", pair["group_b"]
-    )
+    a, b = (name_with_column("group", "model", pair[name]) for name in _PAIR)
+    return a, b
 
 
 def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
@@ -189,12 +184,7 @@ def _read_differences(table: object) -> ChartCurves:
     names = name_group_fields(frame.columns[:start]) | {"metric": "metric"}
     names |= {"group_a": "model_a", "group_b": "model_b"}
     columns = [*_COLUMNS[3:], "resolved", *(["reliable"] if "reliable" in frame.columns else [])]
-    read = pl.DataFrame(
-        [frame.get_column(name).alias(field) for field, name in names.items()]
-        + [frame.get_column("eta").cast(pl.Float64), *(frame.get_column(name) for name in columns)]
-    )
-    unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
-    return build_lines(read.with_columns(n_pos=unknown, n_neg=unknown), names, ["difference"])
+    return build_lines(pick_columns(frame, names, ["eta", *columns]), names, "difference")
 
 
 def _build_panels(curves: ChartCurves) -> Channels:
@@ -207,13 +197,13 @@ def _build_panels(curves: ChartCurves) -> Channels:
         return Channels(None, build_channel(curves, fields, with_eta=False))
     pairs = build_channel(curves, [*others, *_PAIR], with_eta=False)
     names = {}
-    for row, label in zip(curves.per_curve.to_dicts(), pairs.label_by_curve, strict=True):
-        a, b = _name_models(row)
+    for row in curves.per_curve.to_dicts():
+        (a, b), label = _name_models(row), pairs.label_of[row["curve"]]
         names[label] = f"{label.removesuffix(f'{a} · {b}')}{a} minus {b}"
     labels = [names[label] for label in pairs.labels]
     title = " · ".join([*(curves.field_names[name] for name in others), "two models"])
-    by_curve = [names[label] for label in pairs.label_by_curve]
-    return Channels(None, replace(pairs, title=title, labels=labels, label_by_curve=by_curve))
+    label_of = {curve: names[label] for curve, label in pairs.label_of.items()}
+    return Channels(None, replace(pairs, title=title, labels=labels, label_of=label_of))
 
 
 def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
@@ -239,14 +229,11 @@ def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
 def _describe_doubt(rows: pl.DataFrame) -> list[str]:
     """Return what dotted means, if a part is; also where an interval leaves out 0 all the same."""
     is_open = rows.filter(pl.col("resolved").fill_null(False).not_())
-    if is_open.is_empty():
-        return []
-    if is_open.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
-        return ["Dotted: the test does not settle which is better"]
-    return [
-        "Dotted: the test does not settle which is better, even where all of the shade is on one side "
-        "of 0: intervals from so few examples may be too narrow"
-    ]
+    said = "Dotted: the test does not settle which is better"
+    if not is_open.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
+        said += ", even where all of the shade is on one side of 0: "
+        said += "intervals from so few examples may be too narrow"
+    return [said] if len(is_open) else []
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:

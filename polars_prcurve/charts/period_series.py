@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, draw_level
-from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_axes import ChartSpec
+from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
+from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.charts.parts.chart_curves import (
+    ChartCurves,
+    build_chart_curves,
+    check_table,
+    name_group_fields,
+    number_curves,
+    pick_columns,
+)
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.charts.parts.findings import say_alarms
-from polars_prcurve.charts.parts.number_formats import format_level
-from polars_prcurve.charts.parts.periods import (
-    build_period_axes,
-    describe_rate,
-    draw_periods,
-    read_periods,
-    say_period,
-)
+from polars_prcurve.charts.parts.number_formats import format_level, format_metric, round_digits
+from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_estimate, say_eta, say_share
+
+_VALUES = ("value", "overall", "overall_low", "overall_high", "reference", "bound", "alarm", "since")
+_MOST_TICKS = 12
 
 
 @hint_at_arguments
@@ -44,10 +54,6 @@ def monitor(
     color, facet, title
         As in `pr_curve`.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> weeks = pl.DataFrame({"week": [1, 2, 3], "score": 1, "n_pos": [80, 52, 55]})
@@ -57,22 +63,74 @@ def monitor(
     ['Precision has fallen, likely from week 2 on']
     """
     check_words(title, color=color, facet=facet)
-    curves, time = read_periods(table)
+    curves, time = _read_periods(table)
     rows = curves.rows
-    x, y = build_period_axes(rows, time)
+    periods = rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
+    first, last, across = periods[0], periods[-1], time
+    if len(rows) and not rows.schema["time"].is_integer():
+        across = f"Number of the {time}; 1 is {rows.sort('period')['time'][0]}"
+    every = max(1, -(-round(last - first + 1) // _MOST_TICKS))
+    ticks = tuple(float(tick) for tick in range(round(first), round(last) + 1, every))
+    x = ChartAxis("period", across, first - 0.5, last + 0.5, "plain", ticks=ticks)
+    shares = pl.concat([rows[name].cast(pl.Float64).rename("share") for name in _VALUES[:6]])
+    rate = format_metric(rows["metric"][0] if len(rows) else "precision")
+    y = ChartAxis("overall", rate, *fit_shares(shares))
     channels = read_panels_of_one(curves, color, facet)
     channels = channels if color else Channels(None, channels.facet)  # heads name the series
     spec = ChartSpec(x, y, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
     canvas = Canvas(curves, channels, spec)
     firsts = rows.group_by("curve", maintain_order=True).first()
     is_fpr = (firsts["bound"] > firsts["reference"]).any()
-    draw_level(canvas, firsts["reference"], "reference", "below" if is_fpr else "above")
+    canvas.draw_level(firsts["reference"], "reference", "below" if is_fpr else "above")
     bounds = firsts.filter(pl.col("bound") != pl.col("reference"))["bound"]
-    draw_level(canvas, bounds, "bound", "above" if is_fpr else "below")
+    canvas.draw_level(bounds, "bound", "above" if is_fpr else "below")
     canvas.draw_lines(rows.drop_nulls("overall"))
-    draw_periods(canvas, rows)
-    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", say_period, rows["period"])
+    _draw_periods(canvas, rows)
+    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", _say_period, rows["period"])
     level = "" if confidence is None else f"{format_level(confidence)} "
     note = (f"Shaded: {level}interval of all periods at once", "Filled: from the alarm on")
-    subtitle = f"{describe_rate(rows)} by {time}; the line is all so far"
+    at_eta = "eta" in rows.columns and len(rows) > 0
+    where = f" where {say_eta(rows['eta'][0])} is positive" if at_eta else ""
+    subtitle = f"{rate}{where} by {time}; the line is all so far"
     return canvas.finish(title, say_alarms(curves, channels, y.title, time), subtitle, note)
+
+
+def _read_periods(table: object) -> tuple[ChartCurves, str]:
+    """Return a line for each group of a table, and what users call the time."""
+    # `period` is the time itself if it is a whole number, and the number of the period otherwise.
+    frame = check_table("monitor", table, "monitor", ["metric", *_VALUES])
+    keys = frame.columns[: frame.columns.index("metric")]
+    if not keys:
+        raise PrcError(
+            "monitor takes the table that monitor returns, whose first columns are its periods"
+        )
+    *groups, time = keys
+    names = name_group_fields(groups)
+    kept = ["metric", *(["eta"] if "eta" in frame.columns else []), *_VALUES]
+    read = pick_columns(frame, {**names, "time": time}, kept)
+    number = pl.col("time") if frame.schema[time].is_integer() else pl.col("time").rank("dense")
+    read = read.with_columns(period=number.cast(pl.Float64))
+    rows = number_curves(read.sort(*names, "period"), names)
+    return build_chart_curves(rows, names, pl.col("period").is_not_null()), time
+
+
+def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
+    """Draw a dot for the value of each period, filled where there is an alarm."""
+    for row in rows.drop_nulls("value").iter_rows(named=True):
+        place = {"period": row["period"], "overall": round_digits(row["value"])}
+        fields = canvas.channels.curve_fields(row["curve"])
+        canvas.data.append({"part": "period", "alarm": bool(row["alarm"]), **place, **fields})
+    color = canvas.channels.color
+    own = [color.encode()] if color else []
+    one: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
+    for test, fill in (("", {"filled": True}), ("!", {"filled": False, "fill": "white"})):
+        dot = alt.Chart().mark_point(shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill, **one)
+        dot = keep_part(dot.encode(*canvas.place, *own), "period")
+        canvas.layers.append(dot.transform_filter(f"{test}datum.alarm"))
+
+
+def _say_period(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: the period, and all so far."""
+    value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
+    one = "" if row["value"] is None else f"{say_share(row['value'])}, "
+    return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"

@@ -9,39 +9,13 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_choice, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_level
+from polars_prcurve.charts.parts import chart_axes, marked_points, points_to_draw
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_axes import (
-    RECALL_AXIS,
-    ChartAxis,
-    ChartSpec,
-    build_precision_axis,
-    build_rest_axis,
-    mark_ends,
-    needs_log_axis,
-)
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
-from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, label_panels
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.findings import lie_at_foot, read_at_half, say_areas, say_values
-from polars_prcurve.charts.parts.marked_points import (
-    MarkedPoints,
-    find_rates,
-    mark_half,
-    mark_points,
-    read_points,
-)
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
-from polars_prcurve.charts.parts.points_to_draw import (
-    DOTS_OF_STEPS,
-    build_steps,
-    describe_doubt,
-    describe_thinning,
-    find_few_false_alerts,
-    keep_rises,
-    measure_steps,
-    raise_to_axis,
-    split_by_doubt,
-)
 from polars_prcurve.confidence.estimates import find_estimate
 from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares
 
@@ -51,8 +25,8 @@ _SAID = {
     "fdr": "Share of alerts that are wrong, by share of positives that are found",
 }
 _ARE = {"precision": "right", "fdr": "wrong"}
+# The end of the name of what is left of a share to 100 %.
 _REST = "_rest"
-"""The end of the name of what is left of a share to 100 %."""
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
 
 
@@ -112,29 +86,38 @@ def pr_curve(
     Precision and recall where 1 in 4 is positive
     """
     check_words(title, color=color, facet=facet)
-    band = _find_band(table, read_choice("y=", y, _AXES))
+    columns = table.columns if isinstance(table, pl.DataFrame) else []
+    band = find_estimate(columns, read_choice("y=", y, _AXES)).span or ()
     curves = read_sweep("pr_curve", table, [y], more=band)
-    marked = read_points("pr_curve", points, curves, ["recall", y])
+    marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
     height = _choose_height(curves, y, band, log_y)
-    curves, axis = replace(curves, rows=height.add_rests(curves.rows)), height.axis
-    steps = build_steps(find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt")
-    areas = measure_steps(steps, y)
-    channels = label_panels(choose_channels(curves, color, facet, areas), areas, curves)
+    axis = height.axis
+    curves = replace(curves, rows=height.add_rests(curves.rows))
+    steps = points_to_draw.build_steps(
+        points_to_draw.find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt"
+    )
+    areas = points_to_draw.measure_steps(steps, y)
+    channels = choose_channels(curves, color, facet, areas, has_heads=True)
     axis, lows = _free_panels(axis, channels, curves, height)
-    canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=height.bands))
+    spec = chart_axes.ChartSpec(chart_axes.RECALL_AXIS, axis, "step-before", bands=height.bands)
+    canvas = Canvas(curves, channels, spec)
     drawn = canvas.thin(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    drawn = split_by_doubt(raise_to_axis(drawn, axis, height.fields, lows), "step-before")
-    draw_level(canvas, height.measure_chance(curves.per_curve["eta"]), "alerts at random")
+    drawn = points_to_draw.split_by_doubt(
+        points_to_draw.raise_to_axis(drawn, axis, height.fields, lows), "step-before"
+    )
+    canvas.draw_level(height.measure_chance(curves.per_curve["eta"]), "alerts at random")
     canvas.draw_lines(drawn, ghosts=True)
-    canvas.data += mark_ends(RECALL_AXIS, axis) if axis.is_free else []
-    rows = raise_to_axis(keep_rises(curves.rows), axis, height.fields, lows)
+    canvas.data += chart_axes.mark_ends(chart_axes.RECALL_AXIS, axis) if axis.is_free else []
+    rows = points_to_draw.raise_to_axis(
+        points_to_draw.keep_rises(curves.rows), axis, height.fields, lows
+    )
     has_dots = canvas.draw_published(rows)
-    canvas.data += mark_points(
-        mark_half(curves, channels) if points is None else marked,
+    canvas.data += marked_points.mark_points(
+        marked_points.mark_half(curves, channels) if points is None else marked,
         canvas,
         x_of=lambda row: row["recall"],
         y_of=lambda row: {axis.field: max(height.measure(row[y]), lows[row["curve"]])},
-        span_of=lambda row: find_rates(curves, row, "recall", 0.0),
+        span_of=lambda row: marked_points.find_rates(curves, row, "recall", 0.0),
         say_heights=lambda _, values, say: say([height.measure(value) for value in values]),
     )
     canvas.follow_pointer(rows, "forward", height.say_row)
@@ -143,9 +126,9 @@ def pr_curve(
     note = _write_note(canvas, drawn, marked, describe_level(band, confidence), has_dots=has_dots)
     finding = marked.find_title(curves, channels) or finding
     # A title that says where curves run is the only one: it need not be said twice.
-    subtitle = join_etas(f"{_SAID[y]},", curves) if title or finding else _SAID[y]
-    finding = finding or join_etas(_TITLES[y], curves)
-    return canvas.finish(title, finding, subtitle, note, describe_thinning(steps, drawn))
+    subtitle = curves.join_etas(f"{_SAID[y]},") if title or finding else _SAID[y]
+    finding = finding or curves.join_etas(_TITLES[y])
+    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(steps, drawn))
 
 
 @dataclass(frozen=True)
@@ -154,7 +137,7 @@ class _Height:
 
     name: str
     band: tuple[str, ...]
-    axis: ChartAxis
+    axis: chart_axes.ChartAxis
 
     @property
     def is_rest(self) -> bool:
@@ -195,37 +178,36 @@ class _Height:
 def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bool | None) -> _Height:
     """Return what the axis shows: it is log if that is asked for, or where positives are rare."""
     etas, values = curves.per_curve["eta"], curves.rows[y]
-    is_rare = needs_log_axis(etas) or lie_at_foot(curves)
+    is_rare = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
-    if y == "fdr" and is_log and is_rare:
-        return _Height(y, band, build_rest_axis(f"{y}{_REST}", _AXES[y], etas, 1 - values))
-    return _Height(y, band, build_precision_axis(y, _AXES[y], etas, values, is_log=is_log))
+    is_rest = y == "fdr" and is_log and is_rare
+    field, values = (f"{y}{_REST}", 1 - values) if is_rest else (y, values)
+    axis = chart_axes.build_precision_axis(field, _AXES[y], etas, values, is_log=is_log)
+    if is_rest:  # the axis of precision upside down, with ticks such as 99 % and 99.9 %
+        axis = replace(axis, words="rest", is_reversed=True)
+    return _Height(y, band, axis)
 
 
 def _free_panels(
-    axis: ChartAxis, channels: Channels, curves: ChartCurves, height: _Height
-) -> tuple[ChartAxis, dict[int, float]]:
-    """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences.
-
-    Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
-    """
+    axis: chart_axes.ChartAxis, channels: Channels, curves: ChartCurves, height: _Height
+) -> tuple[chart_axes.ChartAxis, dict[int, float]]:
+    """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
+    # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
     facet, keys = channels.facet, curves.per_curve.select("curve", "eta")
     lows = dict.fromkeys(keys["curve"], axis.low)
     if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
         return axis, lows
-    labels, ranges = pl.Series("label", facet.label_by_curve), {}
-    for (label,), own in keys.group_by(labels, maintain_order=True):
-        values = curves.rows.filter(pl.col("curve").is_in(own["curve"].implode()))[height.fields[0]]
-        low = build_precision_axis("", "", own["eta"], values, is_log=True).low
-        ranges[str(label)] = (low, axis.high)
-        lows |= dict.fromkeys(own["curve"], low)
+    ranges = {}
+    for label in facet.labels:
+        own = [curve for curve, panel in facet.label_of.items() if panel == label]
+        etas, values = (
+            frame.filter(pl.col("curve").is_in(own))[name]
+            for frame, name in ((keys, "eta"), (curves.rows, height.fields[0]))
+        )
+        low = chart_axes.build_precision_axis("", "", etas, values, is_log=True).low
+        ranges[label] = (low, axis.high)
+        lows |= dict.fromkeys(own, low)
     return replace(axis, is_free=True, ranges=ranges), lows
-
-
-def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
-    """Return the two columns of the band of `y`, or none if the table has no band."""
-    columns = table.columns if isinstance(table, pl.DataFrame) else []
-    return find_estimate(columns, y).span or ()
 
 
 # Words ----------------------------------------------------------------------------------------
@@ -245,7 +227,12 @@ def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
 
 
 def _write_note(
-    canvas: Canvas, drawn: pl.DataFrame, marked: MarkedPoints, level: str, *, has_dots: bool
+    canvas: Canvas,
+    drawn: pl.DataFrame,
+    marked: marked_points.MarkedPoints,
+    level: str,
+    *,
+    has_dots: bool,
 ) -> list[str]:
     """Return the sentences at the foot of the chart; `level` is what the shade is, if there is one."""
     facet, axis = canvas.channels.facet, canvas.spec.y
@@ -259,8 +246,8 @@ def _write_note(
         "Grey line: alerts at random" if facet is not None else "",
         canvas.channels.picked,
         *marked.describe(),
-        *describe_doubt(drawn),
-        DOTS_OF_STEPS if has_dots else "",
+        *points_to_draw.describe_doubt(drawn),
+        points_to_draw.DOTS_OF_STEPS if has_dots else "",
         f"{level} {where}" if level else "",
-        *describe_sizes(canvas.curves),
+        *canvas.curves.describe_sizes(),
     ]

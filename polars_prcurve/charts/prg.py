@@ -10,36 +10,25 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts import points_to_draw
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
-from polars_prcurve.charts.parts.points_to_draw import (
-    DOTS_OF_SLOPES,
-    bend_for_log_axis,
-    describe_doubt,
-    describe_thinning,
-    drop_straight_points,
-    find_few_false_alerts,
-    has_few_positives,
-    prepend_made,
-    raise_to_axis,
-    split_by_doubt,
-    start_at_origin,
-)
 from polars_prcurve.number_words import format_count, say_share
 
+# Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.
 _CORNER_BELOW = 0.01
-"""Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic."""
+# The recall near which logarithmic axes begin.
 _STARTS_AT = 0.1
-"""The recall near which logarithmic axes begin."""
+# Where no more are positive, all gains read as 100 %.
 _LOST_BELOW = 1e-9
-"""Where no more are positive, all gains read as 100 %."""
 _FIELDS = ("recall_gain", "precision_gain")
+# What is left of both gains to 100 %, which logarithmic axes show.
 _RESTS = ("recall_rest", "precision_rest")
-"""What is left of both gains to 100 %, which logarithmic axes show."""
 
 
 @hint_at_arguments
@@ -61,10 +50,6 @@ def prg_curve(
     color, facet, title
         As in `pr_curve`.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -78,15 +63,15 @@ def prg_curve(
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
     areas = _measure_areas(_build_gains(curves, 0.0, is_log=False)[0])
     channels = choose_channels(curves, color, facet, areas)
-    low = 1 - _find_first_rest(curves) if is_log else 0.0
+    low = 1 - _find_first_rest(etas) if is_log else 0.0
     points, left, worse = _build_gains(curves, low, is_log=is_log)
     x, y = _build_axes(points, 1 - low, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
-    fields = [x.field, y.field]
-    points = raise_to_axis(raise_to_axis(points, x, fields[:1]), y, fields[1:])
-    along = 1 - (pl.col(x.field) / x.low).log() / math.log(x.high / x.low) if is_log else x.field
-    along = pl.col(along) if isinstance(along, str) else along
-    drawn = split_by_doubt(canvas.thin(points, along, pl.col("precision_gain")), "linear")
+    points = points_to_draw.raise_to_axis(points, x, [x.field])
+    points = points_to_draw.raise_to_axis(points, y, [y.field])
+    along = pl.col(x.field)
+    along = 1 - (along / x.low).log() / math.log(x.high / x.low) if is_log else along
+    drawn = points_to_draw.split_by_doubt(canvas.thin(points, along, pl.col("precision_gain")), "linear")
     canvas.draw_lines(drawn, ghosts=True)
     known = points.filter(pl.col("made").not_())
     has_dots = canvas.draw_published(known)
@@ -99,25 +84,19 @@ def prg_curve(
     note = [
         f"0\u00a0% is as good as an alert for all; {scale}",
         channels.picked,
-        DOTS_OF_SLOPES if has_dots else "",
-        *_describe_start(curves, low),
+        points_to_draw.DOTS_OF_SLOPES if has_dots else "",
+        *_describe_start(etas, low),
         f"Points outside: {'; '.join(outside)}" if outside else "",
-        *describe_doubt(drawn),
-        *describe_sizes(curves),
+        *points_to_draw.describe_doubt(drawn),
+        *curves.describe_sizes(),
     ]
-    finding = "" if is_log else _find_title(canvas, areas)
+    finding = ""
+    if not (is_log or curves.has_few_positives) and len(areas) == len(curves.per_curve) > 0:
+        finding = say_values("Precision gain averages", "", areas, curves, channels)
     subtitle = "Precision and recall on the scale on which F-scores average"
-    subtitle = join_etas(f"{subtitle},", curves) if finding else subtitle
-    finding = finding or join_etas("Precision gain and recall gain", curves)
-    return canvas.finish(title, finding, subtitle, note, describe_thinning(points, drawn))
-
-
-def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
-    """Return the mean precision gain of each line, which is the area under it, where it is 0 or more."""
-    if has_few_positives(canvas.curves) or len(areas) < max(len(canvas.curves.per_curve), 1):
-        return ""
-    start = "Precision gain averages"
-    return say_values(start, "", areas, canvas.curves, canvas.channels)
+    subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
+    finding = finding or curves.join_etas("Precision gain and recall gain")
+    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(points, drawn))
 
 
 def _say_row(row: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
@@ -144,27 +123,25 @@ def _build_axes(points: pl.DataFrame, first: float, *, is_log: bool) -> tuple[Ch
     return axes[0], axes[1]
 
 
-def _find_first_rest(curves: ChartCurves) -> float:
+def _find_first_rest(etas: pl.Series) -> float:
     """Return what is left of recall gain to 100 % where logarithmic axes begin."""
-    eta = curves.per_curve["eta"].max()
-    assert isinstance(eta, float)
+    eta: Any = etas.max()
     return min(1.0, eta * (1 / _STARTS_AT - 1) / (1 - eta)) if eta < 1 else 1.0
+
+
+def _describe_start(etas: pl.Series, low: float) -> list[str]:
+    """Return where the axis begins, if that is not at recall gain 0."""
+    if low == 0:
+        return []
+    starts = etas.to_frame().select(start=_find_start(pl.col("eta"), low))["start"].sort()
+    where = f"The axis begins at a recall of {say_share(starts[-1])}"
+    apart = ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
+    return [where if starts[0] == starts[-1] else f"{where} or less", *apart]
 
 
 def _find_start(eta: pl.Expr, low: float) -> pl.Expr:
     """Return the recall at which recall gain is `low`; eta if that is 0."""
     return eta / (eta + (1 - low) * (1 - eta)) if low > 0 else eta
-
-
-def _describe_start(curves: ChartCurves, low: float) -> list[str]:
-    """Return where the axis begins, if that is not at recall gain 0."""
-    if low == 0:
-        return []
-    starts = curves.per_curve.select(start=_find_start(pl.col("eta"), low))["start"].sort()
-    where = f"The axis begins at a recall of {say_share(starts[-1])}"
-    is_lost = curves.per_curve["eta"].max() < _LOST_BELOW  # type: ignore[operator]
-    apart = ["A PR curve tells such lines apart"] if is_lost else []
-    return [where if starts[0] == starts[-1] else f"{where} or less", *apart]
 
 
 def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
@@ -175,13 +152,12 @@ def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
 
 
 def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.DataFrame, int, int]:
-    """Return the points of each curve from a recall gain of `low` on.
-
-    With them come the number of points to the left, and of those worse than chance. Precision gain is
-    1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend there.
-    """
+    """Return the points of each curve from a recall gain of `low` on."""
+    # With them come the number of points to the left, and of those worse than chance. Precision gain is
+    # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
+    # there.
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
-    points = start_at_origin(find_few_false_alerts(curves.rows)).join(
+    points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.rows)).join(
         curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left"
     )
     points = points.filter((eta > 0) & (eta < 1))
@@ -195,13 +171,14 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
     first = first.select("curve", "eta", recall="start", fpr="on_axis")
     inside = points.filter(~pl.col("made") & (recall >= start)).drop("start")
     left = points.filter(~pl.col("made") & (recall < start)).height
-    corners = prepend_made(first, inside.drop("made"))
+    corners = points_to_draw.prepend_made(first, inside.drop("made"))
     if is_log:
-        least = corners.filter(fpr > 0)["fpr"].min() or 1.0
-        corners = bend_for_log_axis(corners, [x for k in range(241) if (x := 10 ** (-k / 20)) > least])  # type: ignore[operator]
+        least: Any = corners.filter(fpr > 0)["fpr"].min() or 1.0
+        places = [place for k in range(241) if (place := 10 ** (-k / 20)) > least]
+        corners = points_to_draw.bend_for_log_axis(corners, places)
         corners = corners.with_columns(eta.forward_fill().over("curve"))
     else:
-        corners = drop_straight_points(corners)
+        corners = points_to_draw.drop_straight_points(corners)
     left_to_1 = eta / (1 - eta) * (1 - recall) / recall
     rests = corners.with_columns(recall_rest=left_to_1, precision_rest=fpr / recall)
     if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100 % would be

@@ -20,12 +20,17 @@ from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     build_lines,
     check_table,
-    describe_eta_zero,
-    describe_sizes,
     name_group_fields,
+    pick_columns,
 )
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS, Channels, pick_out, read_channels
+from polars_prcurve.charts.parts.colors_and_panels import (
+    MAX_COLORS,
+    Channels,
+    pick_out,
+    read_channels,
+    tell_panel,
+)
 from polars_prcurve.charts.parts.findings import say_firsts
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
@@ -33,15 +38,15 @@ from polars_prcurve.number_words import say_eta
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low", "value_high")
+# Models whose names stand at their ranks, at most.
 _MOST_NAMES = 30
-"""Models whose names stand at their ranks, at most."""
+# Pixels of a chart across, from rank to rank, and that a further row of a name takes.
 _WIDTH, _PITCH, _ROW = 432, 22, style.NAME_SIZE + 2
-"""Pixels of a chart across, from rank to rank, and that a further row of a name takes."""
 _SUBTITLE = "Order of models by share of positives; rank 1 is best"
+# Letters in a row of a name.
 _LETTERS = 34
-"""Letters in a row of a name."""
+# Ranks, or parts of one, by which a zone is higher than its lines on either side.
 _RIM = 0.34
-"""Ranks, or parts of one, by which a zone is higher than its lines on either side."""
 
 
 @hint_at_arguments
@@ -77,10 +82,6 @@ def ranking(
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
@@ -94,7 +95,7 @@ def ranking(
     channels = read_channels(curves, color or ("model" if facet != "model" else None), facet)
     # Models with the best, then the best mean rank have colours.
     ranks = curves.rows.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
-    channels = pick_out(channels, {curve: -rank for curve, rank in ranks.rows()}, curves, MAX_COLORS)
+    channels = pick_out(channels, {curve: -rank for curve, rank in ranks.rows()}, MAX_COLORS)
     rows, max_rank = curves.rows, curves.rows["rank"].max()
     lowest = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
     x = build_eta_axis(rows)
@@ -125,40 +126,29 @@ def ranking(
     note = [
         channels.picked,
         *_describe_zones(curves, table, confidence, has_pairs=pairs is not None),
-        *(*describe_sizes(curves), *describe_eta_zero(table)),
+        *curves.describe_sizes(),
     ]
     finding = say_firsts(curves, channels) or "Ranking by prevalence"
     return canvas.finish(title, finding, _SUBTITLE, note)
 
 
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
-    """Return a line per model from the table of `ranking`, with models as the first group column.
-
-    `top` and `foot` are the places that a model may have at a prevalence.
-    """
+    """Return a line per model from the table of `ranking`, with models as the first group column."""
+    # `top` and `foot` are the places that a model may have at a prevalence.
     table = check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     start = table.columns.index("eta")
     names = name_group_fields(["model", *table.columns[:start]])
     columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[start + 1 :])]
-    frame = pl.DataFrame(
-        [table.get_column(name).alias(field) for field, name in names.items()]
-        + [table.get_column("eta").cast(pl.Float64), *(table.get_column(name) for name in columns)]
-    )
+    frame = pick_columns(table, names, ["eta", *columns])
     if "resolved" in columns:
         frame = frame.with_columns(may_be_best=pl.col("resolved").not_())
-    frame = _add_places(frame, names, _read_settled(pairs, names))
-    unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
-    return build_lines(frame.with_columns(n_pos=unknown, n_neg=unknown), names, ["rank"])
-
-
-def _read_settled(pairs: pl.DataFrame | None, names: dict[str, str]) -> dict[Any, bool] | None:
-    """Return whether each pair of models is settled, by group, prevalence and both models."""
-    if pairs is None:
-        return None
-    by = [name for field, name in names.items() if field != "group_0"]
-    needed = [*by, "eta", "model_a", "model_b", "resolved"]
-    rows = check_table("pairs= of ranking", pairs, "compare", needed).select(needed).rows()
-    return {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in rows}
+    settled: dict[Any, bool] | None = None
+    if pairs is not None:
+        needed = [*table.columns[:start], "eta", "model_a", "model_b", "resolved"]
+        pairs = check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
+        settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
+    frame = _add_places(frame, names, settled)
+    return build_lines(frame, names, "rank")
 
 
 def _add_places(
@@ -205,17 +195,16 @@ def _draw_zones(canvas: Canvas) -> None:
     etas = canvas.curves.rows["eta"].unique().sort().to_list()
     edges = [x.low, *(math.sqrt(a * b) for a, b in pairwise(etas)), x.high]
     number_of = {eta: number for number, eta in enumerate(etas)}
-    positions = {curve: n for n, curve in enumerate(canvas.curves.per_curve["curve"].to_list())}
     found: dict[tuple[str | None, int, int], set[int]] = {}
     for curve, eta, top, foot in rows.select("curve", "eta", "top", "foot").rows():
-        panel = canvas.channels.curve_fields(positions[curve]).get("facet")
+        panel = canvas.channels.curve_fields(curve).get("facet")
         found.setdefault((panel, top, foot), set()).add(number_of[eta])
     for (panel, top, foot), numbers in found.items():
         for start in sorted(numbers - {number + 1 for number in numbers}):
             end = next(number for number in range(start, len(etas) + 1) if number + 1 not in numbers)
             place = {"eta": edges[start], "to": edges[end + 1], "rank": top - _RIM, "foot": foot + _RIM}
             record = {"part": "zone"} | {name: round_digits(value) for name, value in place.items()}
-            canvas.data.append(record | ({} if panel is None else {"facet": panel}))
+            canvas.data.append(record | tell_panel(panel))
     zone = alt.Chart().mark_rect(color=style.ZONE, aria=False)
     zone = zone.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
     canvas.under += [keep_part(zone, "zone")] if found else []
@@ -249,7 +238,7 @@ def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> li
     if channels.color is None:
         return []
     colors = channels.color.colors
-    label_of = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
+    label_of = channels.color.label_of
     words: list[Word] = []
     rows = curves.rows.drop_nulls("rank")
     sides: list[tuple[float, Literal["left", "right"], int]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,36 +10,15 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_flag, read_list, read_number
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import QUIET, Canvas, check_words, choose_channels, draw_line
+from polars_prcurve.charts.parts import marked_points, points_to_draw
+from polars_prcurve.charts.parts.canvas import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_curves import describe_sizes, read_sweep
+from polars_prcurve.charts.parts.chart_curves import read_sweep
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import label_panels
+from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
-from polars_prcurve.charts.parts.marked_points import (
-    MarkedPoints,
-    SayShares,
-    find_rates,
-    mark_half,
-    mark_points,
-    read_points,
-)
 from polars_prcurve.charts.parts.number_formats import add_threshold
-from polars_prcurve.charts.parts.points_to_draw import (
-    DOTS_OF_SLOPES,
-    bend_for_log_axis,
-    describe_doubt,
-    describe_thinning,
-    drop_straight_points,
-    find_few_false_alerts,
-    has_points_alone,
-    keep_rises,
-    log_position,
-    measure_areas,
-    split_by_doubt,
-    start_at_origin,
-)
 from polars_prcurve.number_words import say_eta, say_share
 from polars_prcurve.prevalence.eta_table import read_share
 
@@ -93,10 +73,6 @@ def roc_curve(
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
@@ -106,59 +82,62 @@ def roc_curve(
     check_words(title, color=color, facet=facet)
     equal = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
-    marked = read_points("roc_curve", points, curves, ["recall", "fpr"])
+    marked = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
     x = _build_fpr_axis(curves.rows, log_x)
     edge = x.low  # where fpr 0 is drawn
-    full = start_at_origin(find_few_false_alerts(curves.rows))
+    full = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.rows))
     full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    areas = measure_areas(full)
-    channels = label_panels(choose_channels(curves, color, facet, areas), areas, curves)
+    areas = points_to_draw.measure_areas(full)
+    channels = choose_channels(curves, color, facet, areas, has_heads=True)
     spec = ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88)
     canvas = Canvas(curves, channels, spec)
     n = _LOG_STEPS if len(curves.per_curve) <= _MANY else _LOG_STEPS // 5
     steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
-    kept = drop_straight_points(full)
+    kept = points_to_draw.drop_straight_points(full)
     drawn = _thin_for_axis(canvas, kept, steps)
-    shown, lost = _split_slopes(equal.slopes, canvas)
-    _draw_references(canvas, shown, steps, is_asked=bool(equal.slopes))
-    canvas.draw_lines(split_by_doubt(drawn, "linear"), ghosts=not equal.slopes)  # one kind of grey
+    lost = _draw_references(canvas, equal.slopes, steps)
+    split = points_to_draw.split_by_doubt(drawn, "linear")
+    canvas.draw_lines(split, ghosts=not equal.slopes)  # one kind of grey
     has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
-    canvas.data += mark_points(
-        mark_half(curves, channels) if points is None else marked,
+    canvas.data += marked_points.mark_points(
+        marked_points.mark_half(curves, channels) if points is None else marked,
         canvas,
         x_of=lambda row: max(row["fpr"], edge),
         y_of=lambda row: {"recall": row["recall"]},
-        span_of=lambda row: find_rates(curves, row, "fpr", edge),
+        span_of=lambda row: marked_points.find_rates(curves, row, "fpr", edge),
         say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
     )
-    canvas.follow_pointer(_place_on_axis(keep_rises(curves.rows), edge), "backward", _say_row)
+    canvas.follow_pointer(
+        _place_on_axis(points_to_draw.keep_rises(curves.rows), edge), "backward", _say_row
+    )
     note = [
         "Number: area under the line" if channels.facet and channels.facet.values else "",
-        *(channels.picked, *marked.describe(), DOTS_OF_SLOPES if has_dots else ""),
-        *_describe_precisions(equal, shown, lost),
+        *(channels.picked, *marked.describe(), points_to_draw.DOTS_OF_SLOPES if has_dots else ""),
+        *_describe_precisions(equal, lost),
         "No false positive rate is left of the axis: 0 is drawn at its edge" if edge else "",
-        *(*describe_doubt(drawn), *describe_sizes(curves)),
+        *(*points_to_draw.describe_doubt(drawn), *curves.describe_sizes()),
     ]
     finding = marked.find_title(curves, channels) or _find_title(canvas, areas)
-    finding = finding or "Recall and false positive rate"
-    return canvas.finish(title, finding, _SUBTITLE, note, describe_thinning(kept, drawn))
+    return canvas.finish(title, finding, _SUBTITLE, note, points_to_draw.describe_thinning(kept, drawn))
 
 
 def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
-    """Return the areas of panels, or what half of the positives cost; empty where that is not known."""
+    """Return the areas of panels, or what half of the positives cost, where that is known."""
     curves, channels = canvas.curves, canvas.channels
     names, rates = name_curves(curves, channels), read_at_half(curves, "fpr")
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
-        return say_areas(areas, curves, channels) if not has_points_alone(curves.rows) else ""
-    end = "of the negatives raise an alert"
-    return say_each("To find half of the positives,", end, rates, names)
+        is_alone = points_to_draw.has_points_alone(curves.rows)
+        found = "" if is_alone else say_areas(areas, curves, channels)
+        return found or "Recall and false positive rate"
+    start, end = "To find half of the positives,", "of the negatives raise an alert"
+    return say_each(start, end, rates, names)
 
 
-def _label_points(recalls: Sequence[float], marked: MarkedPoints, say: SayShares) -> list[str]:
-    """Return the labels of points: fpr, and recall where they differ in it.
-
-    Points that the title tells have none: near the left edge lines run close.
-    """
+def _label_points(
+    recalls: Sequence[float], marked: marked_points.MarkedPoints, say: marked_points.SayShares
+) -> list[str]:
+    """Return the labels of points: fpr, and recall where they differ in it."""
+    # Points that the title tells have none: near the left edge lines run close.
     if not marked.rows:
         return [""] * len(recalls)
     found, costs = say(recalls), say([row["fpr"] for row in marked.rows])
@@ -168,8 +147,7 @@ def _label_points(recalls: Sequence[float], marked: MarkedPoints, say: SayShares
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
-    at = add_threshold(row)
-    return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
+    return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{add_threshold(row)}"
 
 
 def _place_on_axis(rows: pl.DataFrame, edge: float) -> pl.DataFrame:
@@ -180,22 +158,23 @@ def _place_on_axis(rows: pl.DataFrame, edge: float) -> pl.DataFrame:
 def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
     """Return the points to draw with their place `x`: on a log axis straight lines bend."""
     edge = canvas.spec.x.low
-    along = log_position(edge) if edge else pl.col("fpr")
+    along = pl.col("fpr")
+    if edge:  # as a share of a log axis from there to 1
+        along = 1 - pl.max_horizontal("fpr", pl.lit(edge)).log() / math.log(edge)
     drawn = canvas.thin(points, along, pl.col("recall"))
     if edge:
-        drawn = drop_straight_points(bend_for_log_axis(drawn, steps))
+        drawn = points_to_draw.drop_straight_points(points_to_draw.bend_for_log_axis(drawn, steps))
         drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
     return _place_on_axis(drawn, edge)
 
 
 def _build_fpr_axis(rows: pl.DataFrame, log_x: bool) -> ChartAxis:
     """Return the axis of fpr; a log one begins at half the smallest fpr above 0."""
-    title = "False positive rate"
     if not read_flag("log_x=", log_x):
-        return ChartAxis("x", title, 0.0, 1.0)
-    least: float | None = rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
+        return ChartAxis("x", "False positive rate", 0.0, 1.0)
+    least = rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
     edge = min(0.1, least / 2) if least else 0.001
-    return ChartAxis("x", f"{title}, log scale", edge, 1.0, "share", is_log=True)
+    return ChartAxis("x", "False positive rate, log scale", edge, 1.0, "share", is_log=True)
 
 
 # Lines of equal precision ---------------------------------------------------------------------
@@ -222,22 +201,24 @@ def read_precision_lines(eta: object, precisions: Sequence[float]) -> PrecisionL
     return PrecisionLines(at, {p: p * (1 - at) / ((1 - p) * at) for p in sorted(kept, reverse=True)})
 
 
-def _draw_references(
-    canvas: Canvas, slopes: dict[float, float], steps: list[float], *, is_asked: bool
-) -> None:
+def _draw_references(canvas: Canvas, slopes: dict[float, float], steps: list[float]) -> list[float]:
     """Draw alerts at random and lines of equal precision, with words at these lines."""
+    # Return the precisions whose lines no eye could tell from the left edge of a panel.
     spec, is_one = canvas.spec, canvas.channels.facet is None
-    n_curves = len(canvas.curves.per_curve)
+    n_curves, least = len(canvas.curves.per_curve), _NEAREST / canvas.size.width
+    better = {p: slope for p, slope in slopes.items() if slope > 1}  # than alerts at random
+    ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in better.items()}
     words: list[Word] = []
     for _, place in canvas.channels.repeat_in_panels("reference", [0] * n_curves):
-        draw_line(canvas, [(step, step) for step in steps], "random", place)
-        for precision, slope in slopes.items():
-            end = 1 / slope
-            xs = [*(x for x in steps if x < end), end]
-            draw_line(canvas, [(x, x * slope) for x in xs], f"{precision:.6g}", place)
-            look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
-            words.append(Word(text=f"{say_share(precision)} right", x=end, y=1.0, **look))
-    if is_one and n_curves and not is_asked:
+        canvas.draw_line([(step, step) for step in steps], "random", place)
+        for precision, slope in better.items():
+            if ends[precision] >= least:
+                end = 1 / slope
+                xs = [*(x for x in steps if x < end), end]
+                canvas.draw_line([(x, x * slope) for x in xs], f"{precision:.6g}", place)
+                look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
+                words.append(Word(text=f"{say_share(precision)} right", x=end, y=1.0, **look))
+    if is_one and n_curves and not slopes:
         at = spec.x.read(0.8)
         canvas.words.append(Word(text="at random", x=at, y=at, dx=6, dy=8, **QUIET))
     for word in reversed(words if is_one else []):  # the last is farthest from the axis
@@ -246,6 +227,7 @@ def _draw_references(
         # A word that would hide another one is left out.
         if all(abs(x - at[0]) > _WORD[0] or abs(y - at[1]) > _WORD[1] for at in others):
             canvas.words.append(word)
+    return [p for p, end in ends.items() if end < least]
 
 
 def _find_pixels(spec: ChartSpec, word: Word) -> tuple[float, float]:
@@ -253,35 +235,19 @@ def _find_pixels(spec: ChartSpec, word: Word) -> tuple[float, float]:
     return spec.x.place(word.x or 0) * _PANEL[0], spec.y.place(word.y or 0) * _PANEL[1]
 
 
-def _split_slopes(
-    slopes: dict[float, float], canvas: Canvas
-) -> tuple[dict[float, float], dict[float, float]]:
-    """Return the lines to draw, and those that no eye could tell from the left edge of a panel.
-
-    Lines of alerts that are right less often than at random are in neither.
-    """
-    x = canvas.spec.x
-    slopes = {p: slope for p, slope in slopes.items() if slope > 1}
-    least = _NEAREST / canvas.width
-    ends = {p: x.place(max(min(1.0, 1 / slope), x.low)) for p, slope in slopes.items()}
-    shown = {p: slope for p, slope in slopes.items() if ends[p] >= least}
-    return shown, {p: slope for p, slope in slopes.items() if p not in shown}
-
-
-def _describe_precisions(
-    equal: PrecisionLines, drawn: dict[float, float], left_out: dict[float, float]
-) -> list[str]:
+def _describe_precisions(equal: PrecisionLines, lost: list[float]) -> list[str]:
     """Return sentences on the lines of equal precision, and on those that are not drawn."""
     eta, slopes = equal
     if eta is None or not slopes:
         return []
+    drawn = [p for p, slope in slopes.items() if slope > 1 and p not in lost]
     shares = {p: say_share(p) for p in drawn} | {eta: f"{say_share(eta)} (at random)"}
     right = ", ".join(shares[p] for p in sorted(shares, reverse=True))
     where = f"of the alerts are right where {say_eta(eta)} is positive"
     lines = [f"Grey, from the left: along each line {right} {where}"] if drawn else []
-    if left_out:
-        what = "the line of" if len(left_out) == 1 else "the lines of"
-        lines.append(f"Too far left to draw: {what} {', '.join(map(say_share, left_out))}")
+    if lost:
+        what = "the line of" if len(lost) == 1 else "the lines of"
+        lines.append(f"Too far left to draw: {what} {', '.join(map(say_share, lost))}")
     worse = [p for p, slope in slopes.items() if slope < 1]
     if worse:
         lines.append(f"Not drawn: {', '.join(map(say_share, worse))}, which is worse than at random")

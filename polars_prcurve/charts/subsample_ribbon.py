@@ -8,21 +8,14 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_level
+from polars_prcurve.charts.parts import points_to_draw
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.charts.parts.chart_curves import describe_sizes, join_etas, read_sweep
+from polars_prcurve.charts.parts.chart_curves import read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.findings import find_half
 from polars_prcurve.charts.parts.number_formats import add_threshold, format_range
-from polars_prcurve.charts.parts.points_to_draw import (
-    build_steps,
-    describe_doubt,
-    describe_thinning,
-    find_few_false_alerts,
-    keep_rises,
-    measure_steps,
-    split_by_doubt,
-)
 from polars_prcurve.number_words import say_estimate, say_share
 
 _RIBBON_COLUMNS = ("low", "q1", "q3", "high")
@@ -46,10 +39,6 @@ def ribbon(
     color, facet, title
         As in `pr_curve`.
 
-    Returns
-    -------
-    A layered Altair chart, or panels above a note.
-
     Examples
     --------
     >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
@@ -60,30 +49,30 @@ def ribbon(
     check_words(title, color=color, facet=facet)
     more = [*_RIBBON_COLUMNS, "n_kept"]
     curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
-    steps = build_steps(find_few_false_alerts(curves.rows), "precision", *_RIBBON_COLUMNS, "doubt")
+    steps = points_to_draw.build_steps(
+        points_to_draw.find_few_false_alerts(curves.rows), "precision", *_RIBBON_COLUMNS, "doubt"
+    )
     y = ChartAxis("precision", "Precision", 0.0, fit_shares(steps["high"])[1])
     spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
-    channels = choose_channels(curves, color, facet, measure_steps(steps, "precision"))
+    channels = choose_channels(curves, color, facet, points_to_draw.measure_steps(steps, "precision"))
     canvas = Canvas(curves, channels, spec)
     drawn = canvas.thin(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    drawn = split_by_doubt(drawn, "step-before")
-    draw_level(canvas, curves.per_curve["eta"], "alerts at random")
+    drawn = points_to_draw.split_by_doubt(drawn, "step-before")
+    canvas.draw_level(curves.per_curve["eta"], "alerts at random")
     canvas.draw_lines(drawn)
-    canvas.follow_pointer(keep_rises(curves.rows), "forward", _say_row)
+    canvas.follow_pointer(points_to_draw.keep_rises(curves.rows), "forward", _say_row)
     sizes = curves.rows["n_kept"].drop_nulls()
     samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
     note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
-    note += [channels.picked, *describe_doubt(drawn), *describe_sizes(curves)]
+    note += [channels.picked, *points_to_draw.describe_doubt(drawn), *curves.describe_sizes()]
     finding = _find_title(canvas) or "What a test with fewer negatives would have found"
-    subtitle = f"{join_etas('Precision by recall', curves)}{samples}"
-    return canvas.finish(title, finding, subtitle, note, describe_thinning(steps, drawn))
+    subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
+    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(steps, drawn))
 
 
 def _find_title(canvas: Canvas) -> str:
-    """Return what samples make of the precision at half recall, of the line where they differ most.
-
-    It is empty for panels, where no sample differs, or where few false positives are behind a point.
-    """
+    """Return what samples make of the precision at half recall, of the line where they differ most."""
+    # It is empty for panels, where no sample differs, or where few false positives are behind a point.
     curves, color = canvas.curves, canvas.channels.color
     if canvas.channels.facet is not None or len(curves.per_curve) > 2:
         return ""
@@ -94,8 +83,7 @@ def _find_title(canvas: Canvas) -> str:
     found, span = say_estimate(row["precision"], row["low"], row["high"])
     if say_share(row["low"]) == say_share(row["high"]):
         return ""
-    number = curves.per_curve["curve"].to_list().index(row["curve"])
-    name = "" if color is None else f"{color.label_by_curve[number]}: "
+    name = "" if color is None else f"{color.label_of[row['curve']]}: "
     return f"{name}{found} precision at half recall reads as {span} with fewer negatives"
 
 

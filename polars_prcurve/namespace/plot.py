@@ -226,7 +226,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `sweep`, and draw the share of positives in ranges of scores."""
         draw, said = self._prepare("reliability", words)
-        from polars_prcurve.charts.parts.score_ranges import check_etas
+        from polars_prcurve.charts.reliability_diagram import check_etas
 
         check_etas(eta, eta_train)
         if confidence is not None:

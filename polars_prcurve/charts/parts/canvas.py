@@ -2,13 +2,13 @@
 
 check_words                     are the words of the call of the right kind?
 read_sweep, read_lines          (`chart_curves`) the table, checked and sorted into curves
-choose_channels                 colours and panels, in order of a value
+choose_channels                 (`colors_and_panels`) colours and panels, in order of a value
 Canvas(curves, channels, spec)  lines, dots and what the pointer reads; `finish` returns the chart
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any, Literal
 
@@ -16,50 +16,25 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.charts.parts import chart_assembly, points_to_draw
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-    ChartText,
-    add_ghosts,
-    arrange_panels,
-    build_chart,
-)
 from polars_prcurve.charts.parts.chart_axes import ChartSpec
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.chart_words import Word, choose_way
-from polars_prcurve.charts.parts.colors_and_panels import (
-    Channels,
-    pick_out,
-    read_channels,
-    read_etas_apart,
-    sort_panels,
-)
-from polars_prcurve.charts.parts.hover import build_hover_records, list_places, thin_places
+from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
+from polars_prcurve.charts.parts.hover import list_places, thin_places
 from polars_prcurve.charts.parts.number_formats import round_digits
-from polars_prcurve.charts.parts.points_to_draw import build_dots, build_records, is_sparse, thin_points
+
+# The look of names of lines to compare with.
+QUIET: dict[str, Any] = {"size": style.NOTE_SIZE, "color": style.QUIET}
+# Points of a line, at most, that are dots, too.
+_MAX_DOTS = 12
 
 
 def check_words(title: object, **columns: object) -> None:
     """Raise unless a chart can have this title, and `color` and `facet` are texts or None."""
     check_texts(**columns)
     check_title(title)
-
-
-def choose_channels(
-    curves: ChartCurves,
-    color: str | None,
-    facet: str | None,
-    values: Mapping[int, float],
-    *,
-    are_apart: bool = False,
-) -> Channels:
-    """Return colours and panels: groups in order of a value of each curve, the greatest first.
-
-    With `are_apart` each prevalence has panels of its own, unless the user names a column.
-    """
-    is_free = are_apart and color is None and facet is None
-    channels = read_etas_apart(curves) if is_free else read_channels(curves, color, facet)
-    return pick_out(sort_panels(channels, values, curves), values, curves)
 
 
 class Canvas:
@@ -71,52 +46,49 @@ class Canvas:
     def __init__(self, curves: ChartCurves, channels: Channels, spec: ChartSpec) -> None:
         self.curves, self.channels, self.spec = curves, channels, spec
         self.axes = (spec.x, spec.y)
+        self.size = chart_assembly.arrange_panels(channels.facet, spec)
         # One list for all layers, which tell their records by `part`: so data are in the spec once.
         self.data: list[dict[str, Any]] = []
         self.words: list[Word] = []
+        # Layers of its own that a chart draws below all others, and above them.
         self.under: list[alt.Chart] = []
         self.layers: list[alt.Chart] = []
-        """Layers of its own that a chart draws below all others, and above them."""
-
-    @property
-    def width(self) -> int:
-        """The width of a panel in pixels."""
-        return arrange_panels(self.channels.facet, self.spec).width
 
     @property
     def place(self) -> tuple[alt.X, alt.Y]:
         """The encodings of both axes, for layers of its own that a chart adds."""
-        size = arrange_panels(self.channels.facet, self.spec)
-        return self.spec.x.build_x(size.width), self.spec.y.build_y(size.height)
+        return self.spec.x.build_x(self.size.width), self.spec.y.build_y(self.size.height)
 
     def thin(self, points: pl.DataFrame, along: pl.Expr, across: pl.Expr) -> pl.DataFrame:
         """Return a few points for each column of pixels that a panel has; see `thin_points`."""
-        return thin_points(points, along, across, self.width)
+        return points_to_draw.thin_points(points, along, across, self.size.width)
 
     def build_records(self, points: pl.DataFrame, more: Iterable[str] = ()) -> list[dict[str, Any]]:
         """Return the points of lines as records: their place, their bands, and the columns `more`."""
         ends = [end for pair in self.spec.bands for end in pair]
         fields = dict.fromkeys([*(axis.field for axis in self.axes), *ends, *more])
         known = [field for field in fields if field in points.columns]
-        return [*build_records(self.curves, self.channels, points, known)]
+        return points_to_draw.build_records(self.channels, points, known)
 
     def draw_lines(
         self, points: pl.DataFrame, more: Iterable[str] = (), *, ghosts: bool = False
     ) -> list[dict[str, Any]]:
         """Draw the lines, with `ghosts` all in grey behind each panel, too; return their records."""
         lines = self.build_records(points, more)
-        self.data += add_ghosts(lines, self.channels, self.spec.x) if ghosts else lines
+        self.data += lines
+        if ghosts:
+            self.data += chart_assembly.build_ghosts(lines, self.channels, self.spec.x)
         return lines
 
     def draw_published(self, rows: pl.DataFrame) -> bool:
         """Draw a dot per published point, if they are few; return whether there are any."""
-        dots = build_dots(self.curves, self.channels, rows, [axis.field for axis in self.axes])
+        dots = points_to_draw.build_dots(self.channels, rows, [axis.field for axis in self.axes])
         self.data += dots
         return bool(dots)
 
     def draw_few_places(self, lines: Iterable[dict[str, Any]]) -> None:
         """Draw a dot per point of these lines, if each line has so few that they should be seen."""
-        if is_sparse(self.curves.rows):
+        if self.curves.rows.select((pl.len().over("curve") <= _MAX_DOTS).all()).item():
             self.data += [row | {"part": "dot"} for row in lines if not row.get("copy")]
 
     def follow_pointer(
@@ -128,117 +100,116 @@ class Canvas:
     ) -> None:
         """Add what the pointer reads at places all along the x axis, or at the values `at`.
 
-        `say` returns the words for a place, and those for the row that rules there; see
-        `build_hover_records`.
+        `say` returns the words for a place, and those for the value of the row that rules there. With
+        the strategy "forward" that is the first row at or right of a place, as in a PR curve. Records
+        are `read`, all words at a place, and `hover`, a dot on each line.
         """
-        x, n = self.spec.x, len(self.curves.per_curve)
+        (x_axis, y_axis), n = self.axes, len(self.curves.per_curve)
+        x, y, color = x_axis.field, y_axis.field, self.channels.color
+        shared = list_places(x_axis, n) if at is None else thin_places(at, n)
         # Where panels have axes of their own, the places of one are between those of another.
-        free = {panel: list_places(x.pick(panel), n) for panel in x.ranges}
-        places = free or (list_places(x, n) if at is None else thin_places(at, n))
-        self.data += build_hover_records(
-            self.curves, self.channels, rows, self.axes, places, strategy=strategy, say=say
-        )
+        free = {panel: list_places(x_axis.pick(panel), n) for panel in x_axis.ranges}
+        known = rows.drop_nulls([x, y]).sort(x, maintain_order=True)
+        slots = {label: number for number, label in enumerate(color.shown_labels)} if color else {"": 0}
+        dots: list[dict[str, Any]] = []
+        readings: dict[tuple[float, str | None], dict[str, Any]] = {}
+        for curve in self.curves.per_curve["curve"]:
+            label = self.channels.curve_fields(curve)
+            slot, panel = slots.get(label.get("color", "")), label.get("facet")
+            line = known.filter(pl.col("curve") == curve)
+            if slot is None or line.is_empty():
+                continue
+            places = free[label["facet"]] if free else shared
+            found = pl.DataFrame({"at": places}, schema={"at": pl.Float64}).join_asof(
+                line, left_on="at", right_on=x, strategy=strategy, coalesce=False, check_sortedness=False
+            )
+            for row in found.drop_nulls(y).iter_rows(named=True):
+                place, value = say(row)
+                here = round_digits(row["at"])
+                dots.append({"part": "hover", x: here, y: round_digits(row[y]), **label})
+                start = {"part": "read", x: here, "place": place, **tell_panel(panel)}
+                readings.setdefault((here, panel), start)[f"s{slot}"] = value
+        self.data += [*readings.values(), *dots]
 
     def finish(
         self, title: Title, own_title: str, subtitle: str, note: Sequence[str], thinned: str = ""
-    ) -> Chart:
+    ) -> chart_assembly.Chart:
         """Return the chart: `title` is the user's, and `own_title` stands where there is none."""
-        text = ChartText(title, subtitle, tuple(note), own_title, thinned)
-        return build_chart(
-            self.spec, self.data, self.channels, text, self.words, own_layers=(self.under, self.layers)
-        )
+        text = chart_assembly.ChartText(title, subtitle, tuple(note), own_title, thinned)
+        own: dict[str, Any] = {"words": self.words, "own_layers": (self.under, self.layers)}
+        return chart_assembly.build_chart(self.spec, self.size, self.data, self.channels, text, **own)
 
+    # Thin grey lines to compare with, such as alerts at random, each named where it is
 
-# Thin grey lines to compare with, such as alerts at random, each named where it is ----------------
-
-QUIET: dict[str, Any] = {"size": style.NOTE_SIZE, "color": style.QUIET}
-
-
-def draw_line(
-    canvas: Canvas, points: Iterable[tuple[float, float]], ref: str, place: dict[str, Any]
-) -> None:
-    """Draw one line to compare with; `place` tells its panel."""
-    x, y = (axis.field for axis in canvas.axes)
-    canvas.data += [
-        {
-            **place,
-            "part": "reference",
-            "ref": ref,
-            "ref_order": n,
-            x: round_digits(a),
-            y: round_digits(b),
-        }
-        for n, (a, b) in enumerate(points)
-    ]
-
-
-def name_line(canvas: Canvas, text: str, *kinds: Iterable[dict[str, Any]]) -> None:
-    """Name a line in the best place: one of each kind together, those of the first kind the slowest."""
-    ways = (dict(pair for part in parts for pair in part.items()) for parts in product(*kinds))
-    canvas.words.append(choose_way(Word(text=text, **QUIET, **way) for way in ways))
-
-
-def draw_level(
-    canvas: Canvas,
-    levels: Iterable[float | None],
-    name: str,
-    side: Literal["above", "below"] | None = None,
-) -> None:
-    """Draw level lines at these heights, one per panel and value, and name the highest.
-
-    The name stands on the `side` of its line that is said, where another line is on the other one.
-    """
-    x, y = canvas.axes
-    drawn = [
-        (level, place)
-        for level, place in canvas.channels.repeat_in_panels("reference", levels)
-        if level is not None and y.low <= level <= y.high
-    ]
-    for level, place in drawn:
-        draw_line(canvas, [(x.low, level), (x.high, level)], f"{level:.6g}", place)
-    if not drawn or canvas.channels.facet is not None:
-        return
-    level = max(level for level, _ in drawn)  # the others would strike the name out
-    above: dict[str, Any] = {"dy": -3, "baseline": "bottom", "y": level}
-    below: dict[str, Any] = {"dy": 3, "baseline": "top", "y": level}
-    sides = [above] if y.place(level) < 0.07 else [above, below] if y.place(level) < 0.93 else [below]
-    if side is not None and len(sides) > 1:
-        sides = [above if side == "above" else below]
-    ends: list[dict[str, Any]] = [{"x": x.low, "dx": 5}, {"x": x.high, "dx": -5, "align": "right"}]
-    name_line(canvas, name, [*ends, *list_middles(canvas, range(2, 9))], sides)
-
-
-def list_middles(canvas: Canvas, tenths: Iterable[int]) -> list[dict[str, Any]]:
-    """Return places for a name in the middle of a line, at tenths of the x axis."""
-    return [{"x": canvas.spec.x.read(k / 10), "align": "center"} for k in tenths]
-
-
-def draw_own_etas(canvas: Canvas, etas: Iterable[float | None], name: str) -> bool:
-    """Draw rules at the prevalences of test sets, and name one alone; return whether there are any."""
-    x, y = canvas.axes
-    found = list(canvas.channels.repeat_in_panels("reference", etas))
-    drawn = [(eta, place) for eta, place in found if x.holds(eta)]
-    for eta, place in drawn:
-        draw_line(canvas, [(eta, y.low), (eta, y.high)], f"{eta:.6g}", place)
-    if drawn and len({eta for eta, _ in found}) == 1 and canvas.channels.facet is None:
-        at = drawn[0][0]
-        left: dict[str, Any] = {"dx": -6, "align": "right", "x": at}
-        right: dict[str, Any] = {"dx": 6, "align": "left", "x": at}
-        sides = [right] if x.place(at) < 0.25 else [left] if x.place(at) > 0.85 else [left, right]
-        middles: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (8, 7, 6, 5, 4, 3, 2)]
-        name_line(canvas, name, [{"py": 3, "baseline": "top"}, *middles], sides)
-    return bool(drawn)
-
-
-def draw_diagonal(canvas: Canvas, name: str) -> None:
-    """Draw a diagonal in each panel, and name it if there is one panel."""
-    (x, _), n_curves = canvas.axes, len(canvas.curves.per_curve)
-    panels = [place for _, place in canvas.channels.repeat_in_panels("reference", [0] * n_curves)]
-    for place in panels:
-        draw_line(canvas, [(x.low, x.low), (x.high, x.high)], "random", place)
-    if panels and canvas.channels.facet is None:
-        places: list[dict[str, Any]] = [
-            {"x": x.read(k), "y": x.read(k), "dx": 6, "dy": 9}
-            for k in (0.62, 0.5, 0.4, 0.75, 0.3, 0.85, 0.2)
+    def draw_line(self, points: Iterable[tuple[float, float]], ref: str, place: dict[str, Any]) -> None:
+        """Draw one line to compare with; `place` tells its panel."""
+        x, y = (axis.field for axis in self.axes)
+        record = {**place, "part": "reference", "ref": ref}
+        self.data += [
+            {**record, "ref_order": n, x: round_digits(a), y: round_digits(b)}
+            for n, (a, b) in enumerate(points)
         ]
-        name_line(canvas, name, places)
+
+    def name_line(self, text: str, *kinds: Iterable[dict[str, Any]]) -> None:
+        """Name a line in the best place, with a look of each kind; those of the first change last."""
+        ways = (dict(pair for part in parts for pair in part.items()) for parts in product(*kinds))
+        self.words.append(choose_way(Word(text=text, **QUIET, **way) for way in ways))
+
+    def draw_level(
+        self, levels: Iterable[float | None], name: str, side: Literal["above", "below"] | None = None
+    ) -> None:
+        """Draw level lines at these heights, one per panel and value, and name the highest.
+
+        The name stands on the `side` of its line that is said, where another line is on the other one.
+        """
+        x, y = self.axes
+        drawn = [
+            (level, place)
+            for level, place in self.channels.repeat_in_panels("reference", levels)
+            if level is not None and y.low <= level <= y.high
+        ]
+        for level, place in drawn:
+            self.draw_line([(x.low, level), (x.high, level)], f"{level:.6g}", place)
+        if not drawn or self.channels.facet is not None:
+            return
+        level = max(level for level, _ in drawn)  # the others would strike the name out
+        height = y.place(level)
+        fits = ["above"] if height < 0.07 else ["above", "below"] if height < 0.93 else ["below"]
+        sides: dict[str, dict[str, Any]] = {
+            "above": {"dy": -3, "baseline": "bottom", "y": level},
+            "below": {"dy": 3, "baseline": "top", "y": level},
+        }
+        ends: list[dict[str, Any]] = [{"x": x.low, "dx": 5}, {"x": x.high, "dx": -5, "align": "right"}]
+        fits = [side] if side in fits else fits
+        self.name_line(name, ends + self.list_middles(range(2, 9)), [sides[each] for each in fits])
+
+    def list_middles(self, tenths: Iterable[int]) -> list[dict[str, Any]]:
+        """Return places for a name in the middle of a line, at tenths of the x axis."""
+        return [{"x": self.spec.x.read(k / 10), "align": "center"} for k in tenths]
+
+    def draw_own_etas(self, etas: Iterable[float | None], name: str) -> bool:
+        """Draw rules at prevalences of test sets, and name one alone; return whether any is drawn."""
+        x, y = self.axes
+        found = list(self.channels.repeat_in_panels("reference", etas))
+        drawn = [(eta, place) for eta, place in found if x.holds(eta)]
+        for eta, place in drawn:
+            self.draw_line([(eta, y.low), (eta, y.high)], f"{eta:.6g}", place)
+        if drawn and len({eta for eta, _ in found}) == 1 and self.channels.facet is None:
+            at = drawn[0][0]
+            left: dict[str, Any] = {"dx": -6, "align": "right", "x": at}
+            right: dict[str, Any] = {"dx": 6, "align": "left", "x": at}
+            sides = [right] if x.place(at) < 0.25 else [left] if x.place(at) > 0.85 else [left, right]
+            middles: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (8, 7, 6, 5, 4, 3, 2)]
+            self.name_line(name, [{"py": 3, "baseline": "top"}, *middles], sides)
+        return bool(drawn)
+
+    def draw_diagonal(self, name: str) -> None:
+        """Draw a diagonal in each panel, and name it if there is one panel."""
+        (x, _), n_curves = self.axes, len(self.curves.per_curve)
+        panels = [place for _, place in self.channels.repeat_in_panels("reference", [0] * n_curves)]
+        for place in panels:
+            self.draw_line([(x.low, x.low), (x.high, x.high)], "random", place)
+        if panels and self.channels.facet is None:
+            shares = (0.62, 0.5, 0.4, 0.75, 0.3, 0.85, 0.2)
+            places = ({"x": x.read(k), "y": x.read(k)} for k in shares)
+            self.name_line(name, [{**place, "dx": 6, "dy": 9} for place in places])

@@ -14,8 +14,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -23,15 +22,8 @@ import altair as alt
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts import chart_words
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
-from polars_prcurve.charts.parts.chart_words import (
-    Word,
-    build_name_layers,
-    build_word_layers,
-    place_labels,
-    place_names,
-    settle_words,
-)
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
@@ -46,17 +38,14 @@ _NO_DATA: Any = alt.InlineData(values=[])
 _NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
 PANEL_GAP = 34
 BARE_VIEW: Any = alt.ViewBackground(stroke=None)
-PAGE_ROOM: ContextVar[int | None] = ContextVar("PAGE_ROOM", default=None)
-"""The width in pixels of the page that a report draws for; None for the sizes that charts have."""
-_AXIS_ROOM, _NAMES_ROOM, _NARROW = 62, 130, 480
+# Rows of usual panels above which groups stand beside each other, in at most this many columns.
 _MOST_ROWS, _MOST_COLUMNS = 9, 4
-"""Rows of usual panels above which groups stand beside each other, in at most this many columns."""
+# Pixels that panels side by side share, about.
 _PANELS_ROOM = 760
-"""Pixels that panels side by side share, about."""
+# Pixels that the words around a chart take, at least.
 _NARROWEST = 300
-"""Pixels that the words around a chart take, at least."""
+# Panels, at most, in which all other curves stand behind in grey.
 MAX_GHOST_PANELS = 24
-"""Panels, at most, in which all other curves stand behind in grey."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +70,6 @@ def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
     return layer.transform_filter(f"datum.part === '{name}'")
 
 
-def is_part(layer: Any, name: str) -> bool:
-    """Return whether a layer draws the records of this part."""
-    steps = [] if layer.transform is alt.Undefined else layer.transform
-    return any(step.filter == f"datum.part === '{name}'" for step in steps)
-
-
 def make_key(data: list[dict[str, Any]], kind: str) -> str:
     """Return a name for the selections of a chart, which only an equal chart has, too."""
     return f"k{zlib.crc32((kind + json.dumps(data)).encode()):08x}"
@@ -94,54 +77,67 @@ def make_key(data: list[dict[str, Any]], kind: str) -> str:
 
 def build_chart(
     spec: ChartSpec,
+    size: PanelSize,
     data: list[dict[str, Any]],
     channels: Channels,
     text: ChartText,
-    words: Sequence[Word] = (),
     *,
-    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]] = ((), ()),
+    words: Sequence[chart_words.Word],
+    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]],
 ) -> Chart:
-    """Return the chart of these records, in panels if there is a facet.
-
-    `own_layers` are those of one chart alone, at the bottom and on top.
-    """
-    size = arrange_panels(channels.facet, spec)
-    if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
-        spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
-    spec = replace(spec, has_margin=PAGE_ROOM.get() is None)
-    if channels.facet is not None and channels.facet.fields != ["eta"]:  # else heads say it
-        text = replace(text, note=(f"Panels: {channels.facet.title}", *text.note))
+    """Return the chart of these records, in panels if there is a facet."""
+    # `own_layers` are those of one chart alone, at the bottom and on top.
+    spec = replace(spec, has_margin=True)
     layered, records = build_panel(spec, data, channels, size, words, own_layers=own_layers)
-    ghosts = [row for row in records if row["part"] == "ghost"]
-    records = [row for row in records if row["part"] != "ghost"]
-    if ghosts:
-        ghost = next(layer for layer in layered.layer if is_part(layer, "ghost"))
-        ghost.data = alt.InlineData(values=ghosts)
-    if channels.facet is None:
-        return attach_data(finish_layered(layered, text, size, spec.y), records)
-    heads = _build_heads(channels.facet, size)
-    # One layer goes through Altair's facet, which copies all it is given; the others follow afterwards.
-    layers = [*layered.layer[1:], *build_word_layers(heads, spec, size.width, records)]
+    records = [row for row in records if row["part"] != "ghost"]  # whose layer holds them
+    room = spec.y.measure_labels()
+    if channels.facet is not None:
+        panels, layers = _build_panels(layered, spec, channels.facet, size, records)
+        if channels.facet.fields != ["eta"]:  # else heads say it
+            text = replace(text, note=(f"Panels: {channels.facet.title}", *text.note))
+        width = size.columns * (size.width + PANEL_GAP)
+        finished: Chart = join_note(panels, build_note(text, width, 0, -room), max(width - 60, 40), 14)
+        finished = set_properties(finished, **build_title(text, width))
+        # One layer goes through Altair's facet, which copies all it is given; the others follow now.
+        inside = finished if isinstance(finished, alt.FacetChart) else finished.vconcat[0]
+        inside.spec.layer = [*inside.spec.layer, *layers]
+        return attach_data(finished, records)
+    width = max(size.width, _NARROWEST)
+    below = 20 if spec.y.words == "none" and not spec.y.room else 50  # the axis
+    note = build_note(text, width + 60, size.height + below, -room)
+    layered.layer += [] if note is None else [note]
+    finished = set_properties(layered, **build_title(text, width + max(100, 2 * spec.y.room)))
+    return attach_data(finished, records)
+
+
+def _build_panels(
+    layered: alt.LayerChart,
+    spec: ChartSpec,
+    facet: Channel,
+    size: PanelSize,
+    records: list[dict[str, Any]],
+) -> tuple[alt.FacetChart, list[Any]]:
+    """Return panels of the first layer alone, and the other layers, with those of heads over panels."""
+    heads = _build_heads(facet, size)
+    layers = [*layered.layer[1:], *chart_words.build_word_layers(heads, spec, size.width, records)]
     layered.layer = layered.layer[:1]
-    facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
     highest = max(-word.py for word in heads) + style.NAME_SIZE
     gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
     end = round_digits(spec.x.high)
     is_flush = any(row["part"] == "name" and row[spec.x.field] == end for row in records)
-    whole: alt.FacetChart = layered.facet(
-        facet, columns=size.columns, spacing=gap if is_flush else PANEL_GAP
+    panels: alt.FacetChart = layered.facet(
+        alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER),
+        columns=size.columns,
+        spacing=gap if is_flush else PANEL_GAP,
     )
     if is_flush:
-        whole = set_properties(whole, bounds="flush")  # or all panels were as wide as the one with names
+        panels = set_properties(panels, bounds="flush")  # or all were as wide as the one with names
     if spec.x.is_free:
-        whole = whole.resolve_scale(x="independent")
+        panels = panels.resolve_scale(x="independent")
     if spec.y.is_free:
-        whole = whole.resolve_scale(y="independent")
-    room = spec.y.measure_labels()
-    finished: Chart = finish_panels(whole, text, size.columns * (size.width + PANEL_GAP), room)
-    panels = finished if isinstance(finished, alt.FacetChart) else finished.vconcat[0]
-    panels.spec.layer = [*panels.spec.layer, *layers]
-    return attach_data(finished, records)
+        panels = panels.resolve_scale(y="independent")
+    panels.data = alt.Undefined  # which stands above the panels and the note
+    return panels, layers
 
 
 def build_panel(
@@ -149,23 +145,23 @@ def build_panel(
     data: list[dict[str, Any]],
     channels: Channels,
     size: PanelSize,
-    words: Sequence[Word],
+    words: Sequence[chart_words.Word],
     *,
-    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]] = ((), ()),
+    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]],
     chooser: str | None = None,
 ) -> tuple[alt.LayerChart, list[dict[str, Any]]]:
-    """Return one panel, and its records: those of `data`, and those of words.
-
-    `chooser` is the key of another panel of the same lines, whose names are clicked.
-    """
+    """Return one panel, and its records: those of `data`, and those of words."""
+    # `chooser` is the key of another panel of the same lines, whose names are clicked.
     key = make_key(data, f"{spec.x.field} {spec.y.field}")
-    words = settle_words(words, spec, data, size)
-    words = [*words, *place_labels(spec, data, channels, size, words)]
-    names = None if chooser else place_names(spec, data, channels, size, words)
+    panel = chart_words.Panel(spec, data, channels, size)
+    words = chart_words.settle_words(panel, words)
+    words = [*words, *chart_words.place_labels(panel, words)]
+    names = None if chooser else chart_words.place_names(panel, words)
     has_legend = channels.color is not None and names is None and spec.names != "none"
     if channels.color is not None and has_legend:
         room = size.columns * (size.width + PANEL_GAP)
         channels = replace(channels, color=replace(channels.color, legend_room=room))
+        panel = replace(panel, channels=channels)
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
     records = mark_grey(data, channels)
     painter = Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
@@ -176,19 +172,16 @@ def build_panel(
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
     layers += [*painter.build_marks({row["part"] for row in records}), *above]
-    layers += build_word_layers(words, spec, size.width, records)
-    if names:
-        layers += build_name_layers(names, spec, channels, size, records)
+    layers += chart_words.build_word_layers(words, spec, size.width, records)
+    layers += chart_words.build_name_layers(panel, names, records) if names else []
     layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
     return layered, records
 
 
 def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
-    """Return a chart of these layers, from bottom to top.
-
-    Altair copies each layer it is given four times, and slowly, to find its selections. So it is given
-    the layers that have some, and the others come to their places afterwards.
-    """
+    """Return a chart of these layers, from bottom to top."""
+    # Altair copies each layer it is given four times, and slowly, to find its selections. So it is given
+    # the layers that have some, and the others come to their places afterwards.
     whole = alt.LayerChart(layer=_pick_selecting(layers), view=BARE_VIEW, **options)
     whole.layer = _put_back(layers, whole.layer)
     return whole
@@ -281,10 +274,8 @@ class Painter:
         return {"opacity": channel(1, condition={"test": test, "value": 0.12})}
 
     def build_base(self, *, has_hover: bool, has_names: bool, has_legend: bool) -> alt.Chart:
-        """Return a layer without marks, which holds all that the pointer can select.
-
-        Altair carries selections through `|` and `&` only if they are in the first layer.
-        """
+        """Return a layer without marks, which holds all that the pointer can select."""
+        # Altair carries selections through `|` and `&` only if they are in the first layer.
         base = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(self.x, self.y)
         selections = []
         if has_hover:
@@ -304,7 +295,10 @@ class Painter:
         parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
         layers = []
         if "ghost" in parts:
-            layers.append(keep_part(self._build_grey().encode(alt.Detail("curve:N")), "ghost"))
+            ghost = keep_part(self._build_grey().encode(alt.Detail("curve:N")), "ghost")
+            # Data of its own, which tell no panel, are drawn in all panels.
+            ghost.data = alt.InlineData(values=[row for row in data if row["part"] == "ghost"])
+            layers.append(ghost)
         if "reference" in parts:
             rule = alt.Chart().mark_line(**style.REFERENCE, aria=False)
             rule = rule.encode(self.x, self.y, alt.Detail("ref:N"), alt.Order("ref_order:Q"))
@@ -402,13 +396,6 @@ class Painter:
 
 def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     """Return how many panels stand in a row, and the size of each."""
-    room = PAGE_ROOM.get()
-    if room is not None:
-        size = _fit_room(facet, spec, room)
-        width = min(size.width, spec.most_width)
-        return (
-            size if width == size.width else PanelSize(size.columns, width, round(width * spec.height))
-        )
     if facet is None:
         width = min(round(540 * spec.width), spec.most_width)
         return PanelSize(1, width, round(width * spec.height))
@@ -427,28 +414,18 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
 
 
-def _fit_room(facet: Channel | None, spec: ChartSpec, room: int) -> PanelSize:
-    """Return the panels that fill a page of this width."""
-    inside, is_narrow = room - _AXIS_ROOM, room < _NARROW
-    if facet is None:
-        width = inside - (_NAMES_ROOM if spec.names == "ends" and not is_narrow else 0)
-        return PanelSize(1, width, round(width * (0.85 if is_narrow else 0.54)))
-    n = len(facet.labels)
-    columns = min(n, (1 if n <= 3 else 2) if is_narrow else (2 if n == 4 else n if n <= 3 else 4))
-    width = (inside - PANEL_GAP * (columns - 1)) // columns
-    return PanelSize(columns, width, round(width * (0.75 if width > 220 else 0.9)))
-
-
+# Rows in which a head may be written, and letters of a row at the least.
 _MOST_HEAD_ROWS, _FEWEST_LETTERS = 4, 12
-"""Rows in which a head may be written, and letters of a row at the least."""
 
 
-def name_panel(facet: Channel, label: str) -> str:
-    """Return the heading of a panel."""
+def name_panel(facet: Channel | None, label: str | None) -> str:
+    """Return the heading of a panel; empty without panels."""
+    if facet is None or label is None:
+        return ""
     return f"Where {label} is positive" if facet.fields == ["eta"] else label
 
 
-def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
+def _build_heads(facet: Channel, size: PanelSize) -> list[chart_words.Word]:
     """Return the words over each panel: its name, and the number that panels are sorted by."""
     heads = []
     for label in facet.labels:
@@ -457,15 +434,17 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
         caption = facet.captions.get(label, "")
         heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
         if caption:
-            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
+            heads.append(chart_words.Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
         if value:
             look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
             look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
-            heads.append(Word(text=value, facet=label, **look))
+            heads.append(chart_words.Word(text=value, facet=label, **look))
     return heads
 
 
-def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
+def write_head(
+    name: str, room: float, panel: str | None = None, *, lift: int = 0
+) -> list[chart_words.Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
     rows = wrap_words(name, letters) or [name]
@@ -474,13 +453,13 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
     look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room + 7}
     height = style.NAME_SIZE + 3
     return [
-        Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
+        chart_words.Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
         for above, row in enumerate(reversed(rows), lift)
     ]
 
 
+# Short names, which no line ends in.
 _IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")
-"""Short names, which no line ends in."""
 
 
 # Title and note -------------------------------------------------------------------------------
@@ -536,47 +515,27 @@ def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart |
     return placed
 
 
-def finish_layered(
-    layered: alt.LayerChart, text: ChartText, size: PanelSize, axis: ChartAxis
-) -> alt.LayerChart:
-    """Return the chart with its title, and the note as its last layer."""
-    width = max(size.width, _NARROWEST)
-    foot = size.height + (20 if axis.words == "none" and not axis.room else 50)  # below the axis
-    note = build_note(text, width + 60, foot, -axis.measure_labels())
-    if note is not None:
-        layered.layer = [*layered.layer, note]
-    return set_properties(layered, **build_title(text, width + max(100, 2 * axis.room)))
+def join_note(whole: Any, note: alt.Chart | None, width: int, gap: int) -> Any:
+    """Return panels above the note, if there is one."""
+    if note is None:
+        return whole
+    note = note.properties(width=width, height=1, view=BARE_VIEW)
+    return alt.vconcat(whole, note, spacing=gap)
 
 
-def finish_panels(whole: Any, text: ChartText, width: float, room: int) -> Any:
-    """Return panels with their title, above the note, which begins at the title: `room` left of them."""
-    note = build_note(text, width, 0, -room)
-    if note is not None:
-        whole.data = alt.Undefined  # which stands above both parts
-        note = note.properties(width=max(width - 60, 40), height=1, view=BARE_VIEW)
-        whole = alt.vconcat(whole, note, spacing=14)
-    return set_properties(whole, **build_title(text, width))
-
-
-def add_ghosts(
-    data: Iterable[dict[str, Any]], channels: Channels, axis: ChartAxis
+def build_ghosts(
+    records: list[dict[str, Any]], channels: Channels, axis: ChartAxis
 ) -> list[dict[str, Any]]:
-    """Return the records, with those of all curves again as grey lines behind every panel.
-
-    Only where each panel has one curve, all have one axis, and there are not too many panels. Ghosts
-    need few points.
-    """
-    records = list(data)
-    facet = channels.facet
-    if facet is None or channels.color is not None or not 2 < len(facet.labels) <= MAX_GHOST_PANELS:
-        return records
-    if axis.is_free:
-        return records
-    ghosts, columns = [], set()
-    for row in records:
+    """Return the records of all curves again, as grey lines behind every panel."""
+    # Only where each panel has one curve, all have one axis, and there are not too many panels.
+    facet, ghosts, columns = channels.facet, [], set()
+    is_one_each = facet is not None and channels.color is None and not axis.is_free
+    if facet is None or not is_one_each or not 2 < len(facet.labels) <= MAX_GHOST_PANELS:
+        return []
+    for row in records:  # ghosts need few points
         column = (row.get("curve"), round(axis.place(row.get(axis.field, axis.low)) * 60))
         if row["part"] == "curve" and not row.get("copy") and column not in columns:
             columns.add(column)
             kept = {key: value for key, value in row.items() if key not in ("facet", "doubt", "run")}
             ghosts.append(kept | {"part": "ghost"})
-    return [*records, *ghosts]
+    return ghosts

@@ -39,6 +39,7 @@ LABELS = {
     "odds": f"abs(datum.value) < {_PLAIN_ODDS} ? format(1 / (1 + exp(-datum.value)), '.3~f') : "
     f"datum.value < 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
 }
+# How ticks are said; with "none" there is no axis, since words stand in its place.
 AxisWords = Literal[
     "percent",
     "one in",
@@ -52,17 +53,15 @@ AxisWords = Literal[
     "odds",
     "none",
 ]
-"""How ticks are said; with "none" there is no axis, since words stand in its place."""
 _LN_10 = math.log(10)
-_MOST_ZEROS = 9
-"""Zeros of n, at most, where scores are said as `1 in n`."""
+_MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
+# The room in pixels of labels side by side; those above each other need less.
 _WIDE_LABEL = 56
-"""The room in pixels of labels side by side; those above each other need less."""
+# The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES = 1_500
-"""The factor that an axis spans, at most, on which there are ticks between powers of ten."""
 LOG_BELOW = 0.01
+# Where positives are as rare as this or rarer, alerts and gains are counted among a million events.
 _RARE = 0.001
-"""Where positives are as rare as this or rarer, alerts and gains are counted among a million events."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,10 @@ class ChartAxis:
             return _list_powers(self.low, self.high, most, is_fine=not is_in)
         if self.words != "percent" or self.is_free:
             return None
-        step = _choose_step(self.high - self.low, max(1, min(5, pixels // room)))
+        # The least round step that makes at most this number of stretches.
+        most, span = max(1, min(5, pixels // room)), self.high - self.low
+        power = 10.0 ** math.floor(math.log10(span / most))
+        step = next(power * k for k in (1, 2, 5, 10) if span / (power * k) <= most * (1 + 1e-9))
         first = math.ceil(self.low / step - 1e-9)
         return [round(k * step, 10) for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
@@ -177,24 +179,18 @@ class ChartAxis:
 
     def build_x(self, pixels: int) -> alt.X:
         """Return the x encoding: no grid, and labels under their ticks even at the ends."""
-        if self.words == "none":
-            return alt.X(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
-        axis = alt.Axis(
-            grid=False, labelFlush=False, titlePadding=8, **self._style_axis(pixels, _WIDE_LABEL)
-        )
-        return alt.X(f"{self.field}:Q", title=self.title, scale=self.build_scale(), axis=axis)
+        look = {"grid": False, "labelFlush": False, "titlePadding": 8}
+        return alt.X(f"{self.field}:Q", **self._build_axis(pixels, _WIDE_LABEL, look))
 
     def build_y(self, pixels: int) -> alt.Y:
         """Return the y encoding: a grid, and no line or ticks."""
-        if self.words == "none":
-            return alt.Y(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
-        room = 30 if self.is_log else 36
-        axis = alt.Axis(domain=False, ticks=False, labelPadding=6, **self._style_axis(pixels, room))
-        return alt.Y(f"{self.field}:Q", title=self.title, scale=self.build_scale(), axis=axis)
+        look = {"domain": False, "ticks": False, "labelPadding": 6}
+        return alt.Y(f"{self.field}:Q", **self._build_axis(pixels, 30 if self.is_log else 36, look))
 
-    def _style_axis(self, pixels: int, room: int) -> dict[str, Any]:
-        ticks = self.list_ticks(pixels, room)
-        style = {
+    def _build_axis(self, pixels: int, room: int, look: dict[str, Any]) -> dict[str, Any]:
+        if self.words == "none":
+            return {"title": None, "scale": self.build_scale(), "axis": None}
+        look |= {
             "labelExpr": LABELS[self.said_as],
             "labelFontSize": TICK_SIZE,
             "titleFontSize": TICK_SIZE,
@@ -203,9 +199,12 @@ class ChartAxis:
             "titleOpacity": 0.8,
             "gridOpacity": 0.6,
         }
+        ticks = self.list_ticks(pixels, room)
         if ticks is None:
-            return style | {"tickCount": max(3, pixels // (70 if self.words == "percent" else 40))}
-        return style | {"values": ticks, "tickCount": max(len(ticks), 1)}  # or Vega drops some of them
+            look["tickCount"] = max(3, pixels // (70 if self.words == "percent" else 40))
+        else:  # a count, too, or Vega drops some of them
+            look |= {"values": ticks, "tickCount": max(len(ticks), 1)}
+        return {"title": self.title, "scale": self.build_scale(), "axis": alt.Axis(**look)}
 
 
 @dataclass(frozen=True)
@@ -244,18 +243,9 @@ class PanelSize:
 
 
 RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
-
-
-def fix_x(pixels: float) -> Any:
-    """Return the x encoding of one place in pixels, as a channel: of `alt.value` it is slow."""
-    channel: Any = alt.XValue
-    return channel(pixels)
-
-
-def fix_y(pixels: float) -> Any:
-    """Return the y encoding of one place in pixels, as a channel."""
-    channel: Any = alt.YValue
-    return channel(pixels)
+# Encodings of one place in pixels: such a channel is faster than `alt.value`.
+fix_x: Any = alt.XValue
+fix_y: Any = alt.YValue
 
 
 def mark_ends(x: ChartAxis, y: ChartAxis) -> list[dict[str, Any]]:
@@ -280,10 +270,8 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
 
 
 def needs_log_axis(etas: pl.Series) -> bool:
-    """Return whether positives are so rare that precision has a log axis, unless users say otherwise.
-
-    Lines at less than 1 in 1 000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
-    """
+    """Return whether positives are so rare that precision has a log axis, unless users say otherwise."""
+    # Lines at less than 1 in 1 000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
     known = etas.drop_nulls().to_list()
     return bool(known) and min(known) > 0 and (max(known) < LOG_BELOW or min(known) < _RARE)
 
@@ -298,15 +286,6 @@ def build_precision_axis(
     least = known.filter(known > 0).min()
     low = min(0.1, least) if isinstance(least, float) else 0.1
     return ChartAxis(field, title, low, 1.0, "share", is_log=True)
-
-
-def build_rest_axis(field: str, title: str, etas: pl.Series, rests: pl.Series) -> ChartAxis:
-    """Return the axis of shares that are nearly 1, such as fdr, by what is left to 1, on a log scale.
-
-    It is the axis of precision upside down, with ticks such as 99 % and 99.9 %.
-    """
-    axis = build_precision_axis(field, title, etas, rests, is_log=True)
-    return replace(axis, words="rest", is_reversed=True)
 
 
 def choose_events(etas: pl.Series) -> int:
@@ -356,13 +335,6 @@ def _list_odds(low: float, high: float, most: int) -> list[float]:
         if len(ticks) <= most:
             break
     return ticks
-
-
-def _choose_step(span: float, most: int) -> float:
-    """Return the least round step that makes at most this number of stretches."""
-    power = 10.0 ** math.floor(math.log10(span / most))
-    steps = (power * k for k in (1, 2, 5, 10))
-    return next(step for step in steps if span / step <= most * (1 + 1e-9))
 
 
 def _list_powers(low: float, high: float, most: int, *, is_fine: bool) -> list[float]:

@@ -10,26 +10,22 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
-from polars_prcurve.charts.parts.chart_style import (
-    COLORS,
-    NAME_SIZE,
-    OTHERS,
-    measure_text,
-    mix_eta_colors,
-)
 from polars_prcurve.charts.parts.number_formats import build_labels, escape_name
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.number_words import say_eta
 
 MAX_COLORS = 8
+# Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
 _MAX_PANELS = 9
-"""Panels in which colours are groups. Beyond that, groups are panels if another field can be colour."""
 
+# Pixels in a legend from the end of a label to the next, with its symbol.
 _LEGEND_GAP = 40
-"""Pixels in a legend from the end of a label to the next, with its symbol."""
+# The factor above which prevalences are far apart.
 _FAR_APART = 3.0
-"""The factor above which prevalences are far apart."""
+# Fields whose panels come in their own order.
+_OWN_ORDER = (["eta"], ["target"], ["metric"])
 
 
 @dataclass(frozen=True)
@@ -40,8 +36,8 @@ class Channel:
     title: str
     labels: list[str]
     """The distinct labels in order."""
-    label_by_curve: list[str]
-    """One label per row of `ChartCurves.per_curve`."""
+    label_of: dict[int, str]
+    """The label of each curve, by its number, in the order of `ChartCurves.per_curve`."""
     last_field_count: int
     """Number of distinct values of the last field."""
     values: Mapping[str, str] = field(default_factory=dict)
@@ -59,23 +55,13 @@ class Channel:
         return self.labels if self.colored_labels is None else self.colored_labels
 
     @property
-    def slots(self) -> dict[str, int]:
-        """The number of each label that has a colour."""
-        return {label: number for number, label in enumerate(self.shown_labels)}
-
-    @property
-    def slot_titles(self) -> list[str]:
-        """What tooltips call the labels that have a colour."""
-        return [label.replace("\n", " ") for label in self.shown_labels]
-
-    @property
     def colors(self) -> dict[str, str]:
         """The colour of each label."""
         shown = self.shown_labels
         if self.fields == ["eta"]:
-            return dict(zip(shown, mix_eta_colors(len(shown)), strict=True))
-        own = {label: COLORS[number % len(COLORS)] for number, label in enumerate(shown)}
-        return {label: own.get(label, OTHERS) for label in self.labels}
+            return dict(zip(shown, style.mix_eta_colors(len(shown)), strict=True))
+        own = {label: style.COLORS[number % len(style.COLORS)] for number, label in enumerate(shown)}
+        return {label: own.get(label, style.OTHERS) for label in self.labels}
 
     @property
     def scale(self) -> alt.Scale:
@@ -85,26 +71,24 @@ class Channel:
 
     def encode(self) -> alt.Color:
         """Return the encoding of colours, the same for all layers: Vega merges their legends."""
-        legend = self._build_legend() if self.legend_room else None
-        return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
-
-    def _build_legend(self) -> alt.Legend:
-        """Return a legend of at most twelve whole labels, above the panels."""
+        if not self.legend_room:
+            return alt.Color("color:N", title=self.title, scale=self.scale, legend=None)
         shown = self.shown_labels
-        shown = shown[:: -(-len(shown) // 12)]
-        longest = max(map(measure_text, shown))
-        return alt.Legend(
+        shown = shown[:: -(-len(shown) // 12)]  # at most twelve whole labels
+        longest = max(map(style.measure_text, shown))
+        legend = alt.Legend(
             values=shown,
             orient="top",
             direction="horizontal",
             columns=max(1, int(self.legend_room / (longest + _LEGEND_GAP))),
             title=None,
-            labelFontSize=NAME_SIZE,
+            labelFontSize=style.NAME_SIZE,
             symbolType="stroke",
             symbolStrokeWidth=3,
             symbolOpacity=1,
             labelLimit=0,
         )
+        return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
 
 
 @dataclass(frozen=True)
@@ -116,19 +100,61 @@ class Channels:
     picked: str = ""
     """A clause on which of many lines have a colour; empty if all have one."""
 
-    def curve_fields(self, position: int) -> dict[str, str]:
-        """Return the record fields that tell colour and panel, of the curve at a row of `per_curve`."""
+    def curve_fields(self, curve: int) -> dict[str, str]:
+        """Return the record fields that tell colour and panel of the curve of this number."""
         channels = {"color": self.color, "facet": self.facet}
-        return {name: channel.label_by_curve[position] for name, channel in channels.items() if channel}
+        return {name: channel.label_of[curve] for name, channel in channels.items() if channel}
 
     def repeat_in_panels(self, part: str, values: Iterable[Any]) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Yield each distinct pair of a value and its panel, from one value per curve.
-
-        The panel comes as the fields of a record, with the part that the record belongs to.
-        """
-        panels = self.facet.label_by_curve if self.facet else repeat(None)
+        """Yield each distinct pair of a value and its panel, from one value per curve."""
+        # The panel comes as the fields of a record, with the part that the record belongs to.
+        panels = self.facet.label_of.values() if self.facet else repeat(None)
         for value, panel in dict.fromkeys(zip(values, panels, strict=False)):
-            yield value, {"part": part} | ({} if panel is None else {"facet": panel})
+            yield value, {"part": part, **tell_panel(panel)}
+
+
+def tell_panel(panel: str | None) -> dict[str, str]:
+    """Return the field of a record that tells its panel; none in a chart without panels."""
+    return {} if panel is None else {"facet": panel}
+
+
+def choose_channels(
+    curves: ChartCurves,
+    color: str | None,
+    facet: str | None,
+    values: Mapping[int, float],
+    *,
+    are_apart: bool = False,
+    has_heads: bool = False,
+) -> Channels:
+    """Return colours and panels: groups in order of a value of each curve, the greatest first.
+
+    With `are_apart` each prevalence has panels of its own, unless the user names a column. With
+    `has_heads` the value, such as an area, stands at the head of each panel of one curve.
+    """
+    is_free = are_apart and color is None and facet is None
+    channels = read_etas_apart(curves) if is_free else read_channels(curves, color, facet)
+    panels = channels.facet
+    # Panels of several lines come in order of name.
+    is_of_one = channels.color is None or channels.color.fields == ["eta"]
+    if panels and is_of_one and panels.fields not in _OWN_ORDER:
+        panels = sort_panels(panels, values)
+        if has_heads and channels.color is None:
+            known = {label: values.get(curve) for curve, label in panels.label_of.items()}
+            heads = {
+                label: f"{value:.2f}" if value >= 0.005 else f"{value:.1g}"
+                for label, value in known.items()
+                if value is not None
+            }
+            panels = replace(panels, values=heads)
+    return pick_out(replace(channels, facet=panels), values)
+
+
+def sort_panels(panels: Channel, values: Mapping[int, float]) -> Channel:
+    """Return panels of groups in order of a value of each curve, the greatest first."""
+    if len(panels.fields) > 1 or panels.fields in _OWN_ORDER:
+        return panels
+    return replace(panels, labels=_rank_labels(panels, values))
 
 
 def read_channels(
@@ -137,15 +163,27 @@ def read_channels(
     """Return the channels of the columns that `color` and `facet` name, and choose those left out."""
     if color is not None and color == facet:
         raise PrcError(f"color= and facet= both name {color!r}; leave one of them out")
-    named = _read_field(curves, "color", color), _read_field(curves, "facet", facet)
-    colors, facets = _assign_fields(curves, *named, max_colors)
+    colors, facets = _read_field(curves, "color", color), _read_field(curves, "facet", facet)
+    # Every field that tells curves apart is in one of the two, so that no curves merge.
+    free = [field for field in curves.group_fields if field not in colors + facets]
+    for other in curves.other_fields:
+        merged = curves.count_distinct(colors + facets + free) < len(curves.per_curve)
+        if merged and other not in colors + facets and curves.count_distinct([other]) > 1:
+            free.append(other)
+    named = facets
+    colors, facets = (colors, named + free) if colors else (free[:1], named + free[1:])
+    others = [field for field in free if field in curves.other_fields]
+    crowded = curves.count_distinct(colors) > max_colors
+    sprawling = bool(others) and curves.count_distinct(facets) > _MAX_PANELS
+    if color is None and colors != others[:1] and (crowded or sprawling):
+        colors = others[:1]
+        facets = named + [field for field in free if field not in colors]
     if curves.per_curve.is_empty():
         return Channels(None, None)
-    color_channel = build_channel(curves, colors, with_eta="eta" not in facets) if colors else None
-    facet_channel = (
-        build_channel(curves, facets, with_eta="eta" not in colors, as_panels=True) if facets else None
+    return Channels(
+        build_channel(curves, colors, with_eta="eta" not in facets) if colors else None,
+        build_channel(curves, facets, with_eta="eta" not in colors, as_panels=True) if facets else None,
     )
-    return Channels(color_channel, facet_channel)
 
 
 def read_panels_of_one(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
@@ -158,28 +196,6 @@ def read_panels_of_one(curves: ChartCurves, color: str | None, facet: str | None
         return channels
     own = None if colors == ["eta"] and color is None else channels.color
     return Channels(own, build_channel(curves, fields, with_eta=False, as_panels=True))
-
-
-def pick_panel(
-    curves: ChartCurves, channels: Channels, label: str | None
-) -> tuple[ChartCurves, Channels]:
-    """Return the curves of one panel, and their channels as those of a chart without panels."""
-    facet, color = channels.facet, channels.color
-    if facet is None:
-        return curves, channels
-    is_own = pl.Series([own == label for own in facet.label_by_curve], dtype=pl.Boolean)
-    per_curve = curves.per_curve.filter(is_own)
-    rows = curves.rows.filter(pl.col("curve").is_in(per_curve["curve"].implode()))
-    if color is not None:
-        kept = [one for one, own in zip(color.label_by_curve, is_own, strict=True) if own]
-        color = replace(color, label_by_curve=kept)
-    return replace(curves, rows=rows, per_curve=per_curve), replace(channels, color=color, facet=None)
-
-
-def are_far_apart(etas: pl.Series) -> bool:
-    """Return whether prevalences are so far apart that no axis shows lines of both well."""
-    known = etas.filter(etas > 0).to_list()
-    return bool(known) and max(known) > _FAR_APART * min(known)
 
 
 def read_etas_apart(curves: ChartCurves) -> Channels:
@@ -198,67 +214,48 @@ def read_etas_apart(curves: ChartCurves) -> Channels:
     return Channels(channels.color, panels)
 
 
-def rank_labels(channel: Channel, value_by_curve: Mapping[int, float], curves: ChartCurves) -> list[str]:
-    """Return the labels in order of the mean value of their curves, the greatest first."""
-    frame = pl.DataFrame(
-        {
-            "label": channel.label_by_curve,
-            "value": [value_by_curve.get(curve) for curve in curves.per_curve["curve"].to_list()],
-        },
-        schema_overrides={"value": pl.Float64},
+def are_far_apart(etas: pl.Series) -> bool:
+    """Return whether prevalences are so far apart that no axis shows lines of both well."""
+    known = etas.filter(etas > 0).to_list()
+    return bool(known) and max(known) > _FAR_APART * min(known)
+
+
+def pick_panel(
+    curves: ChartCurves, channels: Channels, label: str | None
+) -> tuple[ChartCurves, Channels]:
+    """Return the curves of one panel, and their channels as those of a chart without panels."""
+    if channels.facet is None:
+        return curves, channels
+    own = [curve for curve, panel in channels.facet.label_of.items() if panel == label]
+    rows, per_curve = (
+        part.filter(pl.col("curve").is_in(own)) for part in (curves.rows, curves.per_curve)
     )
-    means = frame.group_by("label", maintain_order=True).agg(pl.col("value").mean())
-    return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["label"].to_list()
-
-
-def sort_panels(
-    channels: Channels, value_by_curve: Mapping[int, float], curves: ChartCurves
-) -> Channels:
-    """Return the channels with panels of one group each in order of their values, the greatest first.
-
-    Panels of several lines come in order of name, and those of prevalences, targets and metrics in their
-    own.
-    """
-    facet = channels.facet
-    if channels.color is not None and channels.color.fields != ["eta"]:
-        return channels
-    if facet is None or len(facet.fields) > 1 or facet.fields[0] in ("eta", "target", "metric"):
-        return channels
-    return replace(channels, facet=replace(facet, labels=rank_labels(facet, value_by_curve, curves)))
-
-
-def label_panels(channels: Channels, values: Mapping[int, float], curves: ChartCurves) -> Channels:
-    """Return the channels with a number, such as an area, at the head of each panel of one curve."""
-    facet = channels.facet
-    if facet is None or channels.color is not None or facet.fields == ["eta"]:
-        return channels
-    numbers = curves.per_curve["curve"].to_list()
-    heads = {
-        label: f"{values[curve]:.2f}" if values[curve] >= 0.005 else f"{values[curve]:.1g}"
-        for label, curve in zip(facet.label_by_curve, numbers, strict=True)
-        if values.get(curve) is not None
-    }
-    return replace(channels, facet=replace(facet, values=heads))
+    return replace(curves, rows=rows, per_curve=per_curve), replace(channels, facet=None)
 
 
 def pick_out(
-    channels: Channels, value_by_curve: Mapping[int, float], curves: ChartCurves, most: int | None = None
+    channels: Channels, value_by_curve: Mapping[int, float], most: int | None = None
 ) -> Channels:
-    """Return channels in which a few of many colours stay, and `picked`, which says which.
-
-    Of more groups than colours the first, the middle and the last by value stay, or the first `most`.
-    """
+    """Return channels in which a few of many colours stay, and `picked`, which says which."""
+    # Of more groups than colours the first, the middle and the last by value stay, or the first `most`.
     color = channels.color
     if color is None or len(color.labels) <= MAX_COLORS or color.fields == ["eta"]:
         return channels
-    order, grey = rank_labels(color, value_by_curve, curves), "grey: the other"
-    if most is not None:
-        picked, words = order[:most], f"Coloured: the {most} that come highest"
-    else:
+    order = _rank_labels(color, value_by_curve)
+    picked, words = order[:most], f"Coloured: the {most} that come highest"
+    if most is None:
         picked = [order[0], order[len(order) // 2], order[-1]]
         words = "Coloured: highest, middle and lowest"
-    words += f"; {grey} {len(order) - len(picked)}"
+    words += f"; grey: the other {len(order) - len(picked)}"
     return replace(channels, color=replace(color, colored_labels=picked), picked=words)
+
+
+def _rank_labels(channel: Channel, value_by_curve: Mapping[int, float]) -> list[str]:
+    """Return the labels in order of the mean value of their curves, the greatest first."""
+    values = [(label, value_by_curve.get(curve)) for curve, label in channel.label_of.items()]
+    frame = pl.DataFrame(values, {"label": pl.String, "value": pl.Float64}, orient="row")
+    means = frame.group_by("label", maintain_order=True).agg(pl.col("value").mean())
+    return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["label"].to_list()
 
 
 def _read_field(curves: ChartCurves, argument: str, name: str | None) -> list[str]:
@@ -274,30 +271,6 @@ def _read_field(curves: ChartCurves, argument: str, name: str | None) -> list[st
         else "the table has no group column"
     )
     raise PrcError(f"{argument}= names {name!r}, which does not tell curves of this table apart; {hint}")
-
-
-def _assign_fields(
-    curves: ChartCurves, color: list[str], facet: list[str], max_colors: int
-) -> tuple[list[str], list[str]]:
-    """Return the fields of colour and of panels, given those that the user named for each.
-
-    Every field that tells curves apart is in one of the two, so that no curves merge.
-    """
-    free = [field for field in curves.group_fields if field not in color + facet]
-    for other in curves.other_fields:
-        merged = curves.count_distinct(color + facet + free) < len(curves.per_curve)
-        if merged and other not in color + facet and curves.count_distinct([other]) > 1:
-            free.append(other)
-    if color:
-        return color, facet + free
-    color, facets = free[:1], facet + free[1:]
-    others = [field for field in free if field in curves.other_fields]
-    crowded = curves.count_distinct(color) > max_colors
-    sprawling = bool(others) and curves.count_distinct(facets) > _MAX_PANELS
-    if color != others[:1] and (crowded or sprawling):
-        color = others[:1]
-        facets = facet + [field for field in free if field not in color]
-    return color, facets
 
 
 def build_channel(
@@ -319,5 +292,5 @@ def build_channel(
     title = " · ".join(
         "share of positives" if f == "eta" else escape_name(curves.field_names[f]) for f in fields
     )
-    label_by_curve = [names[number] for number in numbers]
-    return Channel(fields, title, names, label_by_curve, curves.count_distinct(fields[-1:]))
+    label_of = {curve: names[k] for curve, k in zip(curves.per_curve["curve"], numbers, strict=True)}
+    return Channel(fields, title, names, label_of, curves.count_distinct(fields[-1:]))

@@ -8,20 +8,17 @@ of `ranking` and of `compare`. A sentence that is settled elsewhere takes their 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polars_prcurve.charts.parts.chart_axes import LOG_BELOW
-from polars_prcurve.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.charts.parts.chart_curves import FEW_POSITIVES, ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.icons import IconGrid
 from polars_prcurve.charts.parts.interval_table import MOST_ROWS, IntervalRow
 from polars_prcurve.charts.parts.number_formats import LOWER, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
-    FEW_POSITIVES,
     find_few_false_alerts,
-    has_few_positives,
     has_points_alone,
     keep_rises,
 )
@@ -36,22 +33,23 @@ from polars_prcurve.number_words import (
     say_threshold,
 )
 
+if TYPE_CHECKING:
+    from polars_prcurve.charts.icon_grids import IconGrid
+
+# Lines, and letters of their names, that a title tells one by one.
 _MOST_NAMES, _MOST_LETTERS = 3, 60
-"""Lines, and letters of their names, that a title tells one by one."""
 _FEWEST_PANELS = 3
+# Lines, at most, of which a title tells.
 _MOST_LINES = 24
-"""Lines, at most, of which a title tells."""
 _AT_FOOT = 0.05
+# The recall up to which a published point is said to find half.
 _NEAR_HALF = 0.6
-"""The recall up to which a published point is said to find half."""
 
 
 def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
-    """Return a value of each curve at the highest threshold that finds half of the positives.
-
-    Empty where it is not known well of all: by few positives, fewer than five false positives, or a
-    published point that finds far more than half.
-    """
+    """Return a value of each curve at the highest threshold that finds half of the positives."""
+    # Empty where it is not known well of all: by few positives, fewer than five false positives, or a
+    # published point that finds far more than half.
     sizes = curves.per_curve["n_pos"].fill_null(0)
     if not 1 <= len(sizes) <= _MOST_LINES or (sizes < FEW_POSITIVES).any():
         return {}
@@ -69,10 +67,8 @@ def find_half(curves: ChartCurves) -> pl.DataFrame:
 
 
 def lie_at_foot(curves: ChartCurves) -> bool:
-    """Return whether a line of rare positives would lie at the foot of a linear axis of precision.
-
-    That is so if its precision is below 5 % where half of the positives are found.
-    """
+    """Return whether a line of rare positives would lie at the foot of a linear axis of precision."""
+    # That is so if its precision is below 5 % where half of the positives are found.
     from polars_prcurve.metrics import precision
 
     is_rare = pl.col("eta").is_between(0, LOG_BELOW, "none")
@@ -102,10 +98,8 @@ def say_each(
     *,
     span: str = "{} to {}",
 ) -> str:
-    """Return `start 39 % (A) or 37 % (B) end`, in the order of the lines, which tells no best one.
-
-    Of many lines, and of those with long names or without names, the range is told, as a `span`.
-    """
+    """Return `start 39 % (A) or 37 % (B) end`, in the order of the lines, which tells no best one."""
+    # Of many lines, and of those with long names or without names, the range is told, as a `span`.
     values = dict(sorted(values.items()))
     words = say([*values.values()])
     if len(set(words)) > 1 and _are_short([*values], names):
@@ -130,14 +124,12 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
         named = channels.facet
     if named is None or (named is channels.color and channels.facet is not None):
         return {}
-    labels = map(_join_eta, named.label_by_curve)
-    return dict(zip(curves.per_curve["curve"].to_list(), labels, strict=True))
-
-
-def _join_eta(label: str) -> str:
-    """Return `B, 1 in 9` for `B (1 in 9)`, since titles put names in brackets."""
-    name, separator, eta = label.partition(" (1\u00a0in\u00a0")
-    return f"{name}, 1\u00a0in\u00a0{eta[:-1]}" if separator else label
+    names = {}
+    for curve, label in named.label_of.items():
+        # Titles put names in brackets: `B, 1 in 9` for `B (1 in 9)`.
+        name, separator, eta = label.partition(" (1\u00a0in\u00a0")
+        names[curve] = f"{name}, 1\u00a0in\u00a0{eta[:-1]}" if separator else label
+    return names
 
 
 def say_firsts(curves: ChartCurves, channels: Channels) -> str:
@@ -146,15 +138,12 @@ def say_firsts(curves: ChartCurves, channels: Channels) -> str:
     is_tested = "resolved" in rows.columns and bool(rows["resolved"].count())
     if channels.facet is not None or color is None or not is_tested:
         return ""
-    label_of = dict(zip(curves.per_curve["curve"], color.label_by_curve, strict=True))
     alone = rows.filter((pl.col("rank") == 1) & (pl.col("foot") == 1)).select("eta", "curve")
     leader = dict(alone.rows())
-    etas = rows["eta"].unique().sort().to_list()
-    few = [*label_of.values()]
-    both = " and ".join(few)
-    is_open = f"{both} are not told apart" if len(few) == 2 else f"Which of {len(few)} models is first"
-    is_open += "" if len(few) == 2 else " is not settled"
-    leaders = [label_of[leader[eta]] if eta in leader else "" for eta in etas]
+    etas, n = rows["eta"].unique().sort().to_list(), len(color.label_of)
+    leaders = [color.label_of[leader[eta]] if eta in leader else "" for eta in etas]
+    is_open = f"Which of {n} models is first is not settled"
+    is_open = f"{' and '.join(color.label_of.values())} are not told apart" if n == 2 else is_open
     return _say_runs_of_leaders(leaders, etas, "is first", is_open)
 
 
@@ -185,26 +174,18 @@ def _say_runs_of_leaders(leaders: Sequence[str], etas: Sequence[float], verb: st
     if not any(leaders):
         return is_open if leaders else ""
     if len(runs) == 1:
-        where = (
-            f"where {say_eta(etas[0])} is positive"
-            if len(etas) == 1
-            else "at every share of positives shown"
-        )
-        return f"{leaders[0]} {verb} {where}"
+        where = f"where {say_eta(etas[0])} is positive"
+        return f"{leaders[0]} {verb} {where if len(etas) == 1 else 'at every share of positives shown'}"
     if len(runs) > 3 or (len(runs) == 3 and runs[1][0]):
         n = sum(map(bool, leaders))
         return f"Who {verb} is settled at {n} of the {len(etas)} shares of positives shown"
-    named = [run for run in runs if run[0]]
-    said = [_say_stretch(*run, verb if run is named[0] else "", etas) for run in named]
+    said: list[str] = []
+    for name, low, high in runs:
+        up = f"up to {say_eta(high)}"
+        end = "up" if high == etas[-1] else f"to {say_eta(high)}"
+        where = up if low == etas[0] else f"from {say_eta(low)} {end}"
+        said += [f"{name}{'' if said else f' {verb}'} {where}"] if name else []
     return ", ".join(said) + ("; elsewhere that is not settled" if not all(leaders) else "")
-
-
-def _say_stretch(name: str, low: float, high: float, verb: str, etas: Sequence[float]) -> str:
-    """Return at which prevalences a model leads."""
-    start = f"{name} {verb}".rstrip()
-    if low == etas[0]:
-        return f"{start} up to {say_eta(high)}"
-    return f"{start} from {say_eta(low)} {'up' if high == etas[-1] else f'to {say_eta(high)}'}"
 
 
 def say_net_benefit(
@@ -212,44 +193,35 @@ def say_net_benefit(
 ) -> str:
     """Return where acting is surely worth it, of a line with intervals, or what lines net at a risk."""
     is_one = len(curves.per_curve) == 1 and "net_benefit_low" in curves.rows.columns
-    sure = _say_sure_range(curves.rows) if is_one and not has_few_positives(curves) else ""
-    if sure:
-        return sure
+    if is_one and not curves.has_few_positives:
+        # Where the interval of the line is above treating all and treating none.
+        risk, better = pl.col("threshold_probability"), pl.max_horizontal(pl.lit(0.0), "treat_all")
+        is_sure = (pl.col("net_benefit_low") > better).fill_null(False)
+        sure = curves.rows.sort(risk).select(risk, sure=is_sure, run=is_sure.rle_id()).filter("sure")
+        if sure.is_empty():
+            return "At no risk shown is acting surely better than treating all or none"
+        # Of several stretches the longest is told, unless the others make up more.
+        longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
+        if longest["run"].n_unique() == 1 < len(longest) and 2 * len(longest) >= len(sure):
+            low, high = say_shares([longest["threshold_probability"][k] for k in (0, -1)])
+            return (
+                f"Acting on the model is better than treating all or none at risks from {low} to {high}"
+            )
     if not marks:
         return ""
-    risk = say_share(marks[0]["threshold_probability"])
-    start, numbers = f"At a risk of {risk}, acting nets", [mark["net_benefit_label"] for mark in marks]
-    values = dict(zip(curves.per_curve["curve"].to_list(), numbers, strict=True))
+    start = f"At a risk of {say_share(marks[0]['threshold_probability'])}, acting nets"
+    numbers = [mark["net_benefit_label"] for mark in marks]
+    values = dict(zip(curves.per_curve["curve"], numbers, strict=True))
     return say_each(start, unit, values, name_curves(curves, channels), lambda found: [*found])
-
-
-def _say_sure_range(rows: pl.DataFrame) -> str:
-    """Return between which risks the interval of a line is above treating all and treating none.
-
-    Of several stretches the longest is told, unless the others make up more.
-    """
-    risk, better = pl.col("threshold_probability"), pl.max_horizontal(pl.lit(0.0), "treat_all")
-    is_sure = (pl.col("net_benefit_low") > better).fill_null(False)
-    sure = rows.sort(risk).select(risk, sure=is_sure, run=is_sure.rle_id()).filter("sure")
-    if sure.is_empty():
-        return "At no risk shown is acting surely better than treating all or none"
-    longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
-    if longest["run"].n_unique() > 1 or len(longest) == 1 or 2 * len(longest) < len(sure):
-        return ""
-    low, high = say_shares([longest["threshold_probability"][k] for k in (0, -1)])
-    return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
 
 
 def say_bent_classes(bent: Mapping[int, bool] | None, classes: ChartCurves, channels: Channels) -> str:
     """Return which classes are shown not to have normal scores; empty without a test."""
     if not bent:
         return ""
-    panels = channels.facet.label_by_curve if channels.facet else [""] * len(classes.per_curve)
+    panels = channels.facet.label_of if channels.facet else {}
     kinds = classes.per_curve.select("curve", "class").rows()
-    names = {
-        curve: f"{kind} of {panel}" if panel else kind
-        for (curve, kind), panel in zip(kinds, panels, strict=True)
-    }
+    names = {k: f"{kind} of {panels[k]}" if panels.get(k) else kind for k, kind in kinds}
     found = [curve for curve, is_bent in bent.items() if is_bent]
     if not found:
         return "Scores may be normal in every class"
@@ -260,19 +232,18 @@ def say_bent_classes(bent: Mapping[int, bool] | None, classes: ChartCurves, chan
     return f"Scores are not normal: {', '.join(names[curve] for curve in found)}"
 
 
-def say_each_of_100(grids: Sequence[IconGrid], curves: ChartCurves, channels: Channels) -> str:
-    """Return how many alerts are right in each of few grids, in the order in which they stand.
-
-    Empty where names are long, and where few positives were tested.
-    """
+def say_each_of_100(grids: Mapping[int, IconGrid], curves: ChartCurves, channels: Channels) -> str:
+    """Return how many alerts are right in each of few grids, in the order in which they stand."""
+    # Empty where names are long, and where few positives were tested.
     facet = channels.facet
-    if not 1 <= len(grids) <= _MOST_NAMES or has_few_positives(curves):
+    if not 1 <= len(grids) <= _MOST_NAMES or curves.has_few_positives:
         return ""
-    place = dict(zip([""] if facet is None else facet.label_by_curve, grids, strict=True))
-    words = place["" if facet is None else facet.labels[0]].words
+    place = {facet.label_of[curve] if facet else "": grid for curve, grid in grids.items()}
+    words = place[facet.labels[0] if facet else ""].words
     first = f"{words} alerts {'are' if ' of ' in words else 'is'} right"
     if facet is None:
-        return f"{first} ({grids[0].span})" if grids[0].span else first
+        span = place[""].span
+        return f"{first} ({span})" if span else first
     if facet.fields == ["eta"]:
         each = [f"{place[label].words} where {label} is" for label in facet.labels[1:]]
         return ", ".join([f"{first} where {facet.labels[0]} is positive", *each])
@@ -289,14 +260,14 @@ def say_reliability(ranges: pl.DataFrame, curves: ChartCurves, channels: Channel
         for (curve,), own in ranges.group_by("curve", maintain_order=True)
     }
     off = [words for words in each.values() if words]
-    names = dict(zip(each, channels.facet.label_by_curve if channels.facet else [""], strict=False))
     if not each:
         return ""
     if not off:
         few = f"{format_range(curves.per_curve['n_pos'])} positives show no range of scores that is off"
-        return few if has_few_positives(curves) else "No range of scores is off by more than chance"
+        return few if curves.has_few_positives else "No range of scores is off by more than chance"
     if channels.facet is None:
         return f"Scores are {off[0]}"
+    names = channels.facet.label_of
     if not _are_short([*each], names):
         return f"Scores are off by more than chance in {len(off)} of {len(each)} panels"
     said = [f"scores of {names[curve]} are {words}" for curve, words in each.items() if words]
@@ -333,11 +304,9 @@ def say_by_eta(
     *,
     are_apart: bool = False,
 ) -> str:
-    """Return `start 88 % to 98 % end where 1 in 2 is positive, 2.0 % to 3.7 % where 1 in 1 000 is`.
-
-    `points` are the prevalence and the value of each line. Only the greatest and the least prevalence
-    are told, in one unit unless they `are_apart`, in panels.
-    """
+    """Return `start 88 % to 98 % end where 1 in 2 is positive, 2.0 % to 3.7 % where 1 in 1 000 is`."""
+    # `points` are the prevalence and the value of each line. Only the greatest and the least prevalence
+    # are told, in one unit unless they are apart, in panels.
     etas = [eta for eta, _ in points]
     ends = [[value for at, value in points if at == eta] for eta in (max(etas), min(etas))]
     common, rare = ([min(values), max(values)] for values in ends)
@@ -357,10 +326,8 @@ def say_values(
     *,
     say: Callable[[list[Any]], list[str]] = say_shares,
 ) -> str:
-    """Return what each line has, or of many prevalences the lines at both ends.
-
-    Empty where neither names nor prevalences tell the lines apart.
-    """
+    """Return what each line has, or of many prevalences the lines at both ends."""
+    # Empty where neither names nor prevalences tell the lines apart.
     facet, etas = channels.facet, curves.per_curve["eta"]
     is_by_eta = facet is None or facet.fields == ["eta"]
     names, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
@@ -385,18 +352,12 @@ def say_point(threshold: str | None, precision: float, recall: float) -> str:
 
 
 def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
-    """Return at which thresholds lines find half of the positives; empty where that is not known well.
-
-    Of one group at several prevalences, which has one threshold, precision is told, too.
-    """
-    half, etas = read_at_half(curves, "threshold"), curves.per_curve["eta"]
-    rows = (
-        find_half(curves)
-        .filter(pl.col("curve").is_in([*half]))
-        .rows_by_key("curve", named=True, unique=True)
-    )
+    """Return at which thresholds lines find half of the positives; empty where not known well."""
+    # Of one group at several prevalences, which has one threshold, precision is told, too.
+    known, etas = read_at_half(curves, "threshold"), curves.per_curve["eta"]
+    half = find_half(curves).filter(pl.col("curve").is_in([*known]))
+    rows = half.rows_by_key("curve", named=True, unique=True)
     words = {curve: say_threshold(row["threshold"], [row[LOWER]]) for curve, row in rows.items()}
-    n_groups = curves.count_distinct(curves.group_fields)
     if not words or not etas.is_between(0, 1).all():
         return ""
     if len(words) == 1:
@@ -408,19 +369,17 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         is_apart = channels.facet is not None
         return say_by_eta(start, "of the alerts are right", each, say_precisions, are_apart=is_apart)
     names = name_curves(curves, channels)
-    if not names or (etas.n_unique() > 1 and len(etas) > n_groups):
+    if not names or (etas.n_unique() > 1 and len(etas) > curves.count_distinct(curves.group_fields)):
         return ""
-    by_value = {float(rows[curve]["threshold"]): word for curve, word in words.items()}
-    values = {curve: float(rows[curve]["threshold"]) for curve in words}
+    values = {curve: float(row["threshold"]) for curve, row in rows.items()}
+    by_value = {value: words[curve] for curve, value in values.items()}
     start = "Half of the positives are found at"
     return say_each(start, "", values, names, lambda found: [by_value[value] for value in found])
 
 
 def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channels) -> str:
-    """Return the areas of few lines, or the range of those of panels, if these can be compared.
-
-    Groups of few positives are passed over, and the title says so.
-    """
+    """Return the areas of few lines, or the range of those of panels, if these can be compared."""
+    # Groups of few positives are passed over, and the title says so.
     facet, per_curve = channels.facet, curves.per_curve
     is_known = (per_curve["n_pos"] >= FEW_POSITIVES).fill_null(False)
     known = {curve: areas[curve] for curve in per_curve.filter(is_known)["curve"] if curve in areas}
@@ -447,19 +406,15 @@ def _say_areas(areas: Sequence[float]) -> list[str]:
 
 def say_alarms(curves: ChartCurves, channels: Channels, what: str, time: str) -> str:
     """Return which series of `monitor` have an alarm, and from where on: what its test settles."""
-    rows = curves.rows
     changed = "risen" if "positive" in what.lower() or what.lower() == "fpr" else "fallen"
-    starts = rows.filter("alarm").unique("curve", keep="first", maintain_order=True)
+    starts = curves.rows.filter("alarm").unique("curve", keep="first", maintain_order=True)
     if starts.is_empty():
         return f"{what} is not shown to have {changed}"
-    labels = channels.color or channels.facet
-    numbers = curves.per_curve["curve"].to_list()
-    if len(numbers) == 1 or labels is None:
+    labels, n = channels.color or channels.facet, len(curves.per_curve)
+    since = dict(starts.select("curve", "since").rows())
+    if n == 1 or labels is None:
         return f"{what} has {changed}, likely from {time} {starts['since'][0]} on"
-    names = {k: labels.label_by_curve[numbers.index(k)] for k in starts["curve"].to_list()}
-    if len(starts) <= _MOST_NAMES and _are_short([*names], names):
-        of = [
-            f"{names[k]} (from {time} {since} on)" for k, since in starts.select("curve", "since").rows()
-        ]
+    if _are_short([*since], labels.label_of):
+        of = [f"{labels.label_of[k]} (from {time} {first} on)" for k, first in since.items()]
         return f"{what} has {changed} in {', '.join(of)}"
-    return f"{what} has {changed} in {len(starts)} of {len(numbers)} series"
+    return f"{what} has {changed} in {len(starts)} of {n} series"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.canvas import Canvas, draw_line
+from polars_prcurve.charts.parts.canvas import Canvas
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.chart_words import Word
@@ -60,8 +60,8 @@ def draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
     y = ChartAxis("row", "", n - 0.5, -0.5, "none", room=room)
     spec = ChartSpec(x, y, "linear", height=n * _ROW / _WIDTH, most_width=_WIDTH, names="none")
     canvas = Canvas(curves, Channels(None, None), spec)
-    draw_line(canvas, [(0.0, y.low), (0.0, y.high)], "zero", {})
-    right = canvas.width + max((style.measure_text(row.say()) for row in shown), default=0) + 8
+    canvas.draw_line([(0.0, y.low), (0.0, y.high)], "zero", {})
+    right = canvas.size.width + max((style.measure_text(row.say()) for row in shown), default=0) + 8
     for row, place in zip(shown, places, strict=True):
         look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
         weight: Any = "bold" if row.is_settled else "normal"
@@ -69,33 +69,25 @@ def draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
         canvas.words.append(Word(text=row.say(), px=round(right), align="right", **look))
         values = {x.field: row.value, "low": row.low, "high": row.high}
         record = {name: round_digits(value) for name, value in values.items() if value is not None}
-        settled = {"settled": 1} if row.is_settled else {}
-        canvas.data.append({"part": "interval", "row": place, "said": row.say(), **record, **settled})
+        record |= {"settled": 1} if row.is_settled else {}
+        canvas.data.append({"part": "interval", "row": place, "said": row.say(), **record})
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
     canvas.words += [Word(text="not told apart", y=float(n_settled), **quiet)] if has_open else []
-    canvas.words += [Word(text=_say_rest(rest), y=n - 1.0, **quiet)] if rest else []
-    canvas.layers += _build_layers(*canvas.place, x.field)
+    if rest:
+        settled = sum(row.is_settled for row in rest)
+        said = f"{format_count(settled)} of them settled and smaller than these"
+        text = f"and {format_count(len(rest))} more, {said if settled else 'none settled'}"
+        canvas.words.append(Word(text=text, y=n - 1.0, **quiet))
+    canvas.layers += _build_layers(*canvas.place)
     return canvas
 
 
-def _say_rest(rest: Sequence[IntervalRow]) -> str:
-    """Return how many rows are left out, and how many of these are settled."""
-    settled = sum(row.is_settled for row in rest)
-    said = (
-        f"{format_count(settled)} of them settled and smaller than these" if settled else "none settled"
-    )
-    return f"and {format_count(len(rest))} more, {said}"
-
-
-def _build_layers(x: alt.X, y: alt.Y, field: str) -> list[alt.Chart]:
+def _build_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return the layers of intervals and points; dotted and hollow where nothing is settled."""
     layers = []
     kinds: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-        "datum.settled === 1": (
-            {"strokeWidth": 2, "color": style.INK},
-            {"filled": True, "color": style.INK},
-        ),
-        "datum.settled !== 1": (
+        "===": ({"strokeWidth": 2, "color": style.INK}, {"filled": True, "color": style.INK}),
+        "!==": (
             {"strokeWidth": 1.6, "strokeDash": style.DOTS, "color": style.QUIET},
             {"filled": False, "fill": "white", "color": style.QUIET},
         ),
@@ -104,5 +96,5 @@ def _build_layers(x: alt.X, y: alt.Y, field: str) -> list[alt.Chart]:
         rule = alt.Chart().mark_rule(aria=False, **line).encode(alt.X("low:Q"), y, alt.X2("high"))
         dot = alt.Chart().mark_point(shape="circle", size=60, opacity=1, **point)
         dot = dot.encode(x, y, alt.Description("said:N"), tooltip=alt.Tooltip("said:N", title="points"))
-        layers += [layer.transform_filter(test) for layer in (rule, dot)]
+        layers += [layer.transform_filter(f"datum.settled {test} 1") for layer in (rule, dot)]
     return [layer.transform_filter("datum.part === 'interval'") for layer in layers]

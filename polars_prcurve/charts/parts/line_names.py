@@ -16,23 +16,24 @@ from numpy.typing import NDArray
 
 from polars_prcurve.charts.parts.chart_style import NAME_SIZE, measure_text
 
+# Left, top, right and bottom in pixels.
 Box: TypeAlias = tuple[float, float, float, float]
-"""Left, top, right and bottom in pixels."""
+Heights: TypeAlias = NDArray[np.float64]
+# Lines are looked at in every fourth column of pixels.
 STEP = 4
-"""Lines are looked at in every fourth column of pixels."""
+# The start of the keys of thin grey lines and dots: names of groups show this character as a symbol.
 RULE_KEY = "\0"
-"""The start of the keys of thin grey lines and dots: names of groups show this character as a symbol."""
 _RIM = 5.0  # pixels between a name and its own line
 _GAP = 3.0  # and between a name and any other line
 APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
+# Directions from a point to places of its label, in pixels.
 _FAR: tuple[tuple[float, float, Literal["left", "right"]], ...] = (
     *((8, -15, "left"), (-8, 15, "right")),
     *((8, 15, "left"), (-8, -15, "right")),
 )
-"""Directions from a point to places of its label, in pixels."""
+# Labels of more points than this are left out where they would lie on lines.
 _MANY_POINTS = 4
-"""Labels of more points than this are left out where they would lie on lines."""
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
@@ -53,7 +54,7 @@ class LabelSpace:
     width: int
     height: int
     taken: list[Box] = field(default_factory=list)
-    lines: list[NDArray[np.float64]] = field(default_factory=list)
+    lines: list[Heights] = field(default_factory=list)
     """Heights of lines in every fourth column, which labels of points stay off if they can."""
     points: list[tuple[float, float]] = field(default_factory=list)
     """All points that have labels: a label nearest to another point would be read as that one's."""
@@ -82,11 +83,9 @@ class LabelSpace:
     def place_beside_point(
         self, x: float, y: float, text: str, size: float, lift: int
     ) -> NamePlace | None:
-        """Return a place beside a point, and take its box; the first that is free of some corners.
-
-        None where all of them lie on words, or, beside many points, on lines. `lift` is how many points
-        are just below, whose labels go between.
-        """
+        """Return a place beside a point, and take its box; the first that is free of some corners."""
+        # None where all of them lie on words, or, beside many points, on lines. `lift` is how many
+        # points are just below, whose labels go between.
         width, height = measure_text(text, size), size * 1.2
         above = max(0.0, _ABOVE_EDGE + width / 2 - x)
         lifted: list[tuple[float, float, Literal["left", "center", "right"]]]
@@ -133,7 +132,7 @@ def _measure_gap(box: Box, point: tuple[float, float]) -> float:
 
 
 def place_beside(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace, apart: float = _GAP
+    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace, apart: float = _GAP
 ) -> dict[str, NamePlace]:
     """Return a place on each line that is shown for its name; without those that have no room.
 
@@ -148,6 +147,7 @@ def place_beside(
         columns = int(np.ceil(measure_text(name) * 1.04 / STEP)) + 2
         if len(line) < columns:
             continue
+        height, width = NAME_SIZE * 1.1, columns * STEP
         top, foot = _find_extremes(line, columns)
         broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), columns).any(axis=1)
         top = np.where(broken, math.nan, top)
@@ -156,7 +156,19 @@ def place_beside(
             for key, other in lines.items()
             if key != name
         ]
-        best = _find_best_box(top, foot, others, space, columns)
+        left = np.arange(len(top)) * STEP
+        found: list[tuple[float, float, Box]] = []
+        for upper in (top - _RIM - height, foot + _RIM):
+            free = (upper >= 0) & (upper + height <= space.height) & (left + width <= space.width)
+            free &= foot - top <= _STEEPEST * space.height
+            for other_top, other_foot, gap in others:
+                free &= (other_foot < upper - gap) | (other_top > upper + height + gap)
+            middle = np.abs(left + width / 2 - space.width / 2) / space.width
+            cost = 0.3 * (foot - top) + 100 * middle
+            for k in np.flatnonzero(free & ~np.isnan(top)):
+                x, y = float(left[k]), float(upper[k])
+                found.append((float(cost[k]), x, (x, y, x + width, y + height)))
+        best = next((box for *_, box in sorted(found) if space.is_free(box)), None)
         if best is not None:
             space.taken.append(best)
             places[name] = NamePlace(best[0] + 2, (best[1] + best[3]) / 2)
@@ -164,7 +176,7 @@ def place_beside(
 
 
 def place_together(
-    lines: dict[str, NDArray[np.float64]],
+    lines: dict[str, Heights],
     shown: Sequence[str],
     space: LabelSpace,
     rows: Mapping[str, Sequence[str]] | None = None,
@@ -199,49 +211,19 @@ def place_together(
     return {}
 
 
-def _find_extremes(
-    line: NDArray[np.float64], columns: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the highest and the lowest point of a line over each stretch of columns.
-
-    A stretch without the line has infinities: its highest point is below all, its lowest above all.
-    """
+def _find_extremes(line: Heights, columns: int) -> tuple[Heights, Heights]:
+    """Return the highest and the lowest point of a line over each stretch of columns."""
+    # A stretch without the line has infinities: its highest point is below all, its lowest above all.
     is_absent = np.isnan(line)
     highest, lowest = np.where(is_absent, math.inf, line), np.where(is_absent, -math.inf, line)
     views = [np.lib.stride_tricks.sliding_window_view(part, columns) for part in (highest, lowest)]
     return views[0].min(axis=1), views[1].max(axis=1)
 
 
-def _find_best_box(
-    top: NDArray[np.float64],
-    foot: NDArray[np.float64],
-    others: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], float]],
-    space: LabelSpace,
-    columns: int,
-) -> Box | None:
-    """Return the best free box above or below a line."""
-    height, width = NAME_SIZE * 1.1, columns * STEP
-    left = np.arange(len(top)) * STEP
-    found: list[tuple[float, float, Box]] = []
-    for upper in (top - _RIM - height, foot + _RIM):
-        free = (upper >= 0) & (upper + height <= space.height) & (left + width <= space.width)
-        free &= foot - top <= _STEEPEST * space.height
-        for other_top, other_foot, gap in others:
-            free &= (other_foot < upper - gap) | (other_top > upper + height + gap)
-        middle = np.abs(left + width / 2 - space.width / 2) / space.width
-        cost = 0.3 * (foot - top) + 100 * middle
-        for k in np.flatnonzero(free & ~np.isnan(top)):
-            box = (float(left[k]), float(upper[k]), float(left[k]) + width, float(upper[k]) + height)
-            found.append((float(cost[k]), float(left[k]), box))
-    return next((box for *_, box in sorted(found) if space.is_free(box)), None)
-
-
 def spread_at_ends(heights: Sequence[float], sizes: Sequence[float], bottom: float) -> list[float]:
-    """Return middles of labels of these sizes, as near to those given as can be, in the order given.
-
-    Labels are once pushed down only and once pushed up only. Both keep them apart, so their mean does,
-    and it is fair to both sides.
-    """
+    """Return middles of labels of these sizes, as near to those given as can be, in the order given."""
+    # Labels are once pushed down only and once pushed up only. Both keep them apart, so their mean does,
+    # and it is fair to both sides.
     order = np.argsort(np.asarray(heights), kind="stable")
     size = np.asarray(sizes, dtype=np.float64)[order]
     steps = np.cumsum(size) - size / 2

@@ -13,15 +13,11 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.charts.parts.canvas import Canvas
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table, pick_columns
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.findings import find_half, read_at_half, say_point, say_values
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
-from polars_prcurve.charts.parts.points_to_draw import (
-    MIN_FALSE_ALERTS,
-    has_few_positives,
-    has_points_alone,
-)
+from polars_prcurve.charts.parts.points_to_draw import MIN_FALSE_ALERTS, has_points_alone
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import (
     format_count,
@@ -34,10 +30,10 @@ from polars_prcurve.number_words import (
 )
 
 SayShares: TypeAlias = Callable[[Sequence[float]], list[str]]
+# Labels, at most, whose digits tell each from all others.
 _MOST_COMPARED = 12
-"""Labels, at most, whose digits tell each from all others."""
+# Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
-"""Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points."""
 
 
 @dataclass(frozen=True)
@@ -67,31 +63,28 @@ class MarkedPoints:
         ]
 
     def find_title(self, curves: ChartCurves, channels: Channels) -> str:
-        """Return the finding of a single point, or of one point of each line at one recall."""
-        if any(row["precision"] is None for row in self.rows):
+        """Return what a single point says, or one point of each line at one recall if known well."""
+        rows, per_curve = self.rows, curves.per_curve
+        if not rows or any(row["precision"] is None for row in rows):
             return ""
-        if len(self.rows) != 1:
-            return _say_points_at_recall(self.rows, curves, channels)
-        [row] = self.rows
-        threshold = say_threshold(row["threshold"], [row[LOWER]]) if LOWER in row else ""
-        return say_point(threshold, row["precision"], row["recall"])
-
-
-def _say_points_at_recall(
-    rows: Sequence[dict[str, Any]], curves: ChartCurves, channels: Channels
-) -> str:
-    """Return how often the points of lines at one recall are right; empty where it is not known well."""
-    goal, _, target = (rows[0]["goal"] if rows else "").partition(" ")
-    shares, per_curve = {row["curve"]: row["precision"] for row in rows}, curves.per_curve
-    is_one_each = len(rows) == len(shares) == len(per_curve) and len({row["goal"] for row in rows}) == 1
-    if goal != "recall" or not is_one_each or "eta" not in per_curve.columns:  # ROC has no prevalence
-        return ""
-    n_neg = dict(per_curve.select("curve", "n_neg").rows())
-    few = any((row["fpr"] or 0) * (n_neg[row["curve"]] or 0) < MIN_FALSE_ALERTS - 0.5 for row in rows)
-    if few or has_few_positives(curves) or has_points_alone(curves.rows):
-        return ""
-    found = f"To find {say_part(float(target))} of the positives,"
-    return say_values(found, "of the alerts are right", shares, curves, channels, say=say_precisions)
+        if len(rows) == 1:
+            [row] = rows
+            threshold = say_threshold(row["threshold"], [row[LOWER]]) if LOWER in row else ""
+            return say_point(threshold, row["precision"], row["recall"])
+        goal, _, target = rows[0]["goal"].partition(" ")
+        shares = {row["curve"]: row["precision"] for row in rows}
+        is_one_each = len(rows) == len(shares) == len(per_curve)
+        is_one_goal = goal == "recall" and len({row["goal"] for row in rows}) == 1
+        if not is_one_each or not is_one_goal or "eta" not in per_curve.columns:  # ROC has no prevalence
+            return ""
+        n_neg = dict(per_curve.select("curve", "n_neg").rows())
+        few = any(
+            (row["fpr"] or 0) * (n_neg[row["curve"]] or 0) < MIN_FALSE_ALERTS - 0.5 for row in rows
+        )
+        if few or curves.has_few_positives or has_points_alone(curves.rows):
+            return ""
+        found = f"To find {say_part(float(target))} of the positives,"
+        return say_values(found, "of the alerts are right", shares, curves, channels, say=say_precisions)
 
 
 def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:
@@ -111,23 +104,28 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
         if not field.startswith("carried")
         and (curves.count_distinct([field]) > 1 or name in frame.columns)  # it tells curves apart
     }
-    _check_keys(chart, frame, curves, keys)
+    for field, name in keys.items():
+        if name not in frame.columns:
+            raise PrcError(
+                f"points= of {chart} needs the column {name!r}, which tells curves apart; make them "
+                "with the by= and eta= of the table"
+            )
+        wanted, got = curves.per_curve.schema[field], frame.schema[name]
+        if wanted != got:
+            raise PrcError(
+                f"points= of {chart} has {name!r} of dtype {got}, and the table of dtype {wanted}; make "
+                "both from one table"
+            )
     columns = ["threshold", "recall", "fpr", "precision", "holds_from", "holds_to", "guarantee"]
-    shown = pl.DataFrame(
-        [frame.get_column(name).alias(field) for field, name in keys.items()]
-        + [
-            frame.get_column(name) if name in frame.columns else pl.Series(name, [None] * len(frame))
-            for name in dict.fromkeys([*columns, *needed])
-        ]
-        + [_read_goals(frame)]
-    )
+    columns = list(dict.fromkeys([*columns, *needed]))
+    shown = pick_columns(frame, keys, [name for name in columns if name in frame.columns])
+    lacking = [name for name in columns if name not in frame.columns]
+    nulls = [pl.lit(None).alias(name) for name in lacking]
+    shown = shown.with_columns(*nulls, _read_goals(frame))
     drawn = shown.drop_nulls(list(needed)).unique(maintain_order=True).with_row_index("row")
     curve = curves.per_curve.select("curve", *keys)
-    joined = (
-        drawn.join(curve, on=list(keys), nulls_equal=True, maintain_order="left")
-        if keys
-        else drawn.join(curve, how="cross")
-    )
+    how: dict[str, Any] = {"on": list(keys), "nulls_equal": True, "maintain_order": "left"}
+    joined = drawn.join(curve, **(how if keys else {"how": "cross"}))
     guarantee = joined["guarantee"].cast(pl.Float64).drop_nulls().unique()
     return MarkedPoints(
         joined.drop(keys).to_dicts(),
@@ -138,10 +136,8 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
 
 
 def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
-    """Return the highest threshold that finds half of the positives, of few curves known well.
-
-    Panels may be prevalences, but no groups: those would be many.
-    """
+    """Return the highest threshold that finds half of the positives, of few curves known well."""
+    # Panels may be prevalences, but no groups: those would be many.
     known, facet = read_at_half(curves, "recall"), channels.facet
     n_panels = len(facet.labels) if facet else 1
     is_shown = facet is None or facet.fields == ["eta"]
@@ -161,22 +157,6 @@ def add_lower(marked: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
         return known.filter(known < row["threshold"]).max()
 
     return replace(marked, rows=[row | {LOWER: find_lower(row)} for row in marked.rows])
-
-
-def _check_keys(chart: str, frame: pl.DataFrame, curves: ChartCurves, keys: dict[str, str]) -> None:
-    """Raise unless the points tell which curve they are on."""
-    for field, name in keys.items():
-        if name not in frame.columns:
-            raise PrcError(
-                f"points= of {chart} needs the column {name!r}, which tells curves apart; make them "
-                "with the by= and eta= of the table"
-            )
-        wanted, got = curves.per_curve.schema[field], frame.schema[name]
-        if wanted != got:
-            raise PrcError(
-                f"points= of {chart} has {name!r} of dtype {got}, and the table of dtype {wanted}; make "
-                "both from one table"
-            )
 
 
 def _read_goals(frame: pl.DataFrame) -> pl.Series:
@@ -207,13 +187,11 @@ def mark_points(
     `say_heights` returns the labels of a field's heights, of one prevalence if these are panels.
     """
     channels, x_field = canvas.channels, canvas.spec.x.field
-    numbers = canvas.curves.per_curve["curve"].to_list()
-    place_of = {curve: channels.curve_fields(i) for i, curve in enumerate(numbers)}
     records: list[dict[str, Any]] = []
     by_eta = channels.facet is not None and "eta" in channels.facet.fields
     labelled: dict[tuple[str, Any], list[tuple[dict[str, Any], float]]] = {}
     for row in marked.rows:
-        at_x, place = x_of(row), place_of[row["curve"]]
+        at_x, place = x_of(row), channels.curve_fields(row["curve"])
         heights = {name: height for name, height in y_of(row).items() if height is not None}
         if at_x is None or not heights:
             continue

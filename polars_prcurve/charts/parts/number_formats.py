@@ -17,8 +17,8 @@ from polars_prcurve.visible_text import isolate_name, shorten_name, show_on_one_
 
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
+# The column of the next lower threshold, in tables of all scores: a threshold is told from it.
 LOWER = "lower"
-"""The column of the next lower threshold, in tables of all scores: a threshold is told from it."""
 
 
 def round_digits(value: Any) -> Any:
@@ -48,10 +48,8 @@ def describe_level(band: object, confidence: float | None) -> str:
 
 
 def say_etas(etas: Sequence[float | None]) -> str:
-    """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`.
-
-    A prevalence is None where negatives are not counted.
-    """
+    """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`."""
+    # A prevalence is None where negatives are not counted.
     if etas[0] is None:
         return "among what was returned"
     if len(etas) == 1:
@@ -82,28 +80,22 @@ def say_eta_range(etas: Sequence[float]) -> str:
 
 
 def add_threshold(row: Mapping[str, Any]) -> str:
-    """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one.
-
-    It has six digits, since the rows of such charts leave out scores to tell it from.
-    """
+    """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one."""
+    # It has six digits, since the rows of such charts leave out scores to tell it from.
     words = say_threshold(row.get("threshold"))
     return f", threshold {words}" if words else ""
 
 
 def format_metric(name: str) -> str:
-    """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`.
-
-    A parameter follows its name: `Precision at recall 0.5` for `precision_at_recall(0.5)`.
-    """
+    """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`."""
+    # A parameter follows its name: `Precision at recall 0.5` for `precision_at_recall(0.5)`.
     words = name_metric(name)
     return escape_name(words[:1].upper() + words[1:])
 
 
 def build_labels(keys: pl.DataFrame, fields: Mapping[str, str]) -> list[str]:
-    """Return one label per row of `keys`, all different: null and the text "null" are two groups.
-
-    `fields` are those of the label, with the names of their columns.
-    """
+    """Return one label per row of `keys`, all different: null and the text "null" are two groups."""
+    # `fields` are those of the label, with the names of their columns.
     labels: dict[str, None] = {}  # a dict is an ordered set
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
     for row in keys.select(*fields).iter_rows():
@@ -135,12 +127,10 @@ def format_value(field: str, value: Any) -> str:
 
 
 def escape_text(text: str) -> str:
-    """Return the user's text on one line, harmless inside the script of an HTML page.
-
-    Altair writes data into a page without escaping it, so a label `</script>` would end the script. An
-    invisible joiner after the bracket prevents that. Vega also writes titles into expressions, where a
-    backslash would make another character of the next one: it gets a joiner, too.
-    """
+    """Return the user's text on one line, harmless inside the script of an HTML page."""
+    # Altair writes data into a page without escaping it, so a label `</script>` would end the script. An
+    # invisible joiner after the bracket prevents that. Vega also writes titles into expressions, where a
+    # backslash would make another character of the next one: it gets a joiner, too.
     return _MARKUP.sub("\\g<0>\u2060", show_on_one_line(text))
 
 

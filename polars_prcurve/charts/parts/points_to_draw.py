@@ -9,41 +9,31 @@ rows -> build_steps, start_at_origin   points where the line starts; `made` mark
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.charts.parts.chart_curves import FEW_POSITIVES, ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import format_count
 
+# The width of the widest panel.
 PANEL_PIXELS = 540
-"""The width of the widest panel."""
 _FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
 _FP_EFFECTIVE = c.FIELD_COLUMNS[2]
+# False positives that a point of a curve must rest on to be drawn as known.
 MIN_FALSE_ALERTS = 5
-"""False positives that a point of a curve must rest on to be drawn as known."""
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"
-_MAX_DOTS = 12
-"""Points of a line, at most, that are dots, too."""
+# Published points of a curve, at most, that are dots.
 _MOST_DOTS = 30
-"""Published points of a curve, at most, that are dots."""
-FEW_POSITIVES = 20
-"""Positives below which a share of them is no finding."""
 DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
-
-
-def has_few_positives(curves: ChartCurves) -> bool:
-    """Return whether a curve is of so few positives that what it shows is no finding."""
-    return bool((curves.per_curve["n_pos"] < FEW_POSITIVES).any())
 
 
 def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
@@ -60,11 +50,6 @@ def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
         pl.lit(0.0).alias("recall"), pl.col(values).first()
     )
     return prepend_made(start, keep_rises(rows))
-
-
-def is_sparse(rows: pl.DataFrame) -> bool:
-    """Return whether every line has few prevalences, so that each should be a visible dot."""
-    return bool(rows.select((pl.len().over("curve") <= _MAX_DOTS).all()).item())
 
 
 def has_points_alone(rows: pl.DataFrame) -> bool:
@@ -110,12 +95,10 @@ def bend_for_log_axis(points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
 def thin_points(
     points: pl.DataFrame, along: pl.Expr, across: pl.Expr, pixels: int = PANEL_PIXELS
 ) -> pl.DataFrame:
-    """Keep of a long curve the first, last, lowest and highest point in each column of pixels.
-
-    `along` is the place on the x axis from 0 to 1, and `across` orders points by height. Precision is
-    monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta. Many curves
-    are thinned more.
-    """
+    """Keep of a long curve the first, last, lowest and highest point in each column of pixels."""
+    # `along` is the place on the x axis from 0 to 1, and `across` orders points by height. Precision is
+    # monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta. Many
+    # curves are thinned more.
     pixels = max(_FEWEST_COLUMNS, min(pixels, _MOST_COLUMNS // max(points["curve"].n_unique(), 1)))
     number = pl.int_range(pl.len())
     is_end = (number == 0) | (number == pl.len() - 1)
@@ -123,11 +106,6 @@ def thin_points(
     is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * pixels
     pixel = (along * pixels).floor().alias("pixel")
     return points.filter(is_short | (is_end | is_extreme).over("curve", pixel))
-
-
-def log_position(edge: float) -> pl.Expr:
-    """Place of fpr on a log axis from `edge` to 1, as a share of the axis."""
-    return 1 - pl.max_horizontal("fpr", pl.lit(edge)).log() / math.log(edge)
 
 
 def describe_thinning(points: pl.DataFrame, drawn: pl.DataFrame) -> str:
@@ -161,12 +139,10 @@ def measure_areas(points: pl.DataFrame) -> dict[int, float]:
 
 
 def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives.
-
-    Sums of weights and published rates do not tell how many there are, so nothing is said of these; but
-    whole numbers that rise by one count examples, though they are floats. In a field of several parts,
-    false positives count by what they tell: see `sample_design`.
-    """
+    """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
+    # Sums of weights and published rates do not tell how many there are, so nothing is said of these;
+    # but whole numbers that rise by one count examples, though they are floats. In a field of several
+    # parts, false positives count by what they tell: see `sample_design`.
     doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in rows.columns:
         # Five equal weights may lack a last digit.
@@ -247,30 +223,28 @@ def describe_doubt(drawn: pl.DataFrame) -> list[str]:
 
 
 def build_records(
-    curves: ChartCurves, channels: Channels, points: pl.DataFrame, fields: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-    """Yield the points as records, without nulls and with six digits."""
-    place_of = {
-        curve: channels.curve_fields(i) for i, curve in enumerate(curves.per_curve["curve"].to_list())
-    }
+    channels: Channels, points: pl.DataFrame, fields: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the points as records, without nulls and with six digits."""
+    place_of = {curve: channels.curve_fields(curve) for curve in points["curve"].unique()}
     flags = [name for name in ("doubt", "copy") if name in points.columns]
+    records = []
     for order, row in enumerate(points.iter_rows(named=True)):
         record = {"part": "curve", "curve": row["curve"], "order": order, **place_of[row["curve"]]}
         record |= {name: round_digits(row[name]) for name in fields if row[name] is not None}
         record |= {name: 1 for name in flags if row[name]}
         if "run" in row:
             record["run"] = row["run"]
-        yield record
+        records.append(record)
+    return records
 
 
-def build_dots(
-    curves: ChartCurves, channels: Channels, points: pl.DataFrame, fields: Sequence[str]
-) -> list[dict[str, Any]]:
+def build_dots(channels: Channels, points: pl.DataFrame, fields: Sequence[str]) -> list[dict[str, Any]]:
     """Return a dot per published point, if they are few: what lies between two is not known."""
     if not has_points_alone(points) or (points["curve"].value_counts()["count"] > _MOST_DOTS).any():
         return []
     color = channels.color
-    dots = [row | {"part": "dot"} for row in build_records(curves, channels, points, fields)]
+    dots = [row | {"part": "dot"} for row in build_records(channels, points, fields)]
     return [dot for dot in dots if color is None or dot.get("color") in color.shown_labels]
 
 
