@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import polars as pl
@@ -91,26 +92,22 @@ def pr_curve(
     curves = read_sweep("pr_curve", table, [y], more=band)
     marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
     height = _choose_height(curves, y, band, log_y)
-    axis = height.axis
     curves = replace(curves, rows=height.add_rests(curves.rows))
     steps = points_to_draw.build_steps(
         points_to_draw.find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt"
     )
     areas = points_to_draw.measure_steps(steps, y)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
-    axis, lows = _free_panels(axis, channels, curves, height)
+    axis, lows = _free_panels(height, channels, curves)
+    raise_points = partial(points_to_draw.raise_to_axis, axis=axis, names=height.fields, lows=lows)
     spec = chart_axes.ChartSpec(chart_axes.RECALL_AXIS, axis, "step-before", bands=height.bands)
     canvas = Canvas(curves, channels, spec)
     drawn = canvas.thin(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    drawn = points_to_draw.split_by_doubt(
-        points_to_draw.raise_to_axis(drawn, axis, height.fields, lows), "step-before"
-    )
+    drawn = points_to_draw.split_by_doubt(raise_points(drawn), "step-before")
     canvas.draw_level(height.measure_chance(curves.per_curve["eta"]), "alerts at random")
     canvas.draw_lines(drawn, ghosts=True)
     canvas.data += chart_axes.mark_ends(chart_axes.RECALL_AXIS, axis) if axis.is_free else []
-    rows = points_to_draw.raise_to_axis(
-        points_to_draw.keep_rises(curves.rows), axis, height.fields, lows
-    )
+    rows = raise_points(points_to_draw.keep_rises(curves.rows))
     has_dots = canvas.draw_published(rows)
     canvas.data += marked_points.mark_points(
         marked_points.mark_half(curves, channels) if points is None else marked,
@@ -189,11 +186,11 @@ def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bo
 
 
 def _free_panels(
-    axis: chart_axes.ChartAxis, channels: Channels, curves: ChartCurves, height: _Height
+    height: _Height, channels: Channels, curves: ChartCurves
 ) -> tuple[chart_axes.ChartAxis, dict[int, float]]:
     """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
     # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
-    facet, keys = channels.facet, curves.per_curve.select("curve", "eta")
+    axis, facet, keys = height.axis, channels.facet, curves.per_curve.select("curve", "eta")
     lows = dict.fromkeys(keys["curve"], axis.low)
     if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
         return axis, lows
