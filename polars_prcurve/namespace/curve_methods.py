@@ -539,9 +539,9 @@ class CurveMethods(BoundTable[F], path="prc"):
           reaches them, except `low` of `average_precision`: without weights it is up to 0.022 / n_pos
           less than the value of the worst order
 
-        Sums are exact to 2**-118, which is too coarse for a small relative error at prevalences below
-        1e-30. `auprg` is null below 2**-69. With `rates=` the points (0, 0) and (1, 1) are added if they
-        are absent.
+        Sums are exact to 2**-118, so areas below 1e-24, at tiny prevalences, have fewer exact digits.
+        `auprg` is null at prevalences below 2**-69. With `rates=` the points (0, 0) and (1, 1) are
+        added if they are absent.
 
         Examples
         --------

@@ -54,12 +54,14 @@ def is_close(name: str, actual: float | None, expected: Any, eta: Any, *, weight
     """
     if actual is None or expected is None:
         return actual is None and expected is None
-    scale = 0.0
+    scale = 2.0**-110  # sums of shares are exact to 2**-118, so that far smaller areas lose digits
     if name.startswith(("auprg", "best(mcc", "best(net")):
         distance = max(min(float(eta), 1 - float(eta)), 1e-300)
         scale = 1e-12 / distance if name.startswith("auprg") else 1e-12
     elif name.startswith(("marginal", "min_max", "normalized", "boyd")):
+        # Both the area and the least one are near 1 at large prevalences, and so is their error.
         scale = 1e-13 / max(min(float(eta), 1 - float(eta)), 1e-300)
+        scale *= max(1.0, abs(float(expected)))
     elif name.startswith(("roc", "partial", "worst")) or (
         name == 'pr_auc_trapezoid("none")' and weighted
     ):
