@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
+from polars.testing import assert_frame_equal, assert_series_equal
 
 from polars_prcurve import PrcError, intervals, metrics, prc
 from polars_prcurve.binding.words import USES
@@ -547,3 +547,14 @@ def test_random_tables(table: Table, share: float, data: st.DataObject) -> None:
             assert_frame_equal(ask(door), expected, rel_tol=1e-9)
         lazy = ask(prc(scored.lazy(), by=table.by, below=below)).collect(engine="streaming")
         assert_frame_equal(lazy, expected, rel_tol=1e-9)
+
+
+def test_precision_at_a_recall_needs_no_number_of_negatives() -> None:
+    df = pl.DataFrame({"score": [5, 4, 3, 2, 1], "label": [1, 0, 1, 1, 0]})
+    asked = [f"precision_at_recall({recall})" for recall in (0.5, 0.59, 0.61, 0.949, 1)]
+    for missed in (0, 2, 50):  # whether the recall was found or not
+        counted, uncounted = (
+            df.prc(below=(missed, n)).summary(metrics=asked)["value"] for n in (10, None)
+        )
+        assert_series_equal(counted, uncounted)
+        assert counted.has_nulls() is (missed > 0)
