@@ -33,7 +33,7 @@ def hold_own(cell: Cohort, names: tuple[str, ...], **target: Any) -> dict[str, A
     return {"metrics": list(names), "by": "set", "confidence": CONFIDENCE, **target}
 
 
-@experiment([cell for cell in COHORTS if cell.model.levels is None], 1_000)
+@experiment([cell for cell in COHORTS if cell.model.levels is None], 4_000)
 def measure_cohort_points(cell: Cohort, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Bands at thresholds that stand, at the prevalence that was counted, and as if it had been said."""
     counted, said = [], []

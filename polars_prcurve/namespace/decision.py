@@ -127,7 +127,7 @@ class Decision:
         resolve_target(path)
         kind = Path(path).suffix.lower()
         if kind not in (".png", ".svg"):
-            raise PrcError(f"the name of a card ends in .png or .svg; got {os.fspath(path)!r}")
+            raise PrcError(f"path= of a card ends in .png or .svg; got {os.fspath(path)!r}")
         drawing = draw_card(self._findings, date)
         if kind == ".svg":
             return write_text(path, drawing)
