@@ -239,7 +239,8 @@ class Batch:
                 frame = frame.filter(~pl.col("score").is_nan())
         below = self.below
         if isinstance(below, tuple):
-            below = self.groups.with_columns(n_pos=below[0], n_neg=below[1])
+            left = frame.select(self.by).unique(maintain_order=True)  # a group may lose all of its rows
+            below = left.with_columns(n_pos=below[0], n_neg=below[1])
         groups = oracle.groups(
             frame.to_dicts(),
             by=self.by,
