@@ -186,11 +186,11 @@ def _say_narrower(case: Case, needed: Needed | None) -> str:
         return order
     what = "How many alerts are right" if case.goal.merit == "precision" else "What is found"
     known = f"{what} is known to {say_points(half)} in 100 either way"
-    if rests_on_eta:
-        known += f". {_COUNT_MORE}"
-    elif needed is not None and needed.number > needed.here:
+    if not rests_on_eta and needed is not None and needed.number > needed.here:
         known += f"; to know it to {say_points(_KNOWN_TO)} takes {needed.more}"
-    return f"{order}. {known}" if order else known
+    # A right alert among hundreds is not counted in 100: its interval says how well it is known.
+    said = [order, "" if case.is_rare else known, _COUNT_MORE if rests_on_eta else ""]
+    return ". ".join(filter(None, said))
 
 
 def _say_promise(case: Case) -> str:

@@ -10,7 +10,7 @@ from polars_prcurve.decision.value_words import join_within, say_precision
 from polars_prcurve.report.svg import draw_circle, draw_document, name_color
 
 _IN_A_ROW = 10
-_MOST = 200  # icons, at most; of rarer right alerts the first of them are drawn
+MOST_ICONS = 200  # of one model, at most
 KINDS = ("right", "likely", "open", "false")
 
 
@@ -59,11 +59,11 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
         for number in range(100):
             yield next((kind for kind, end in zip(KINDS, ends, strict=False) if number < end), "false")
         return
-    most = 100 if value == 0 else min(_MOST, round(1 / low) if low > 0 else _MOST)
+    most = 100 if value == 0 else min(MOST_ICONS, round(1 / low) if low > 0 else MOST_ICONS)
     if value == 0:
         yield from ("open" if number < round(100 * high) else "false" for number in range(most))
         return
     first, middle = round(1 / high), round(1 / value)
-    yield "right"
-    for number in range(1, max(most, min(middle, _MOST))):
+    yield "right" if middle <= MOST_ICONS else "false"  # one in more than are drawn
+    for number in range(1, max(most, min(middle, MOST_ICONS))):
         yield "false" if number < first else "likely" if number < middle else "open"

@@ -34,7 +34,7 @@ from polars_prcurve.decision.needs import count_needed
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.name_words import name_metric, name_value
 from polars_prcurve.report import group_picture, tables
-from polars_prcurve.report.alert_icons import describe_look, draw_alerts
+from polars_prcurve.report.alert_icons import MOST_ICONS, describe_look, draw_alerts
 from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
 from polars_prcurve.report.document_style import STYLE
 from polars_prcurve.report.html_parts import escape, isolate, write_document
@@ -153,7 +153,10 @@ def _write_cards(findings: Findings, cards: Sequence[str]) -> Iterator[str]:
         words = escape(f"right or not: the {number_words.format_level(findings.confidence)} interval")
         yield f'<div class="models">{"".join(cards)}</div>'
         key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
-        yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
+        known = [of.precision.value for case in findings.cases for of in case.candidates if case.is_rare]
+        is_cut = any(value is not None and value * MOST_ICONS < 1 for value in known)
+        note = describe_intervals(findings) + (f" No grid has more than {MOST_ICONS}." if is_cut else "")
+        yield f'<p class="key">{key}</p><p class="note">{escape(note)}</p>'
 
 
 def write_card(case: Case, candidate: Candidate, color: int, name: str = "") -> str:

@@ -50,8 +50,10 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     left = min(170.0, 0.36 * width)
     right = width - 52
 
+    most = _choose_end(findings.cases)
+
     def place(share: float) -> float:
-        return left + share * (right - left)
+        return left + share * (right - left) * 100 / most
 
     rows_of = {id(case): wrap_words(case.name, left / _LETTER)[:_MOST_ROWS] for case in findings.cases}
 
@@ -61,10 +63,10 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
 
     height = 26 + sum(_HEAD + sum(map(measure, block.cases)) for block in blocks)
     shapes = []
-    for percent in range(0, 101, 20):
+    for percent in (most * k / 5 for k in range(6)):
         x = place(percent / 100)
         shapes.append(svg.draw_line((x, 18), (x, height), "var(--grid)"))
-        shapes.append(svg.draw_text((x, 11), f"{percent}", 11, anchor="middle"))
+        shapes.append(svg.draw_text((x, 11), f"{percent:g}", 11, anchor="middle"))
     if middle is not None:
         shapes.append(svg.draw_line((place(middle), 18), (place(middle), height), "var(--text)"))
     shapes.append(svg.draw_text((width, 24), "positives", 10, anchor="end"))
@@ -83,6 +85,15 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
             shapes.append(svg.draw_text((width, at + 4), format_count(case.n_pos), 10.5, anchor="end"))
             y += measure(case)
     return svg.draw_document(shapes, width, height, "Value of each group with its interval", kind)
+
+
+def _choose_end(cases: Sequence[JudgedCase]) -> int:
+    """Return where the axis ends, in 100: at a round number beyond all intervals."""
+    merits = [
+        model.merit for case in cases for model in case.candidates if model.merit.value is not None
+    ]
+    greatest = max((merit.high if merit.span else merit.value for merit in merits), default=1.0)
+    return next((end for end in (1, 2, 5, 10, 20, 50) if 100 * greatest <= end), 100)
 
 
 def _draw_marks(

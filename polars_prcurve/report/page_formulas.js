@@ -72,7 +72,7 @@ function drawIcons(place, point, color, label) {
   if (isRare(point)) {
     const first = Math.round(1 / point.high), middle = Math.round(1 / point.value);
     const most = Math.min(200, point.low > 0 ? Math.round(1 / point.low) : 200);
-    kinds.push("right");
+    kinds.push(middle <= 200 ? "right" : "false");  // one in more than are drawn
     for (let n = 1; n < Math.max(most, Math.min(middle, 200)); n++) {
       kinds.push(n < first ? "false" : n < middle ? "likely" : "open");
     }
