@@ -463,6 +463,33 @@ def test_icons_are_the_interval_in_whole_alerts(model: str) -> None:
     ]
 
 
+def test_icons_show_a_right_alert_only_where_one_is_among_them() -> None:
+    counts = set()
+    for eta in (1e-5, 1e-6):
+        [case] = (
+            bind(draw_models({"new": 3.2, "old": 1.9}, 400, 60_000))
+            .decide(eta, recall=0.5)
+            ._findings.cases
+        )
+        assert case.is_rare
+        for candidate in case.candidates:
+            count = list(list_icons(case, candidate.precision)).count("right")
+            assert count == (round(1 / candidate.precision.value) <= 200)
+            counts.add(count)
+    assert counts == {0, 1}
+
+
+@pytest.mark.parametrize("eta", [0.5, 0.02, 0.001, 1e-4])
+def test_the_axis_of_groups_ends_beyond_their_intervals(eta: float, tmp_path: Path) -> None:
+    decision = bind(SITES, by="site").decide(eta, recall=0.8)
+    seen = read_report(decision, tmp_path)
+    texts = [text for text in map(plain, seen.within("text")) if re.fullmatch(r"[\d.]+", text)]
+    ticks = [float(text) for text in texts[:6]]
+    greatest = 100 * decision.table["precision_high"].max()
+    assert ticks == pytest.approx([ticks[5] * k / 5 for k in range(6)])
+    assert ticks[5] == next(end for end in (1, 2, 5, 10, 20, 50, 100) if greatest <= end)
+
+
 # Card and page --------------------------------------------------------------------------------
 
 
