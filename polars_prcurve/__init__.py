@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
-from polars_prcurve.comparison.crossings import crossing
-from polars_prcurve.confidence.certainty import intervals
+from polars_prcurve.comparison.crossings_and_leaders import crossing
+from polars_prcurve.confidence.confidence_argument import intervals
 from polars_prcurve.confidence.examples_needed import sample_size
 from polars_prcurve.confidence.precision_width import max_width, precision_interval, rectangle_level
 from polars_prcurve.confidence.published_numbers import (
@@ -18,21 +18,21 @@ from polars_prcurve.confidence.published_numbers import (
     published_roc_auc,
 )
 from polars_prcurve.confidence.rates import rate_interval
-from polars_prcurve.cross_validation import from_cv_results, from_folds
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.estimator_display import PrevalenceDisplay
+from polars_prcurve.held_out_scores import from_cv_results, from_folds
 from polars_prcurve.namespace import prc, register
 from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
+from polars_prcurve.prevalence.eta_argument import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.prevalence.eta_for_target import eta_for_f_beta, eta_for_precision
-from polars_prcurve.prevalence.eta_table import eta_from_ratio, eta_grid, ratio_from_eta
-from polars_prcurve.prevalence.field_values import class_mix, field
+from polars_prcurve.prevalence.field_and_mix import class_mix, field
 from polars_prcurve.prevalence.prior_shift import shift_prior
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 from polars_prcurve.scorers import Scorer, scorer
-from polars_prcurve.sweep.label_arrays import RocPoints, roc_points
+from polars_prcurve.sweep.array_sweep import RocPoints, roc_points
 from polars_prcurve.uncertainty.subsampling import subsampled_precision
 
 if TYPE_CHECKING:

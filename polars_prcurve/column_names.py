@@ -121,7 +121,7 @@ POS_FREEDOM = "_prc_pos_freedom"  # degrees of freedom of the variance of recall
 NEG_FREEDOM = "_prc_neg_freedom"
 RATE_CORRELATION = "_prc_rate_correlation"  # of recall and fpr, among clusters or strata
 N_ABOVE = "_prc_n_above"  # labelled rows at this score and above, of rows that were drawn by strata
-# Of rows with weights or in clusters: as how many independent examples they count; see `alert_sizes`
+# Of rows with weights or in clusters: as how many examples they count; see `effective_alerts`
 FLAGGED_SIZE = "_prc_flagged_size"  # the alerts
 SILENT_SIZE = "_prc_silent_size"  # the rows that are not flagged
 FLAGGED_AT_ETA = "_prc_flagged_at_eta"  # the same, or fewer, at a prevalence that is a number

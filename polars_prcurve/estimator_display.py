@@ -11,21 +11,21 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, refuse_kind
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.cross_validation import from_cv_results
 from polars_prcurve.errors import PrcError
+from polars_prcurve.held_out_scores import from_cv_results
 from polars_prcurve.inputs.value_checks import label_dtypes
 from polars_prcurve.namespace.frame import DataFramePrc
 from polars_prcurve.scorers import find_positives, predict_scores, read_classes
-from polars_prcurve.sweep.label_arrays import check_lengths, read_array, read_labels
+from polars_prcurve.sweep.array_sweep import check_lengths, read_array, read_labels
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from polars_prcurve.charts import Chart
-    from polars_prcurve.confidence.certainty import Confidence
+    from polars_prcurve.confidence.confidence_argument import Confidence
     from polars_prcurve.namespace.decision import Decision
-    from polars_prcurve.prevalence.eta_table import Eta
+    from polars_prcurve.prevalence.eta_argument import Eta
 
 T = TypeVar("T")
 

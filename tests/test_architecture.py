@@ -34,9 +34,9 @@ MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 # import each other, without circles.
 CHAPTERS = [
     [
-        *("errors", "argument_kinds", "query_checks", "column_names", "float_bits"),
+        *("errors", "argument_kinds", "query_guards", "column_names", "float_exactness"),
         *("normal_distribution", "exact_sums", "group_numbers", "atomic_file", "visible_text"),
-        *("number_words", "name_words", "progress", "other_names", "argument_names"),
+        *("number_words", "shown_names", "progress", "other_names", "argument_names"),
     ],
     ["metrics"],
     ["inputs"],
@@ -52,7 +52,7 @@ CHAPTERS = [
     ["report"],
     ["namespace"],
     ["scorers"],
-    ["cross_validation"],
+    ["held_out_scores"],
     ["estimator_display"],
     ["__init__"],
     ["engines", "cli"],
@@ -68,20 +68,20 @@ ALLOWED = {
     "narwhals": ("engines",),
     "scipy": ("confidence.rates",),
 }
-# `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
+# `query_guards.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
-    "query_checks": 1,
+    "query_guards": 1,
     "engines.engine_counts": 3,
 }
 # Doors, and the one method by which a stage collects half way, `Input.collect`.
 RUNS_QUERIES = {
-    "query_checks",
+    "query_guards",
     "engines.engine_counts",
-    "inputs.score_table",
+    "inputs.input_tables",
     "inputs.never_scored",
     "inputs.column_reader",
     "curves.group_thresholds",
-    "prevalence.eta_table",
+    "prevalence.eta_argument",
     "prevalence.uncertain_eta",
     "report.report_source",
 }

@@ -25,9 +25,10 @@ from polars.testing import assert_frame_equal
 import polars_prcurve
 from polars_prcurve import field, intervals, metrics, prc, progress
 from polars_prcurve.cli import table_files
+from polars_prcurve.cli.command_errors import name_options, translate_message
 from polars_prcurve.cli.commands import build_parser, describe_metrics
 from polars_prcurve.cli.main import main
-from polars_prcurve.cli.messages import name_options, translate_message
+from polars_prcurve.cli.method_call import FilePrc
 from polars_prcurve.cli.options import METRICS as METRIC_WORDS
 from polars_prcurve.cli.options import (
     parse_eta,
@@ -35,7 +36,6 @@ from polars_prcurve.cli.options import (
     parse_threshold_column,
     read_confidence,
 )
-from polars_prcurve.cli.read_command import FilePrc
 from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
 from polars_prcurve.errors import PrcError, find_repeats
 from polars_prcurve.metrics.names import parse_metric

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal, assert_series_equal
 
 from polars_prcurve import PrcError, intervals, metrics, prc
-from polars_prcurve.binding.words import USES
+from polars_prcurve.binding.shared_arguments import USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.point_metric import POINT_METRICS
-from polars_prcurve.uncertainty.negatives_needed import needs_negatives
+from polars_prcurve.uncertainty.unknown_negatives import needs_negatives
 from tests.support.plain_calls import PLAIN
 from tests.support.strategies import Table, tables
 

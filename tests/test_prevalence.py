@@ -25,7 +25,7 @@ from polars_prcurve import (
 )
 from polars_prcurve.cli.options import parse_eta, split_etas
 from polars_prcurve.number_words import say_eta
-from polars_prcurve.prevalence.eta_table import check_eta
+from polars_prcurve.prevalence.eta_argument import check_eta
 from tests.support.profiles import examples
 
 DF = pl.DataFrame(

@@ -10,7 +10,7 @@ import pytest
 
 from polars_prcurve import PrcError, class_mix, field, intervals, prc
 from polars_prcurve.binding.rules import RULES, Rule
-from polars_prcurve.binding.words import INTERVALS, TABLE_WORDS, TAKES_RATES, USES
+from polars_prcurve.binding.shared_arguments import INTERVALS, TABLE_WORDS, TAKES_RATES, USES
 
 DF = pl.DataFrame(
     {

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from polars_prcurve.binding.words import USES
-from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.binding.shared_arguments import USES
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.table_arguments import gives_squares
-from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
+from polars_prcurve.prevalence.field_and_mix import ClassMix, Field, ScoresOfField
 
 
 class Rule(NamedTuple):

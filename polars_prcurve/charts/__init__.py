@@ -2,13 +2,13 @@
 
 It is a layered chart, or panels above a note, unless its function says otherwise.
 
-    table -> chart_curves        checked and sorted, under fixed field names
+    table -> curves_to_draw      checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
           -> points_to_draw      fewer points for the same picture
           -> canvas              lines, dots, lines to compare with, and what the pointer reads
-          -> marked_points, interval_table   what some charts draw on it
+          -> marked_points, forest_plot   what some charts draw on it
           -> findings            titles
-          -> chart_words         names at lines, and labels at points
+          -> label_placement     names at lines, and labels at points
           -> chart_assembly      layers, panels, title and note
 
 These parts are in `charts/parts`, and each chart has a short module that puts them together.
@@ -17,17 +17,17 @@ These parts are in `charts/parts`, and each chart has a short module that puts t
 from __future__ import annotations
 
 from polars_prcurve.charts.by_prevalence import metric_by_eta, p3_curve
-from polars_prcurve.charts.by_quantile import normal_quantiles
 from polars_prcurve.charts.by_threshold import threshold_curve
-from polars_prcurve.charts.decision import decision_curve
 from polars_prcurve.charts.gain import gain_curve
 from polars_prcurve.charts.icon_grids import alerts
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
+from polars_prcurve.charts.net_benefit import decision_curve
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.period_series import monitor
 from polars_prcurve.charts.pr import pr_curve
 from polars_prcurve.charts.prg import prg_curve
+from polars_prcurve.charts.quantile_lines import normal_quantiles
 from polars_prcurve.charts.rank_lines import ranking
 from polars_prcurve.charts.reliability_diagram import reliability
 from polars_prcurve.charts.roc import roc_curve

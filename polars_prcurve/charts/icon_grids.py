@@ -15,15 +15,15 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_lines
-from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import (
     Channel,
     Channels,
     read_panels_of_one,
     sort_panels,
 )
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_lines
 from polars_prcurve.charts.parts.findings import say_each_of_100
+from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import count_of_100, count_one_in, format_count, glue_numbers

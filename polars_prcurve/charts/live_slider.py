@@ -19,13 +19,13 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_assembly, points_to_draw
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
-from polars_prcurve.prevalence.eta_table import read_share
+from polars_prcurve.prevalence.eta_argument import read_share
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 WIDTH, HEIGHT = 620, 320

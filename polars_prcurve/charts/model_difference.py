@@ -13,17 +13,17 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
-from polars_prcurve.charts.parts.chart_curves import (
+from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
+from polars_prcurve.charts.parts.curves_to_draw import (
     ChartCurves,
     build_lines,
     check_table,
     name_group_fields,
     pick_columns,
 )
-from polars_prcurve.charts.parts.chart_words import Word, choose_way
-from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.charts.parts.findings import is_higher_better, say_better, say_settled_pairs
-from polars_prcurve.charts.parts.interval_table import IntervalRow, build_points_axis, draw_intervals
+from polars_prcurve.charts.parts.forest_plot import IntervalRow, build_points_axis, draw_intervals
+from polars_prcurve.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.charts.parts.number_formats import (
     format_level,
     format_metric,

@@ -13,7 +13,8 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.charts.parts.chart_curves import (
+from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
+from polars_prcurve.charts.parts.curves_to_draw import (
     ChartCurves,
     build_chart_curves,
     check_table,
@@ -21,7 +22,6 @@ from polars_prcurve.charts.parts.chart_curves import (
     number_curves,
     pick_columns,
 )
-from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.charts.parts.findings import say_alarms
 from polars_prcurve.charts.parts.number_formats import format_level, format_metric, round_digits
 from polars_prcurve.errors import PrcError

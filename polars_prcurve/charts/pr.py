@@ -13,11 +13,11 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_axes, marked_points, points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import lie_at_foot, read_at_half, say_areas, say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
-from polars_prcurve.confidence.estimates import find_estimate
+from polars_prcurve.confidence.estimate_columns import find_estimate
 from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}

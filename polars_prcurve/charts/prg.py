@@ -14,8 +14,8 @@ from polars_prcurve.charts.parts import points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.number_words import format_count, say_share

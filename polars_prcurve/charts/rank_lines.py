@@ -16,14 +16,6 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
-from polars_prcurve.charts.parts.chart_curves import (
-    ChartCurves,
-    build_lines,
-    check_table,
-    name_group_fields,
-    pick_columns,
-)
-from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import (
     MAX_COLORS,
     Channels,
@@ -31,7 +23,15 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     tell_panel,
 )
+from polars_prcurve.charts.parts.curves_to_draw import (
+    ChartCurves,
+    build_lines,
+    check_table,
+    name_group_fields,
+    pick_columns,
+)
 from polars_prcurve.charts.parts.findings import say_firsts
+from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import say_eta

@@ -20,8 +20,8 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, read_panels_of_one
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_reliability
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import has_counts

@@ -14,13 +14,13 @@ from polars_prcurve.charts.parts import marked_points, points_to_draw
 from polars_prcurve.charts.parts.canvas import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_curves import read_sweep
-from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
+from polars_prcurve.charts.parts.curves_to_draw import read_sweep
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
+from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.number_words import say_eta, say_share
-from polars_prcurve.prevalence.eta_table import read_share
+from polars_prcurve.prevalence.eta_argument import read_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY = 24  # curves, beyond which such lines have fewer points

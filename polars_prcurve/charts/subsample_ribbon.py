@@ -12,8 +12,8 @@ from polars_prcurve.charts.parts import points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.charts.parts.chart_curves import read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
+from polars_prcurve.charts.parts.curves_to_draw import read_sweep
 from polars_prcurve.charts.parts.findings import find_half
 from polars_prcurve.charts.parts.number_formats import add_threshold, format_range
 from polars_prcurve.number_words import say_estimate, say_share

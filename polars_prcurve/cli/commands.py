@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from polars_prcurve import __version__, metrics
-from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
-from polars_prcurve.cli.messages import PROGRAM, RaisingParser, name_command
+from polars_prcurve.binding.shared_arguments import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.cli.command_errors import PROGRAM, RaisingParser, name_command
+from polars_prcurve.cli.method_call import FilePrc
 from polars_prcurve.cli.options import (
     COLUMN,
     METRIC,
@@ -25,7 +26,6 @@ from polars_prcurve.cli.options import (
     Option,
     add_option,
 )
-from polars_prcurve.cli.read_command import FilePrc
 from polars_prcurve.cli.results import write_decision, write_demo, write_report, write_table
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.metric import list_factories

@@ -5,7 +5,7 @@
           -> rows        to a file, to standard output, or as a table on a terminal
 
 An option is named after the argument that it becomes, so that errors of the library can be put in
-terms of options: see `messages`.
+terms of options: see `command_errors`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polars_prcurve.cli.command_errors import PROGRAM, name_options, print_note, translate_message
 from polars_prcurve.cli.commands import build_parser
-from polars_prcurve.cli.messages import PROGRAM, name_options, print_note, translate_message
-from polars_prcurve.cli.read_command import list_inputs
+from polars_prcurve.cli.method_call import list_inputs
 from polars_prcurve.cli.table_files import name_bad_files
 from polars_prcurve.errors import PrcError
 

@@ -14,17 +14,17 @@ from shutil import get_terminal_size
 import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target
-from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS
-from polars_prcurve.cli import messages, table_files
-from polars_prcurve.cli.read_command import AskedMethod, check_output_path, read_command
+from polars_prcurve.binding.shared_arguments import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.cli import command_errors, table_files
+from polars_prcurve.cli.method_call import AskedMethod, check_output_path, read_command
 from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.namespace import prc
-from polars_prcurve.prevalence.field_values import Field
+from polars_prcurve.prevalence.field_and_mix import Field
 from polars_prcurve.prevalence.uncertain_eta import describe_refuted_estimates
 from polars_prcurve.progress import show_seconds
-from polars_prcurve.query_checks import run_query
+from polars_prcurve.query_guards import run_query
 from polars_prcurve.visible_text import make_visible, shorten_name
 
 
@@ -53,7 +53,7 @@ def write_table(args: argparse.Namespace) -> None:
     elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
         n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
         seconds = time.monotonic() - started
-        messages.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
+        command_errors.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
 
 
 _NAME_LEADS = ("ranking", "leaders", "crossings")
@@ -85,7 +85,7 @@ def write_report(args: argparse.Namespace) -> None:
     check_output_path(args)
     with _read_at_work(args) as asked:
         path = asked.table.report(args.output, **asked.arguments)
-    messages.print_progress(f"wrote {path}")
+    command_errors.print_progress(f"wrote {path}")
 
 
 def write_decision(args: argparse.Namespace) -> None:
@@ -106,11 +106,11 @@ def write_decision(args: argparse.Namespace) -> None:
         written = [found[kind](path) for kind, path in paths.items() if path is not None]
     if write is not None:
         write(decision.table.lazy())
-        messages.print_note(decision.verdict.sentence)
+        command_errors.print_note(decision.verdict.sentence)
     else:
         print_lines(decision.say(hint="; -o FILE has all").split("\n"))
     for path in written:
-        messages.print_progress(f"wrote {path}")
+        command_errors.print_progress(f"wrote {path}")
 
 
 def write_demo(args: argparse.Namespace) -> None:
@@ -125,7 +125,7 @@ def write_demo(args: argparse.Namespace) -> None:
         path = prc(table).report(
             args.output, ETAS, model="model", id="scan", recall=0.8, title=TITLE, notes=NOTES
         )
-    messages.print_progress(f"wrote {path}")
+    command_errors.print_progress(f"wrote {path}")
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def _read_at_work(args: argparse.Namespace) -> Iterator[AskedMethod]:
     with nullcontext() if is_mixed else show_seconds(what):
         asked = read_command(args)
         for sentence in asked.table.describe_dropped_rows(asked.method, asked.arguments):
-            messages.print_note(sentence)
+            command_errors.print_note(sentence)
         yield asked
 
 
@@ -157,13 +157,13 @@ def _ask_method(asked: AskedMethod) -> pl.LazyFrame:
         table = run_query(table.lazy())
     notes: list[str] = []
     if "guarantee" in given:
-        notes += messages.describe_unmet_promises(table, by)
+        notes += command_errors.describe_unmet_promises(table, by)
     if is_size:
         delta = given.get("delta", inspect.signature(ask).parameters["delta"].default)
-        notes += messages.describe_needed_sizes(table, None if "relative" in given else delta)
+        notes += command_errors.describe_needed_sizes(table, None if "relative" in given else delta)
     if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
         notes += describe_refuted_estimates(table, by)
     for sentence in notes:
-        messages.print_note(sentence)
+        command_errors.print_note(sentence)
     rows: pl.LazyFrame = table.lazy()
     return rows

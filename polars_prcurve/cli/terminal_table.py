@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.column_names import RESERVED
-from polars_prcurve.confidence.estimates import find_estimate
+from polars_prcurve.confidence.estimate_columns import find_estimate
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_eta, say_sizes
 from polars_prcurve.prevalence.uncertain_eta import IS_REFUTED
-from polars_prcurve.query_checks import run_query
+from polars_prcurve.query_guards import run_query
 from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text, shorten_name
 
 _ROWS_SHOWN = 50

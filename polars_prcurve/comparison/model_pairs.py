@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
+from polars_prcurve.prevalence.eta_argument import EtaTable
+from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 

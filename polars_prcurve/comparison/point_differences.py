@@ -4,11 +4,11 @@ The lower end of a - b is as far from it as the root of (a - low of a)**2 + (hig
 upper end likewise. There is no standard error, since the two distances differ. For several pairs both
 distances are stretched by the ratio of normal quantiles.
 
-Of models that share their examples both values err together: see `_add_correlation`, and `paired_points`
-for metrics that are weighted sums of both rates, which have a standard error at given thresholds. Where
-the sample finds the thresholds, they move with its errors: see `curves.moving_band`. Of examples that
-were drawn by strata it is not known how much both values share at given thresholds, and their errors are
-taken as independent, which is wider.
+Of models that share their examples both values err together: see `_add_correlation`, and
+`discordant_examples` for metrics that are weighted sums of both rates, which have a standard error at
+given thresholds. Where the sample finds the thresholds, they move with its errors: see
+`curves.moving_thresholds`. Of examples that were drawn by strata it is not known how much both values
+share at given thresholds, and their errors are taken as independent, which is wider.
 
 Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 """
@@ -21,22 +21,22 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison import model_pairs, paired_points
+from polars_prcurve.comparison import discordant_examples, model_pairs
+from polars_prcurve.comparison.difference_tests import Level, is_resolved
+from polars_prcurve.comparison.discordant_examples import AMOUNTS, BOTH, OF_ALL
 from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
-from polars_prcurve.comparison.paired_points import AMOUNTS, BOTH, OF_ALL
-from polars_prcurve.comparison.verdicts import Level, is_resolved
-from polars_prcurve.confidence import bands
-from polars_prcurve.confidence.bands import MOVES, combine_distances
+from polars_prcurve.confidence import point_intervals
+from polars_prcurve.confidence.point_intervals import MOVES, combine_distances
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import ScoreTable, is_clustered, is_field, is_stratified
+from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.inputs.input_tables import ScoreTable, is_clustered, is_field, is_stratified
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import find_shared_eta
-from polars_prcurve.query_checks import stop_if_broken
+from polars_prcurve.prevalence.eta_argument import find_shared_eta
+from polars_prcurve.query_guards import stop_if_broken
 
 _METRIC = f"{c.RESERVED}metric_number"
 _BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"
@@ -63,7 +63,7 @@ def check_has_point_intervals(comparison: Comparison) -> None:
                 "cluster= has no interval of point metrics with weights; leave out weight=, or ask "
                 "summary() for an area"
             )
-        bands.find_corners(metric)  # raises if the metric has no band
+        point_intervals.find_corners(metric)  # raises if the metric has no band
 
 
 def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
@@ -101,14 +101,14 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     if paired and (moving or not is_stratified(comparison.table)):
         table = cast("ScoreTable", comparison.table)
         first = points.filter(pl.col(_METRIC) == 0)
-        counts = paired_points.count_discordant(table, first, table.group_columns)
+        counts = discordant_examples.count_discordant(table, first, table.group_columns)
         pairs = pairs.join(counts, on=[*groups, ETA_NUMBER], how="left", maintain_order="left")
         sums = comparison.has_weights
         pairs = _add_correlation(pairs, metrics, moving=moving, sums=sums, counted=counted)
         correlation = pl.col(_CORRELATION)
     differences = _add_limits(pairs, level, correlation)
     if paired and not moving and not comparison.has_weights:
-        differences = paired_points.replace_weighted_sums(differences, metrics, _METRIC, level)
+        differences = discordant_examples.replace_weighted_sums(differences, metrics, _METRIC, level)
     return differences.with_columns(model_pairs.name_models(wide=comparison.examples == "wide"))
 
 
@@ -117,7 +117,7 @@ def _number_points(
 ) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
     table, by = comparison.table, comparison.table.group_columns
-    options = bands.BandOptions(
+    options = point_intervals.BandOptions(
         comparison.certainty.level,
         "wilson",
         "mover",
@@ -190,8 +190,8 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
 # + e**2 - 2 R d e, where R is this correlation.
 #
 # All of it is of rates with half an example added to what either model flags alone, as in
-# `paired_points`: so every rate is inside 0 and 1. Examples count by their weights. Where thresholds
-# move with the sample, the moves of a value are those of its band.
+# `discordant_examples`: so every rate is inside 0 and 1. Examples count by their weights. Where
+# thresholds move with the sample, the moves of a value are those of its band.
 #
 # Sources: Zou and Donner 2008; Newcombe 1998 for differences of single rates.
 
@@ -225,7 +225,7 @@ def _add_correlation(
         agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
     pairs = pairs.with_columns(**rates).with_columns(**agreements)
     if not moving:
-        is_sum = paired_points.is_weighted_sum
+        is_sum = discordant_examples.is_weighted_sum
         others = [metric if sums or not is_sum(metric) else None for metric in metrics]
         pairs = _add_moves(pairs, others, counted=counted)
     agreement = {_MOVES[name]: pl.col(column) for name, column in _AGREEMENT.items()}
@@ -275,7 +275,9 @@ def _measure_moves(
         if metric is None:
             moves.append(None)
             continue
-        bounds = bands.scale_bounds(metric)
-        first, last = (bands.to_unbounded(metric.from_columns(*at), bounds) for at in (low, high))
+        bounds = point_intervals.scale_bounds(metric)
+        first, last = (
+            point_intervals.to_unbounded(metric.from_columns(*at), bounds) for at in (low, high)
+        )
         moves.append(last - first)
     return pick_by_number(_METRIC, moves, pl.lit(None, dtype=pl.Float64))

@@ -3,10 +3,10 @@
 With id= the models share examples, and their differences are those of a paired comparison. Otherwise
 each model has a sample of its own, and both errors add up in quadrature.
 
-A model may be the best one if it is not surely behind any other. All differences of a group hold at
-once (Tukey 1953, Kramer 1956; see `verdicts`), so that the limits, `resolved` and `may_be_best` are one
-statement: it rules out a model that is among the best in at most 1 - confidence of all tables, however
-many models there are. Hsu 1996 calls these multiple comparisons with the best.
+A model may be the best one if it is not surely behind any other. All differences of a group hold at once
+(Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits, `resolved` and `may_be_best` are
+one statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
+however many models there are. Hsu 1996 calls these multiple comparisons with the best.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.differences import build_differences, check_comparison
+from polars_prcurve.comparison.compare_table import build_differences, check_comparison
 from polars_prcurve.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.comparison.point_differences import name_curve_metric
-from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import merge_zeros
+from polars_prcurve.float_exactness import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.input_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
+from polars_prcurve.prevalence.eta_argument import EtaTable, find_shared_eta
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
 _ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence among equal ones of a model

@@ -2,7 +2,7 @@
 
 `sample_size` asks about one rate. The interval is narrow enough if its upper end is at most
 (1 + delta) / (1 - delta) times the lower end. `add_needed_sizes` asks about both rates of a row, for a
-band of `bands` that is narrow enough in most test sets. On the logit scale precision is
+band of `point_intervals` that is narrow enough in most test sets. On the logit scale precision is
 logit(eta) + log(recall / fpr), so neither its two distances nor the ends L and U of the ratio
 recall / fpr depend on prevalence. At one prevalence the width of the band is the difference of the
 precisions of both ends. Over all it is at most (sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)).
@@ -35,7 +35,7 @@ from polars_prcurve.confidence import rates
 from polars_prcurve.confidence.precision_width import check_delta
 from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.elementwise import choose_where
+from polars_prcurve.metrics.array_or_expression import choose_where
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -21,10 +21,10 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_whole_number
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
+from polars_prcurve.metrics.array_or_expression import Cell
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveFacts, CurveMetric
-from polars_prcurve.metrics.elementwise import Cell
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end

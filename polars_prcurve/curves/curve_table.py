@@ -14,14 +14,14 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_flag
-from polars_prcurve.confidence.bands import BandOptions, add_bands
+from polars_prcurve.confidence.point_intervals import BandOptions, add_bands
 from polars_prcurve.curves.binormal import replace_by_binormal_rates
-from polars_prcurve.curves.fields import add_field_bands
+from polars_prcurve.curves.field_rates import add_field_bands
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable, has_unscored, is_field
+from polars_prcurve.inputs.input_tables import InputTable, ScoreTable, has_unscored, is_field
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
-from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.sweep.sweep_table import Thresholds, build_eta_sweep
 
 

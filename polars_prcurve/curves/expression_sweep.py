@@ -29,8 +29,8 @@ from polars_prcurve.inputs.column_reader import Column, describe_expression, rea
 from polars_prcurve.inputs.value_checks import equals_label, label_dtypes
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import class_factors, read_eta_list
-from polars_prcurve.query_checks import guard
+from polars_prcurve.prevalence.eta_argument import class_factors, read_eta_list
+from polars_prcurve.query_guards import guard
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None for the own prevalence of its rows."""

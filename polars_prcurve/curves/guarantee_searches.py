@@ -11,7 +11,7 @@ monotone, so any row that passes will do, and there is no run.
 
 At the own prevalence of a cohort, the share of false positives among the alerts is one less precision,
 whatever the numbers of positives and negatives are. With weights or clusters, the alerts count as fewer
-examples, and so do the false ones among them; see `alert_sizes`.
+examples, and so do the false ones among them; see `effective_alerts`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence import binomial_tails as tails
 from polars_prcurve.confidence.rates import compute_upper_limits
-from polars_prcurve.curves import guarantees_in_field as in_field
+from polars_prcurve.curves import guarantees_over_parts as in_field
 from polars_prcurve.curves.group_thresholds import GroupThresholds
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
@@ -41,11 +41,11 @@ from polars_prcurve.curves.targets import (
     choose_row,
     number_where,
 )
-from polars_prcurve.float_bits import is_at_most
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.float_exactness import is_at_most
+from polars_prcurve.inputs.input_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.normal_distribution import add_normal_quantile
-from polars_prcurve.sweep.alert_sizes import GREATEST_SIZES
+from polars_prcurve.sweep.effective_alerts import GREATEST_SIZES
 
 _RECALL_HIGH, _FPR_HIGH = f"{c.RESERVED}recall_high", f"{c.RESERVED}fpr_high"
 """One-sided upper limits of both rates at a row, by Clopper and Pearson."""

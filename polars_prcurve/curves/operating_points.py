@@ -17,19 +17,24 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.bands import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.estimates import tell_doubts
+from polars_prcurve.confidence.estimate_columns import tell_doubts
 from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
+from polars_prcurve.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
-from polars_prcurve.curves import curve_table, guarantees
+from polars_prcurve.curves import curve_table, joint_targets
+from polars_prcurve.curves.curve_segments import build_segments
 from polars_prcurve.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
-from polars_prcurve.curves.guarantees_in_field import add_field_tests
-from polars_prcurve.curves.moving_band import COARSENESS, add_eta_ends, add_moved_rates, add_row_limits
+from polars_prcurve.curves.guarantees_over_parts import add_field_tests
+from polars_prcurve.curves.moving_thresholds import (
+    COARSENESS,
+    add_eta_ends,
+    add_moved_rates,
+    add_row_limits,
+)
 from polars_prcurve.curves.row_search import RowSearch, list_frame_targets, name_extreme, read_extreme
-from polars_prcurve.curves.segment_sums import build_segments
 from polars_prcurve.curves.targets import (
     END,
     ROW_NUMBER,
@@ -38,12 +43,12 @@ from polars_prcurve.curves.targets import (
     find_greatest_rate,
     read_events,
 )
-from polars_prcurve.inputs import score_table
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs import input_tables
+from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
-from polars_prcurve.sweep.alert_sizes import ALERT_SIZES, add_greatest_sizes
+from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
+from polars_prcurve.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sample_design import Design, choose_design
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
@@ -109,7 +114,12 @@ def list_points_columns(
             metric_columns = [name for name in metric_columns if name not in counts]
     elif bands is not None and bands.shown_with == "differences":
         flags = ["reliable", "why", c.ETA_ERROR]
-    sweep = (threshold, *kind, *(guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
+    sweep = (
+        threshold,
+        *kind,
+        *(joint_targets.GUARANTEE_COLUMNS if guarantee is not None else ()),
+        *counts,
+    )
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
     curve_table.check_metric_names(columns, [] if long else metrics)
     return columns
@@ -136,7 +146,7 @@ def _choose_bands(
     if bands is None:
         return None, []
     kinds: list[IntervalKind] = []
-    is_known = isinstance(table, ScoreTable) and not score_table.is_field(table)
+    is_known = isinstance(table, ScoreTable) and not input_tables.is_field(table)
     may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
     for target in targets if bands.shown_with == "points" else ():
         is_sought = target.test is not None and target.least_score is None and target.promise is None
@@ -161,9 +171,9 @@ def build_points_table(
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
     bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
-    sized = targets[0].promise is not None and score_table.has_unlike_examples(table)
+    sized = targets[0].promise is not None and input_tables.has_unlike_examples(table)
     effective = bands is not None or sized
-    clusters = (sized and score_table.is_clustered(table)) or (bands is not None and bands.clustered)
+    clusters = (sized and input_tables.is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
     sweep = build_sweep(table, effective=effective, clusters=clusters, unscored=False)
     search = _build_search(grid, sweep, targets, bands, design)
@@ -174,8 +184,7 @@ def build_points_table(
         every = replace(search, has_many_etas=False) if design.weighted else search
         points = add_moved_rates(points, every, moved, bands)
     if kinds:
-        told: dict[str, list[Any]] = {"interval_of": [*kinds]}
-        told[c.IS_MOVING] = [kind == "model" for kind in kinds]
+        told: dict[str, Any] = {"interval_of": [*kinds], c.IS_MOVING: [k == "model" for k in kinds]}
         points = points.with_columns(**{name: _pick_literals(of) for name, of in told.items()})
     if optimism is not None:
         points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
@@ -184,8 +193,9 @@ def build_points_table(
     if long:
         points = points.join(pl.LazyFrame({c.COPY: range(len(metrics))}), how="cross")
         order.append(c.COPY)
-    missing = (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
-    checks = [*late_checks(table, grid), *missing, *guarantees.list_promise_checks(targets, grid)]
+    checks = [*late_checks(table, grid)]
+    checks += (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
+    checks += joint_targets.list_promise_checks(targets, grid)
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
     if bands is not None and bands.shown_with != "curve":
@@ -221,7 +231,7 @@ def _build_search(
     if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
         columns = (*columns, c.RECALL_BEFORE, c.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
-    sized = promise is not None and score_table.has_unlike_examples(table)
+    sized = promise is not None and input_tables.has_unlike_examples(table)
     moments = design.moments if bands is not None and bands.counts_eta else ()
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
@@ -230,7 +240,7 @@ def _build_search(
         of_groups = rows.group_by(c.GROUP).agg(pl.col(_CLASS_SIZES).first())
         pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
     if promise is not None:
-        if score_table.is_field(table):
+        if input_tables.is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
         elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
             rows = add_upper_limits(rows, promise.alpha, rate, table)
@@ -283,7 +293,7 @@ def _find_points(search: RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
     if targets[0].promise is None:
         return points
     ends_of_stretches = [read_extreme(number)(END) for number in range(len(targets))]
-    return guarantees.add_guarantee_columns(points, targets, ends_of_stretches, table)
+    return joint_targets.add_guarantee_columns(points, targets, ends_of_stretches, table)
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
@@ -355,7 +365,7 @@ def _fill_given_thresholds(
 
 def _lists_scores(table: InputTable) -> bool:
     """Return whether points have thresholds: those of cells with a score."""
-    return isinstance(table, score_table.RateTable) and table.score_dtype is not None
+    return isinstance(table, input_tables.RateTable) and table.score_dtype is not None
 
 
 def _add_alerts(
@@ -376,10 +386,10 @@ def _add_chance(
     points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
-    unlike = score_table.is_field(table) or score_table.has_unlike_examples(table)
-    if unlike or not score_table.counts_negatives(table):
+    unlike = input_tables.is_field(table) or input_tables.has_unlike_examples(table)
+    if unlike or not input_tables.counts_negatives(table):
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    if score_table.has_unscored(table):
+    if input_tables.has_unscored(table):
         rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
@@ -408,7 +418,7 @@ def _add_doubts(
             recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
             tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
         doubts = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
-        if score_table.counts_negatives(table):
+        if input_tables.counts_negatives(table):
             doubts["few negatives"] = tn < _FEW
     if bands.clustered:
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
@@ -419,7 +429,7 @@ def _add_doubts(
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)
     # Sums over the parts of a field do not tell how full a cell is.
-    known = pl.lit(False) if score_table.is_field(table) else pl.col("tp").is_not_null()
+    known = pl.lit(False) if input_tables.is_field(table) else pl.col("tp").is_not_null()
     reliable, why = tell_doubts(doubts, known)
     error = pl.lit(0.0)
     if bands.counts_eta:

@@ -30,7 +30,7 @@ from polars_prcurve.curves.targets import (
     find_greatest_rate,
     merge_steps,
 )
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.inputs.input_tables import InputTable
 from polars_prcurve.sweep.sweep_table import begin_block, end_block
 
 _REQUEST, _BLOCK, _IS_CORNER = (f"{c.RESERVED}{name}" for name in ("request", "block", "is_corner"))

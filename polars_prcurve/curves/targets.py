@@ -1,8 +1,8 @@
 """Targets: the conditions that an operating point must meet, and how its row is found.
 
 A target is met by the first or the last row of some kind, or by the row of the greatest value. Each is
-the maximum of an integer per row, whose low bits tell the row. A promise (see `guarantees`) reads a few
-such extremes. So one group_by finds the rows of all targets.
+the maximum of an integer per row, whose low bits tell the row. A promise (see `guarantee_searches`)
+reads a few such extremes. So one group_by finds the rows of all targets.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from polars_prcurve.curves.group_thresholds import (
     read_group_thresholds,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import is_at_least, is_at_most
-from polars_prcurve.inputs.score_table import InputTable, RateTable, read_score_dtype
+from polars_prcurve.float_exactness import is_at_least, is_at_most
+from polars_prcurve.inputs.input_tables import InputTable, RateTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.query_guards import Check, compose_sentence
 from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None

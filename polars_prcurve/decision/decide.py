@@ -1,7 +1,7 @@
 """Decide: ask a table once, judge each case, and say one verdict above them.
 
 bound table -> evidence   what its methods say, see `evidence`
-            -> cases      groups at prevalences, see `cases`
+            -> cases      groups at prevalences, see `judged_groups`
             -> verdicts   one for each case, see `sentences`
             -> verdict    the one above them
 """
@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_prcurve.decision.cases import Case, JudgedCase, list_cases
 from polars_prcurve.decision.evidence import (
     BINDING,
     IS_REVERSED,
@@ -25,12 +24,13 @@ from polars_prcurve.decision.evidence import (
     test_groups,
 )
 from polars_prcurve.decision.goal import Goal
+from polars_prcurve.decision.judged_groups import Case, JudgedCase, list_cases
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
 from polars_prcurve.decision.verdict import STATUSES, Verdict
-from polars_prcurve.name_words import join_words, name_group
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where
+from polars_prcurve.shown_names import join_words, name_group
 
 _MOST_PLACES = 3
 _MOST_VERDICTS = 4  # verdicts, at most, that the sentence above many cases tells one by one

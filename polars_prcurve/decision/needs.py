@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
-from polars_prcurve.confidence.estimates import Estimate
-from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case, JudgedCase
+from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.decision.judged_groups import (
+    LEAST_OF_CLASS,
+    USEFUL_LIFT,
+    Candidate,
+    Case,
+    JudgedCase,
+)
 from polars_prcurve.decision.value_words import say_about, say_alerts_right, say_points
 from polars_prcurve.decision.verdict import Status
 from polars_prcurve.number_words import format_count

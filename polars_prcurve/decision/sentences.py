@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polars_prcurve.confidence.estimates import Estimate
-from polars_prcurve.decision.cases import LEAST_OF_CLASS, WIDE, Candidate, Case
+from polars_prcurve.confidence.estimate_columns import Estimate
 from polars_prcurve.decision.goal import describe_limit
+from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, WIDE, Candidate, Case
 from polars_prcurve.decision.needs import find_limit, say_need
 from polars_prcurve.decision.value_words import (
     MOST_NAMES,
@@ -18,7 +18,6 @@ from polars_prcurve.decision.value_words import (
     start_sentence,
 )
 from polars_prcurve.decision.verdict import Status, Verdict
-from polars_prcurve.name_words import join_words, name_metric
 from polars_prcurve.number_words import (
     RARELY_RIGHT,
     format_count,
@@ -27,6 +26,7 @@ from polars_prcurve.number_words import (
     say_part,
     say_share,
 )
+from polars_prcurve.shown_names import join_words, name_metric
 
 
 def write_verdict(case: Case, confidence: float) -> Verdict:

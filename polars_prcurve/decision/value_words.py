@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from polars_prcurve.confidence.estimates import Estimate
-from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.name_words import join_words, name_value
+from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.decision.judged_groups import Candidate, Case
 from polars_prcurve.number_words import RARELY_RIGHT, say_count, say_estimate, say_eta, say_share
+from polars_prcurve.shown_names import join_words, name_value
 
 MOST_NAMES = 4
 

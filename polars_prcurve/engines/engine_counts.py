@@ -24,7 +24,7 @@ from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Missing, list_columns
 from polars_prcurve.inputs.table_arguments import read_input
 from polars_prcurve.namespace import prc
-from polars_prcurve.query_checks import Check, guard, run_query
+from polars_prcurve.query_guards import Check, guard, run_query
 
 T = TypeVar("T")
 _ROW_COUNT, _RUN_NUMBER, _RUN_START = (f"{c.RESERVED}{name}" for name in ("n", "run", "below"))

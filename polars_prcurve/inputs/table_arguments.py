@@ -25,10 +25,10 @@ from polars_prcurve.inputs.column_reader import (
     TypedExpr,
     list_columns,
 )
+from polars_prcurve.inputs.input_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.inputs.never_scored import Below, add_never_scored
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.number_words import format_count
-from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.query_guards import Check, compose_sentence
 
 Cells: TypeAlias = tuple[Column, Column, Column, Column]
 """The columns of tp, fp, fn and tn."""

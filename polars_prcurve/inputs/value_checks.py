@@ -2,7 +2,7 @@
 
 Each function returns `Check`s that a value is as it should be. The number of rows that are not comes
 from a parameter `count`, because it differs by caller: an expression sums in its context, and a frame
-method reads a sum from the table of groups (see `score_table`).
+method reads a sum from the table of groups (see `input_tables`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.errors import PrcError, describe_value
-from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence
+from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence
 
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """A function from a Boolean expression to the number of rows in which it is true, as a scalar."""

@@ -16,6 +16,14 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_number
+from polars_prcurve.metrics.array_or_expression import (
+    Cell,
+    atanh_rest,
+    choose_where,
+    keep_where,
+    maximum,
+    minimum,
+)
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
     SHORT,
@@ -34,14 +42,6 @@ from polars_prcurve.metrics.curve_metric import (
     require_all_precisions,
     require_both_classes,
     require_one_precision,
-)
-from polars_prcurve.metrics.elementwise import (
-    Cell,
-    atanh_rest,
-    choose_where,
-    keep_where,
-    maximum,
-    minimum,
 )
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.random_rankings import (

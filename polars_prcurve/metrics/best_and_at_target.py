@@ -11,7 +11,8 @@ from typing import Literal
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.float_bits import is_at_least, is_at_most
+from polars_prcurve.float_exactness import is_at_least, is_at_most
+from polars_prcurve.metrics.array_or_expression import Cell, choose_where, keep_where, minimum
 from polars_prcurve.metrics.curve_metric import (
     CurveMetric,
     Finish,
@@ -27,7 +28,6 @@ from polars_prcurve.metrics.curve_metric import (
     require_one_precision,
     require_positives,
 )
-from polars_prcurve.metrics.elementwise import Cell, choose_where, keep_where, minimum
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric

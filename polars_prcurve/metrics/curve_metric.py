@@ -27,8 +27,8 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import SHARE_SCALE, from_whole, to_whole, to_whole_shares
+from polars_prcurve.metrics.array_or_expression import Array, Cell, choose_where, keep_where, maximum
 from polars_prcurve.metrics.curve_arrays import CurveArrays, add_shares, read_curve
-from polars_prcurve.metrics.elementwise import Array, Cell, choose_where, keep_where, maximum
 from polars_prcurve.metrics.metric import Metric, declare
 from polars_prcurve.metrics.point_metric import PointMetric
 
@@ -196,7 +196,7 @@ class Recipe:
     helpers: Mapping[str, CurveMetric] = field(default_factory=dict)
     """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
     metric with one false positive more at every threshold, and `hopeful` its mean over the positives
-    below one more; see `uncertainty.unseen_examples`. `slope` is its derivative by logit(eta)."""
+    below one more; see `uncertainty.unseen_in_areas`. `slope` is its derivative by logit(eta)."""
     least_if_perfect: Callable[[pl.Expr, pl.Expr, float], pl.Expr] | None = None
     """A function from the numbers of positives and of negatives, and 1 - confidence, to the lower end of
     the interval where all positives score higher than all negatives."""

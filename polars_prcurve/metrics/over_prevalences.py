@@ -10,6 +10,14 @@ from typing import Literal, TypeAlias
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_pair, refuse_kind
 from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.array_or_expression import (
+    Cell,
+    atanh_rest,
+    choose_where,
+    log1p,
+    maximum,
+    minimum,
+)
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
     Average,
@@ -20,7 +28,6 @@ from polars_prcurve.metrics.curve_metric import (
     Step,
     require_both_classes,
 )
-from polars_prcurve.metrics.elementwise import Cell, atanh_rest, choose_where, log1p, maximum, minimum
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_curve_metric
 

@@ -11,8 +11,8 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable, Question
-from polars_prcurve.binding.words import TableWords, TargetsOfTable
-from polars_prcurve.confidence.certainty import Confidence, Intervals
+from polars_prcurve.binding.shared_arguments import TableWords, TargetsOfTable
+from polars_prcurve.confidence.confidence_argument import Confidence, Intervals
 from polars_prcurve.curves.binormal import (
     BINORMAL_COLUMNS,
     Smooth,
@@ -25,28 +25,28 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
-from polars_prcurve.curves.fields import read_field
-from polars_prcurve.curves.guarantees import promise_and_join
+from polars_prcurve.curves.field_rates import read_field
+from polars_prcurve.curves.joint_targets import promise_and_join
 from polars_prcurve.curves.operating_points import (
     build_points_table,
     list_points_columns,
     list_shown_metrics,
 )
 from polars_prcurve.curves.targets import read_targets
-from polars_prcurve.inputs.score_table import ScoreTable, counts_negatives
+from polars_prcurve.inputs.input_tables import ScoreTable, counts_negatives
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metrics, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import Eta
+from polars_prcurve.prevalence.eta_argument import Eta
 from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
-from polars_prcurve.uncertainty.negatives_needed import (
+from polars_prcurve.uncertainty.optimism import build_optimism_table
+from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
+from polars_prcurve.uncertainty.unknown_negatives import (
     check_negatives,
     hide_uncounted,
     needs_negatives,
 )
-from polars_prcurve.uncertainty.optimism import build_optimism_table
-from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -15,13 +15,13 @@ import polars as pl
 from polars_prcurve.binding.bound_table import F
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.namespace.curve_methods import CurveMethods
-from polars_prcurve.namespace.decision_methods import DecisionMethods
+from polars_prcurve.namespace.decide_methods import DecisionMethods
 from polars_prcurve.namespace.model_methods import ModelMethods
 from polars_prcurve.namespace.monitor_methods import MonitorMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.query_checks import run_query
+from polars_prcurve.prevalence.eta_argument import EtaTable
+from polars_prcurve.query_guards import run_query
 
 _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""

@@ -10,8 +10,14 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import BoundTable, F, Question
-from polars_prcurve.binding.words import TABLE_WORDS, OneTargetOfTable, RateTargetsOfTable, TableWords
-from polars_prcurve.comparison.crossings import (
+from polars_prcurve.binding.shared_arguments import (
+    TABLE_WORDS,
+    OneTargetOfTable,
+    RateTargetsOfTable,
+    TableWords,
+)
+from polars_prcurve.comparison.compare_table import build_compare_table
+from polars_prcurve.comparison.crossings_and_leaders import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
     ModelScores,
@@ -19,28 +25,27 @@ from polars_prcurve.comparison.crossings import (
     build_leaders_table,
     collect_model_scores,
 )
-from polars_prcurve.comparison.differences import build_compare_table
-from polars_prcurve.comparison.matched_points import (
+from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
+from polars_prcurve.comparison.outside_point import (
     Matched,
     build_matched_table,
     read_matched_metrics,
 )
-from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
-from polars_prcurve.comparison.roc_dominance import (
+from polars_prcurve.comparison.roc_crossings_and_dominance import (
     DOMINANCE_COLUMNS,
     ROC_CROSSING_COLUMNS,
     build_dominance_table,
     build_roc_crossings_table,
 )
-from polars_prcurve.confidence.certainty import Confidence
+from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import Eta, read_eta, read_eta_list
-from polars_prcurve.uncertainty.negatives_needed import check_negatives, hide_uncounted
+from polars_prcurve.prevalence.eta_argument import Eta, read_eta, read_eta_list
+from polars_prcurve.uncertainty.unknown_negatives import check_negatives, hide_uncounted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

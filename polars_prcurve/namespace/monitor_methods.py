@@ -9,21 +9,21 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import refuse_kind
 from polars_prcurve.binding.bound_table import BoundTable, F, merge_words, name_column
-from polars_prcurve.binding.words import TableWords
+from polars_prcurve.binding.shared_arguments import TableWords
 from polars_prcurve.comparison.monitoring import (
     MONITOR_COLUMNS,
     build_monitor_table,
     read_reference_rate,
     read_watch,
 )
-from polars_prcurve.confidence.certainty import Confidence
+from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, ColumnReader, list_columns
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import check_eta, read_eta
-from polars_prcurve.query_checks import run_query
+from polars_prcurve.prevalence.eta_argument import check_eta, read_eta
+from polars_prcurve.query_guards import run_query
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,10 +8,10 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.binding.bound_table import BoundTable, F, say_of_reference
-from polars_prcurve.binding.words import RateTargetsOfTable, TableWords
-from polars_prcurve.confidence.bands import BandOptions
-from polars_prcurve.confidence.certainty import Confidence
+from polars_prcurve.binding.shared_arguments import RateTargetsOfTable, TableWords
+from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.confidence.examples_needed import read_size_options
+from polars_prcurve.confidence.point_intervals import BandOptions
 from polars_prcurve.curves.operating_points import (
     RESOLUTION_COLUMNS,
     SAMPLE_SIZE_COLUMNS,
@@ -33,10 +33,10 @@ from polars_prcurve.prevalence.estimate_from_posteriors import (
     check_estimate_method,
     list_estimate_columns,
 )
-from polars_prcurve.prevalence.eta_table import Eta, read_eta
+from polars_prcurve.prevalence.eta_argument import Eta, read_eta
+from polars_prcurve.prevalence.field_and_mix import Field
 from polars_prcurve.prevalence.field_parts import build_reweighted_table
-from polars_prcurve.prevalence.field_values import Field
-from polars_prcurve.query_checks import run_query
+from polars_prcurve.query_guards import run_query
 from polars_prcurve.sweep.sweep_table import Thresholds
 from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
 

@@ -17,14 +17,14 @@ import polars as pl
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.rules import check_unscored
-from polars_prcurve.binding.words import (
+from polars_prcurve.binding.shared_arguments import (
     CHART_WORDS,
     TARGET_WORDS,
     ChartOfPoints,
     ChartOfTable,
     ChartOfTargets,
 )
-from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.rates import check_confidence
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
@@ -34,17 +34,17 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.decision import Decision
-from polars_prcurve.prevalence.eta_table import eta_grid
-from polars_prcurve.query_checks import run_query
+from polars_prcurve.prevalence.eta_argument import eta_grid
+from polars_prcurve.query_guards import run_query
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from polars_prcurve.binding.bound_table import BoundTable
     from polars_prcurve.charts import Chart
-    from polars_prcurve.confidence.certainty import Confidence
+    from polars_prcurve.confidence.confidence_argument import Confidence
     from polars_prcurve.inputs.column_reader import Column
-    from polars_prcurve.prevalence.eta_table import Eta
+    from polars_prcurve.prevalence.eta_argument import Eta
     from polars_prcurve.sweep.sweep_table import Thresholds
 
 

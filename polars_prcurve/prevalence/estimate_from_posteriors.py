@@ -17,9 +17,9 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.prevalence.prior_shift import check_prior
-from polars_prcurve.query_checks import stop_if_broken
+from polars_prcurve.query_guards import stop_if_broken
 
 if TYPE_CHECKING:
     import numpy as np

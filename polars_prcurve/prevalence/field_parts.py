@@ -22,10 +22,10 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.argument_kinds import read_name, refuse_kind, take_frame
-from polars_prcurve.confidence.bands import add_eta_limits
+from polars_prcurve.confidence.point_intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
 from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
@@ -33,11 +33,11 @@ from polars_prcurve.inputs.column_reader import (
     read_group_keys,
     show_first,
 )
-from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, Tallies, class_amounts
+from polars_prcurve.inputs.input_tables import FieldParts, InputTable, ScoreTable, Tallies, class_amounts
 from polars_prcurve.inputs.value_checks import count_check
 from polars_prcurve.prevalence import uncertain_eta as estimates
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
+from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
 
 _OF_FRAME = (c.PART_ETA, c.PART_SHARE, *UNCERTAIN_ETA_COLUMNS)
 _CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))

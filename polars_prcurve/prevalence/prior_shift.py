@@ -18,7 +18,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import describe_expression, read_expression
 from polars_prcurve.metrics.point_metric import evaluate
-from polars_prcurve.query_checks import Check, guard
+from polars_prcurve.query_guards import Check, guard
 
 if TYPE_CHECKING:
     import numpy as np

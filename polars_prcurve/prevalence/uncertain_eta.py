@@ -17,7 +17,7 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.confidence.rates import check_confidence, compute_limits
 from polars_prcurve.errors import PrcError, list_names, warn_caller
 from polars_prcurve.inputs.value_checks import count_check
-from polars_prcurve.query_checks import run_query, stop_if_broken
+from polars_prcurve.query_guards import run_query, stop_if_broken
 
 UNCERTAIN_ETA_COLUMNS = (c.ETA_LOW, c.ETA_HIGH, c.ETA_CONFIDENCE)
 """The columns that stand after eta in every result, if an eta= frame has them."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polars_prcurve.confidence.estimates import Estimate
-from polars_prcurve.decision.cases import Case
+from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.decision.judged_groups import Case
 from polars_prcurve.decision.value_words import join_within, say_precision
 from polars_prcurve.report.svg import draw_circle, draw_document, name_color
 

@@ -21,7 +21,6 @@ from polars import selectors
 
 from polars_prcurve import number_words
 from polars_prcurve.decision import value_words
-from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import (
     Findings,
     build_table,
@@ -30,9 +29,9 @@ from polars_prcurve.decision.decide import (
     say_place,
     say_places,
 )
+from polars_prcurve.decision.judged_groups import Candidate, Case
 from polars_prcurve.decision.needs import count_needed
 from polars_prcurve.decision.verdict import Verdict
-from polars_prcurve.name_words import name_metric, name_value
 from polars_prcurve.report import group_picture, tables
 from polars_prcurve.report.alert_icons import MOST_ICONS, describe_look, draw_alerts
 from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
@@ -40,6 +39,7 @@ from polars_prcurve.report.document_style import STYLE
 from polars_prcurve.report.html_parts import escape, isolate, write_document
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
+from polars_prcurve.shown_names import name_metric, name_value
 from polars_prcurve.visible_text import isolate_name, mark_names
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from polars_prcurve.decision.cases import Case
 from polars_prcurve.decision.decide import Findings, name_cases, say_place
+from polars_prcurve.decision.judged_groups import Case
 from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_cases

@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import Findings, list_all_names, name_cases, say_place, say_short
+from polars_prcurve.decision.judged_groups import Candidate, Case
 from polars_prcurve.decision.value_words import (
     join_within,
     name_model,
@@ -24,7 +24,6 @@ from polars_prcurve.decision.value_words import (
     say_precision,
     start_sentence,
 )
-from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
 from polars_prcurve.report.document import (
     choose_shown,
@@ -34,6 +33,7 @@ from polars_prcurve.report.document import (
     describe_test,
     shorten_threshold,
 )
+from polars_prcurve.shown_names import name_metric
 from polars_prcurve.visible_text import (
     cut_text,
     isolate_name,

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.decision.cases import LEAST_OF_CLASS, Case
 from polars_prcurve.decision.decide import Findings
+from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, Case
 from polars_prcurve.decision.value_words import (
     name_model,
     name_precision,
@@ -20,10 +20,10 @@ from polars_prcurve.decision.value_words import (
     say_merit,
     say_precision,
 )
-from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import format_level, say_cases, say_estimate, say_eta
 from polars_prcurve.prevalence.prior_shift import shift_prior
 from polars_prcurve.report.html_parts import escape, isolate, show_value
+from polars_prcurve.shown_names import name_metric
 
 _MOST_ROWS = 40
 _MOST_RAW = 500

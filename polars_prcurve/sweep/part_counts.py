@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.sweep.sweep_table import add_counts, build_running_sums
 
 _FIELD = f"{c.RESERVED}field"

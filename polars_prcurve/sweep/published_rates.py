@@ -13,9 +13,9 @@ from collections.abc import Callable
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.inputs.score_table import RateTable
+from polars_prcurve.inputs.input_tables import RateTable
 from polars_prcurve.inputs.value_checks import count_check
-from polars_prcurve.query_checks import Check
+from polars_prcurve.query_guards import Check
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, check_groups, join_group_numbers
 from polars_prcurve.sweep.sample_design import list_plain_sizes
 

@@ -22,13 +22,13 @@ from typing import ClassVar
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.cohorts import MOMENTS, OWN_MOMENTS, UNITS
+from polars_prcurve.confidence.cohort_intervals import MOMENTS, OWN_MOMENTS, UNITS
 from polars_prcurve.exact_sums import scale_near_one, sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field, is_stratified
-from polars_prcurve.sweep import cluster_sizes as clusters
-from polars_prcurve.sweep import strata_sizes as strata
+from polars_prcurve.inputs.input_tables import InputTable, ScoreTable, is_field, is_stratified
+from polars_prcurve.sweep import effective_clusters as clusters
+from polars_prcurve.sweep import effective_strata as strata
 from polars_prcurve.sweep import weighted_sizes as weights
 from polars_prcurve.sweep.sort_key import SortedRows
 
@@ -120,7 +120,7 @@ class WeightedDesign(Design):
 
 @dataclass(frozen=True)
 class StratifiedDesign(WeightedDesign):
-    """Examples drawn by strata; fewer where one has few labels for its rows: see `strata_sizes`."""
+    """Examples drawn by strata; fewer where one has few labels for its rows: see `effective_strata`."""
 
     carried = (c.STRATUM, c.ROW_WEIGHT)
     sums = strata.STRATA_SUMS
@@ -143,7 +143,7 @@ class StratifiedDesign(WeightedDesign):
 
 @dataclass(frozen=True)
 class ClusteredDesign(Design):
-    """Examples in clusters; fewer where rows of one are alike: see `cluster_sizes`."""
+    """Examples in clusters; fewer where rows of one are alike: see `effective_clusters`."""
 
     carried = (c.CLUSTER,)
     sums = clusters.CLUSTER_SUMS

@@ -20,11 +20,11 @@ from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.argument_kinds import read_choice, read_list, read_whole_number
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, has_unscored
+from polars_prcurve.inputs.input_tables import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.prevalence import eta_table
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.query_checks import Check, stop_if_broken
+from polars_prcurve.prevalence import eta_argument
+from polars_prcurve.prevalence.eta_argument import EtaTable
+from polars_prcurve.query_guards import Check, stop_if_broken
 from polars_prcurve.sweep import group_table
 from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS, SumColumns, SweepTables
 from polars_prcurve.sweep.published_rates import build_points, point_checks
@@ -65,8 +65,8 @@ def build_eta_sweep(
     if grid is None:
         frame = rows.join(groups, on=c.GROUP, maintain_order="left")
     else:
-        groups = eta_table.join_etas(groups, grid, *group_table.class_sizes(table))
-        if checks := eta_table.own_eta_checks(table, grid, pl.lit(True)):
+        groups = eta_argument.join_etas(groups, grid, *group_table.class_sizes(table))
+        if checks := eta_argument.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
         if grid.etas_per_group == 1 and grid.copies == 1:
             frame = rows.join(groups, on=c.GROUP, maintain_order="left")
@@ -414,9 +414,12 @@ def check_first(table: InputTable, pairs: pl.LazyFrame, *others: Check) -> None:
 def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
     first = pl.col(c.FIRST_IN_GROUP)
-    checks = [*eta_table.eta_row_checks(grid, first), *eta_table.own_eta_checks(table, grid, first)]
+    checks = [
+        *eta_argument.eta_row_checks(grid, first),
+        *eta_argument.own_eta_checks(table, grid, first),
+    ]
     if grid.shared is not None:
-        checks.append(eta_table.same_eta_check(grid.shared))
+        checks.append(eta_argument.same_eta_check(grid.shared))
     if isinstance(table, RateTable):
         checks += point_checks(table, lambda name: pl.when(first).then(name).otherwise(0).sum())
     return checks

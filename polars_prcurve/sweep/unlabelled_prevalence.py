@@ -15,16 +15,16 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.bands import MOST_LEVELS, SLOPE_SCALE
+from polars_prcurve.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.column_reader import missing_row_check, show_first
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
-from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.prevalence.mixture_likelihood import LevelCounts, estimate_by_mixture
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, warn_of_refuted_estimates
-from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
+from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.sweep_table import build_running_sums
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Standard errors and intervals of curve metrics without resampling.
 
-    average precision    from influences; on the logit scale, see `unseen_examples`
+    average precision    from influences; on the logit scale, see `unseen_in_areas`
     ROC AUC              from influences (DeLong et al. 1988); on the logit scale
     precision at recall  from the error of fpr and the error of the threshold, in quadrature
 
@@ -18,16 +18,21 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.bands import combine_distances
-from polars_prcurve.confidence.estimates import Doubts, tell_doubts
+from polars_prcurve.confidence.estimate_columns import Doubts, tell_doubts
+from polars_prcurve.confidence.point_intervals import combine_distances
 from polars_prcurve.confidence.rates import compute_limits, z_value
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, is_clustered, is_stratified
+from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.inputs.input_tables import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty import cluster_errors, unseen_examples
+from polars_prcurve.uncertainty import cluster_errors, unseen_in_areas
 from polars_prcurve.uncertainty.influence import standard_error
-from polars_prcurve.uncertainty.unseen_examples import CAUTIOUS, counts_unseen, from_logit, to_logit
+from polars_prcurve.uncertainty.unseen_in_areas import (
+    CAUTIOUS,
+    counts_unseen,
+    from_logit,
+    to_logit,
+)
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
@@ -106,9 +111,9 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     steps: list[Mapping[str, pl.Expr]] = [errors]
     ends: Sequence[pl.Expr]
     if counts_unseen(metric):
-        steps.append(unseen_examples.bind_extended(name))
+        steps.append(unseen_in_areas.bind_extended(name))
         varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # at eta = 0 and 1 it is certain
-        ends = unseen_examples.find_ends(name, quantile)
+        ends = unseen_in_areas.find_ends(name, quantile)
     else:
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
     shown = [pl.when(known & varies).then(end) for end in ends]
@@ -191,7 +196,7 @@ def list_doubts(
         if rows == "stratified":
             return at_end | few
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
-        unseen = {"tail not seen": ~(unseen_examples.measure_unseen(name, quantile) <= 1)}
+        unseen = {"tail not seen": ~(unseen_in_areas.measure_unseen(name, quantile) <= 1)}
         return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.

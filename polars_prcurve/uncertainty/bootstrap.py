@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.curves.curve_segments import CurveSegments, add_extents, build_hulls, number_metrics
 from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.segment_sums import CurveSegments, add_extents, build_hulls, number_metrics
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows

@@ -16,7 +16,7 @@ freedom: with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**
 carry it, they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
 
 A cluster that the sample lacks is worth as many rows as V is times the variance of independent rows:
-UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `unseen_examples`.
+UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `unseen_in_areas`.
 
 Sources: Liang and Zeger 1986; Obuchowski 1997; Wallace 1959 for Student's quantile.
 """
@@ -29,8 +29,8 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, pick_influence
 

@@ -15,12 +15,12 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence import bands
+from polars_prcurve.confidence import point_intervals
 from polars_prcurve.confidence.rates import z_value
-from polars_prcurve.curves.segment_sums import CurveSegments
+from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.metrics.curve_metric import CurveMetric, odds_against
-from polars_prcurve.prevalence.eta_table import class_factors
+from polars_prcurve.prevalence.eta_argument import class_factors
 from polars_prcurve.uncertainty.analytic import has_analytic_interval
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
 
@@ -58,10 +58,10 @@ def carry_eta_errors(
         at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
         scaled = dict(zip((_MIDDLE, *_SCALED_ENDS), (pl.col(name), *at_ends), strict=True))
         values = values.with_columns(
-            bands.to_unbounded(column, metric.range).alias(to) for to, column in scaled.items()
+            point_intervals.to_unbounded(column, metric.range).alias(to) for to, column in scaled.items()
         )
         distances = (
-            *bands.measure_distances(pl.col(_MIDDLE), [pl.col(end) for end in _SCALED_ENDS]),
+            *point_intervals.measure_distances(pl.col(_MIDDLE), [pl.col(end) for end in _SCALED_ENDS]),
             # The ends of eta are 2 z standard errors apart.
             (at_ends[1] - at_ends[0]) * (0.5 / z_value(confidence)),
         )
@@ -81,7 +81,7 @@ def add_values_at_ends(
     build_values: BuildValues,
 ) -> pl.LazyFrame:
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
-    pairs = bands.add_eta_limits(pairs)
+    pairs = point_intervals.add_eta_limits(pairs)
     for limit, end in zip(c.ETA_LIMITS, ETA_ENDS, strict=True):
         moved = pairs.with_columns(pl.col(limit).alias("eta"))
         moved = moved.with_columns(
@@ -104,7 +104,10 @@ def build_shared_errors(
     shares of examples of influence times slope.
     """
     moved = {name: of for name, of in named.items() if of.depends_on_eta and of.recipe.influence}
-    shared, scale = pairs.select(c.PAIR), pl.col(c.ETA_REFERENCE).struct.field(bands.SLOPE_SCALE)
+    shared, scale = (
+        pairs.select(c.PAIR),
+        pl.col(c.ETA_REFERENCE).struct.field(point_intervals.SLOPE_SCALE),
+    )
     recall, fpr = pl.col(c.RECALL_BEFORE), pl.col(c.FPR_BEFORE)
     stretches = {
         "pos": ("pos", recall, recall + pl.col(c.RISE)),
@@ -113,7 +116,9 @@ def build_shared_errors(
     }
     for influences in build_influences(curves, pairs, moved, [c.ETA_REFERENCE]):
         frame = influences.frame.with_columns(
-            ((bands.sum_slopes(of, end) - bands.sum_slopes(of, start)) / scale).alias(f"{_SLOPE}{kind}")
+            (
+                (point_intervals.sum_slopes(of, end) - point_intervals.sum_slopes(of, start)) / scale
+            ).alias(f"{_SLOPE}{kind}")
             for kind, (of, start, end) in stretches.items()
         )
         terms, sums = {}, {}
@@ -160,17 +165,17 @@ def widen_intervals(
     value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
     columns = zip((_MIDDLE, _LEAST, _MOST), (value, low, high), strict=True)
     frame = frame.with_columns(
-        bands.to_unbounded(column, metric.range).alias(scaled) for scaled, column in columns
+        point_intervals.to_unbounded(column, metric.range).alias(scaled) for scaled, column in columns
     )
     of_below, of_above, of_error = distances
     middle, least, most = map(pl.col, (_MIDDLE, _LEAST, _MOST))
     ends = {
-        "low": middle - bands.combine_distances([middle - least, of_below], shared=shared),
-        "high": middle + bands.combine_distances([most - middle, of_above], shared=shared),
+        "low": middle - point_intervals.combine_distances([middle - least, of_below], shared=shared),
+        "high": middle + point_intervals.combine_distances([most - middle, of_above], shared=shared),
     }
     inside = middle.is_finite()
     error = pl.col(f"{name}_standard_error")
-    changed = {"standard_error": bands.combine_distances([error, of_error], shared=shared)}
+    changed = {"standard_error": point_intervals.combine_distances([error, of_error], shared=shared)}
     for side, of_side, outermost in (
         ("low", [corner[0] for corner in corners], pl.min_horizontal),
         ("high", [corner[1] for corner in corners], pl.max_horizontal),
@@ -178,7 +183,9 @@ def widen_intervals(
         known = pl.all_horizontal(end.is_not_null() for end in (value, *of_side))
         corner = pl.when(known).then(outermost(value, *of_side))
         changed[side] = (
-            pl.when(inside).then(bands.from_unbounded(ends[side], metric.range)).otherwise(corner)
+            pl.when(inside)
+            .then(point_intervals.from_unbounded(ends[side], metric.range))
+            .otherwise(corner)
         )
     has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
     at_bound = has_interval & pl.col(f"{name}_reliable").is_null()

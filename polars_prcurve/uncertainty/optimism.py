@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.curves.operating_points import build_points_pairs
 from polars_prcurve.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import bootstrap

@@ -23,15 +23,15 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.bands import add_eta_limits, measure_distances, to_unbounded
+from polars_prcurve.confidence.point_intervals import add_eta_limits, measure_distances, to_unbounded
 from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.curves.curve_segments import CurveSegments, add_extents
 from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.fields import RATES_AT_ETAS, add_moved_etas, add_part_rates, add_squares
-from polars_prcurve.curves.segment_sums import CurveSegments, add_extents
+from polars_prcurve.curves.field_rates import RATES_AT_ETAS, add_moved_etas, add_part_rates, add_squares
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.sweep.part_counts import PART, build_part_counts
@@ -39,7 +39,7 @@ from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sample_design import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.uncertainty.eta_error import widen_intervals
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, pick_influence
-from polars_prcurve.uncertainty.unseen_examples import from_logit, to_logit
+from polars_prcurve.uncertainty.unseen_in_areas import from_logit, to_logit
 
 _CLASSES = {
     "pos": (c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),

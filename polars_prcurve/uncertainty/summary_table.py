@@ -16,29 +16,29 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.estimates import tell_doubts
-from polars_prcurve.curves.curve_table import long_columns
-from polars_prcurve.curves.segment_sums import (
+from polars_prcurve.confidence.confidence_argument import Intervals
+from polars_prcurve.confidence.estimate_columns import tell_doubts
+from polars_prcurve.curves.curve_segments import (
     CurveSegments,
     build_binormal_curves,
     build_curves,
     number_metrics,
 )
-from polars_prcurve.inputs import score_table as of_table
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.curves.curve_table import long_columns
+from polars_prcurve.inputs import input_tables as of_table
+from polars_prcurve.inputs.input_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.areas import roc_auc
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.normal_distribution import normal_from_student
-from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.eta_error import build_shared_errors, carry_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
-from polars_prcurve.uncertainty.unseen_examples import counts_unseen
+from polars_prcurve.uncertainty.unseen_in_areas import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")

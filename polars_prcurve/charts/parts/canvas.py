@@ -1,7 +1,7 @@
 """The canvas of a chart: what all charts do, from the colours of curves to the finished chart.
 
 check_words                     are the words of the call of the right kind?
-read_sweep, read_lines          (`chart_curves`) the table, checked and sorted into curves
+read_sweep, read_lines          (`curves_to_draw`) the table, checked and sorted into curves
 choose_channels                 (`colors_and_panels`) colours and panels, in order of a value
 Canvas(curves, channels, spec)  lines, dots and what the pointer reads; `finish` returns the chart
 """
@@ -19,10 +19,10 @@ from polars_prcurve.argument_kinds import Title, check_texts, check_title
 from polars_prcurve.charts.parts import chart_assembly, points_to_draw
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartSpec
-from polars_prcurve.charts.parts.chart_curves import ChartCurves
-from polars_prcurve.charts.parts.chart_words import Word, choose_way
 from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.hover import list_places, thin_places
+from polars_prcurve.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.charts.parts.number_formats import round_digits
 
 # The look of names of lines to compare with.

@@ -22,7 +22,7 @@ import altair as alt
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts import chart_words
+from polars_prcurve.charts.parts import label_placement
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
@@ -82,7 +82,7 @@ def build_chart(
     channels: Channels,
     text: ChartText,
     *,
-    words: Sequence[chart_words.Word],
+    words: Sequence[label_placement.Word],
     own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]],
 ) -> Chart:
     """Return the chart of these records, in panels if there is a facet."""
@@ -119,7 +119,7 @@ def _build_panels(
 ) -> tuple[alt.FacetChart, list[Any]]:
     """Return panels of the first layer alone, and the other layers, with those of heads over panels."""
     heads = _build_heads(facet, size)
-    layers = [*layered.layer[1:], *chart_words.build_word_layers(heads, spec, size.width, records)]
+    layers = [*layered.layer[1:], *label_placement.build_word_layers(heads, spec, size.width, records)]
     layered.layer = layered.layer[:1]
     highest = max(-word.py for word in heads) + style.NAME_SIZE
     gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
@@ -145,7 +145,7 @@ def build_panel(
     data: list[dict[str, Any]],
     channels: Channels,
     size: PanelSize,
-    words: Sequence[chart_words.Word],
+    words: Sequence[label_placement.Word],
     *,
     own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]],
     chooser: str | None = None,
@@ -153,10 +153,10 @@ def build_panel(
     """Return one panel, and its records: those of `data`, and those of words."""
     # `chooser` is the key of another panel of the same lines, whose names are clicked.
     key = make_key(data, f"{spec.x.field} {spec.y.field}")
-    panel = chart_words.Panel(spec, data, channels, size)
-    words = chart_words.settle_words(panel, words)
-    words = [*words, *chart_words.place_labels(panel, words)]
-    names = None if chooser else chart_words.place_names(panel, words)
+    panel = label_placement.Panel(spec, data, channels, size)
+    words = label_placement.settle_words(panel, words)
+    words = [*words, *label_placement.place_labels(panel, words)]
+    names = None if chooser else label_placement.place_names(panel, words)
     has_legend = channels.color is not None and names is None and spec.names != "none"
     if channels.color is not None and has_legend:
         room = size.columns * (size.width + PANEL_GAP)
@@ -172,8 +172,8 @@ def build_panel(
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
     layers += [*painter.build_marks({row["part"] for row in records}), *above]
-    layers += chart_words.build_word_layers(words, spec, size.width, records)
-    layers += chart_words.build_name_layers(panel, names, records) if names else []
+    layers += label_placement.build_word_layers(words, spec, size.width, records)
+    layers += label_placement.build_name_layers(panel, names, records) if names else []
     layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
     return layered, records
 
@@ -425,7 +425,7 @@ def name_panel(facet: Channel | None, label: str | None) -> str:
     return f"Where {label} is positive" if facet.fields == ["eta"] else label
 
 
-def _build_heads(facet: Channel, size: PanelSize) -> list[chart_words.Word]:
+def _build_heads(facet: Channel, size: PanelSize) -> list[label_placement.Word]:
     """Return the words over each panel: its name, and the number that panels are sorted by."""
     heads = []
     for label in facet.labels:
@@ -434,17 +434,17 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[chart_words.Word]:
         caption = facet.captions.get(label, "")
         heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
         if caption:
-            heads.append(chart_words.Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
+            heads.append(label_placement.Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
         if value:
             look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
             look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
-            heads.append(chart_words.Word(text=value, facet=label, **look))
+            heads.append(label_placement.Word(text=value, facet=label, **look))
     return heads
 
 
 def write_head(
     name: str, room: float, panel: str | None = None, *, lift: int = 0
-) -> list[chart_words.Word]:
+) -> list[label_placement.Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
     rows = wrap_words(name, letters) or [name]
@@ -453,7 +453,7 @@ def write_head(
     look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room + 7}
     height = style.NAME_SIZE + 3
     return [
-        chart_words.Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
+        label_placement.Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
         for above, row in enumerate(reversed(rows), lift)
     ]
 

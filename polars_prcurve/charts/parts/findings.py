@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve.charts.parts.chart_axes import LOG_BELOW
-from polars_prcurve.charts.parts.chart_curves import FEW_POSITIVES, ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.interval_table import MOST_ROWS, IntervalRow
+from polars_prcurve.charts.parts.curves_to_draw import FEW_POSITIVES, ChartCurves
+from polars_prcurve.charts.parts.forest_plot import MOST_ROWS, IntervalRow
 from polars_prcurve.charts.parts.number_formats import LOWER, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     find_few_false_alerts,

@@ -16,8 +16,8 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.charts.parts.chart_curves import FEW_POSITIVES, ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
+from polars_prcurve.charts.parts.curves_to_draw import FEW_POSITIVES, ChartCurves
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import format_count
 

@@ -12,17 +12,17 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison import model_pairs, verdicts
+from polars_prcurve.comparison import difference_tests, model_pairs
 from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.comparison.paired_errors import add_bootstrap_errors, add_pair_variances, count_cells
-from polars_prcurve.confidence.bands import combine_distances, measure_distances
-from polars_prcurve.confidence.estimates import tell_doubts
+from polars_prcurve.confidence.estimate_columns import tell_doubts
+from polars_prcurve.confidence.point_intervals import combine_distances, measure_distances
 from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.curves.curve_segments import CurveSegments, build_curves, number_metrics
 from polars_prcurve.curves.curve_table import long_columns
-from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
-from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
+from polars_prcurve.inputs.input_tables import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.prevalence.eta_table import find_shared_eta
+from polars_prcurve.prevalence.eta_argument import find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty import analytic
@@ -31,7 +31,7 @@ from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, count_clu
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
-from polars_prcurve.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, counts_unseen
+from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, EXTENDED, counts_unseen
 
 _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
 
@@ -63,16 +63,18 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     else:
         subtract = _subtract_paired if analytic_errors else _subtract_replicates
         differences = subtract(models, values)
-    level = verdicts.Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, ETA_NUMBER])
+    level = difference_tests.Level(
+        comparison.certainty.level, comparison.adjust, [BASE_GROUP, ETA_NUMBER]
+    )
     named, clustered = models.named, models.clustered
     if comparison.examples == "apart" or analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
-        differences = verdicts.add_limits(differences, named, level, clustered=clustered)
+        differences = difference_tests.add_limits(differences, named, level, clustered=clustered)
     elif comparison.adjust is not None:
-        differences = verdicts.stretch_limits(differences, named, level)
-    least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(verdicts.LEAST_SIZE)
+        differences = difference_tests.stretch_limits(differences, named, level)
+    least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
     differences = differences.with_columns(least)
-    differences = verdicts.add_flags(differences, named, level, clustered=clustered)
+    differences = difference_tests.add_flags(differences, named, level, clustered=clustered)
     long = differences.join(pl.LazyFrame({c.COPY: range(len(models.named))}), how="cross")
     long = long.sort(BASE_GROUP, ETA_NUMBER, c.COPY, *(side + c.GROUP for side in SIDES))
     kinds = set(model_pairs.list_compare_columns(comparison.adjust))
@@ -131,7 +133,7 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
 
 def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:
     """Add `<name>_` and then ETA_ERROR, and add it to standard errors in quadrature."""
-    nothing = (pl.lit(0.0).alias(column) for column in models.name(verdicts.ETA_ERROR))
+    nothing = (pl.lit(0.0).alias(column) for column in models.name(difference_tests.ETA_ERROR))
     differences = differences.with_columns(nothing)
     for name in models.moved:
         error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
@@ -142,7 +144,10 @@ def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: fl
         is_exact = pl.col(c.ETA_LOW).is_null()
         both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
         differences = differences.with_columns(
-            pl.when(is_exact).then(0.0).otherwise(farthest).alias(f"{name}_{verdicts.ETA_ERROR}"),
+            pl.when(is_exact)
+            .then(0.0)
+            .otherwise(farthest)
+            .alias(f"{name}_{difference_tests.ETA_ERROR}"),
             pl.when(is_exact).then(error).otherwise(both).alias(f"{name}_standard_error"),
         )
     return differences
@@ -275,5 +280,5 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
         exact = pl.when(error > _ROUNDING * largest).then(error).otherwise(error * 0)
         known = pl.col(f"{name}_difference").is_not_null()
         changed[f"{name}_standard_error"] = pl.when(known).then(exact)
-        changed[f"{name}_{verdicts.COVARIANCE}"] = covariance
+        changed[f"{name}_{difference_tests.COVARIANCE}"] = covariance
     return differences.with_columns(**changed)

@@ -29,13 +29,13 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import take_frame
-from polars_prcurve.confidence import bands
+from polars_prcurve.confidence import point_intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import Eta, EtaTable
+from polars_prcurve.prevalence.eta_argument import Eta, EtaTable
 from polars_prcurve.prevalence.field_parts import build_field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.sweep.part_counts import PART_COUNTS, build_part_counts
@@ -79,7 +79,10 @@ def read_field(eta: Eta, table: ScoreTable, confidence: float | None) -> ScoreTa
 
 
 def add_field_bands(
-    frame: pl.LazyFrame, metrics: Sequence[PointMetric], options: bands.BandOptions, table: ScoreTable
+    frame: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    options: point_intervals.BandOptions,
+    table: ScoreTable,
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics of a field."""
     assert table.parts is not None
@@ -87,7 +90,7 @@ def add_field_bands(
     rows = frame.with_row_index(_ROW)
     parts = rows.join(build_part_counts(table, frame), on=[c.GROUP, c.SCORE], nulls_equal=True)
     columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
-    parts = bands.add_rate_limits(add_part_rates(parts), columns, options, table)
+    parts = point_intervals.add_rate_limits(add_part_rates(parts), columns, options, table)
     sums = _measure_spread()
     # The sums of squared distances of each metric, below and above, over the prevalences of the parts.
     below, above = f"{c.RESERVED}eta_below", f"{c.RESERVED}eta_above"
@@ -99,15 +102,17 @@ def add_field_bands(
         for metric, squares in zip(metrics, eta_squares, strict=True):
             # The squares of how far the prevalence of a part moves the metric down and up. Values are
             # columns before they are scaled: an expression that is used twice is computed twice.
-            rates = {bands.ESTIMATE: ("recall", "fpr", "eta")}
+            rates = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
             rates |= {f"{c.RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
-            values = {name: bands.evaluate_metric(metric, *of) for name, of in rates.items()}
+            values = {name: point_intervals.evaluate_metric(metric, *of) for name, of in rates.items()}
             parts = parts.with_columns(**values).with_columns(
-                bands.to_unbounded(pl.col(name), bands.scale_bounds(metric)).alias(name)
+                point_intervals.to_unbounded(pl.col(name), point_intervals.scale_bounds(metric)).alias(
+                    name
+                )
                 for name in values
             )
             estimate, *ends = map(pl.col, values)
-            sides = zip(squares, bands.measure_distances(estimate, ends), strict=True)
+            sides = zip(squares, point_intervals.measure_distances(estimate, ends), strict=True)
             parts = parts.with_columns(**{name: distance * distance for name, distance in sides})
             sums += [add_squares(pl.col(name)).alias(name) for name in squares]
     added = parts.group_by(_ROW).agg(sums)
@@ -115,7 +120,7 @@ def add_field_bands(
     rows = rows.join(added, on=_ROW, how="left", maintain_order="left")
     rows = _add_rate_limits_of_field(rows, options, table)
     for metric, squares in zip(metrics, eta_squares, strict=True):
-        rows = bands.add_band(
+        rows = point_intervals.add_band(
             rows, metric, options, eta_squares=squares if options.uncertain_eta else None
         )
     return rows
@@ -128,7 +133,11 @@ def _measure_spread() -> list[pl.Expr]:
     weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
     measured = []
     for rate, weight in weights.items():
-        own, size, (low, high) = pl.col(_RATES[rate]), pl.col(_SIZES[rate]), bands.LIMIT_COLUMNS[rate]
+        own, size, (low, high) = (
+            pl.col(_RATES[rate]),
+            pl.col(_SIZES[rate]),
+            point_intervals.LIMIT_COLUMNS[rate],
+        )
         # A part without examples of a class has no weight in its rate.
         even = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
         measured += [
@@ -141,7 +150,7 @@ def _measure_spread() -> list[pl.Expr]:
 
 
 def _add_rate_limits_of_field(
-    rows: pl.LazyFrame, options: bands.BandOptions, table: ScoreTable
+    rows: pl.LazyFrame, options: point_intervals.BandOptions, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add the number of examples that each class counts as, and LIMIT_COLUMNS of the field."""
     sizes = {}
@@ -153,9 +162,9 @@ def _add_rate_limits_of_field(
         sizes[size] = 1 / pl.when(of_one > 0).then(effect).otherwise(even)
     rows = rows.with_columns(**sizes)
     columns = {rate: (rate, size) for rate, size in _FIELD_SIZES.items()}
-    rows = bands.add_rate_limits(rows, columns, options, table)
+    rows = point_intervals.add_rate_limits(rows, columns, options, table)
     ends = {}
-    for rate, (low, high) in bands.LIMIT_COLUMNS.items():
+    for rate, (low, high) in point_intervals.LIMIT_COLUMNS.items():
         least, most = pl.col(rate) - pl.col(_FARTHEST + low), pl.col(rate) + pl.col(_FARTHEST + high)
         ends[low] = pl.min_horizontal(low, least).clip(lower_bound=0.0)
         ends[high] = pl.max_horizontal(high, most).clip(upper_bound=1.0)

@@ -12,10 +12,10 @@ import altair as alt
 import numpy as np
 
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts import line_names
+from polars_prcurve.charts.parts import free_places
 from polars_prcurve.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
-from polars_prcurve.charts.parts.line_names import Heights
+from polars_prcurve.charts.parts.free_places import Heights
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import glue_numbers
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
@@ -195,10 +195,10 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
         return _name_right(panels[0], {name: line for name, line in lines.items() if name in shown})
     ways: list[Any] = []
     if max(map(len, shown)) <= _MAX_LETTERS:
-        apart = partial(line_names.place_beside, apart=line_names.APART)
-        ways = [apart, line_names.place_beside, line_names.place_together]
+        apart = partial(free_places.place_beside, apart=free_places.APART)
+        ways = [apart, free_places.place_beside, free_places.place_together]
     rows = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
-    ways += [partial(line_names.place_together, rows=each) for each in rows]
+    ways += [partial(free_places.place_together, rows=each) for each in rows]
     for way in ways:
         for each, lines in sampled:
             places = way(lines | each.sample_references(), shown, each.open_space(words))
@@ -230,7 +230,7 @@ def _name_right(panel: Panel, lines: dict[str, Heights]) -> list[Word]:
     known = {name: line[~np.isnan(line)] for name, line in lines.items()}
     at = [float((line[-1:] if is_end else line).mean()) for line in known.values()]
     sizes = [(style.NAME_SIZE + 2) * len(rows[name]) + 3.0 for name in lines]
-    placed = line_names.spread_at_ends(at, sizes, height)
+    placed = free_places.spread_at_ends(at, sizes, height)
     dx = 16 if is_end else 12 if spec.x.words == "none" else 22  # right of half a label of the axis
     look: dict[str, Any] = {"dx": dx, "facet": panel.label}
     return [
@@ -248,7 +248,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     spec, color = panel.spec, panel.channels.color
     colors = color.colors if color and not spec.is_neutral else {}
     marks = _merge_labels(panel)
-    spaces: dict[str | None, line_names.LabelSpace] = {}
+    spaces: dict[str | None, free_places.LabelSpace] = {}
     placed = []
     for row in sorted(marks, key=lambda row: -row[spec.y.field]):
         facet = row.get("facet")
@@ -326,12 +326,12 @@ class Panel:
         x, y = self.spec.x, self.spec.y
         return x.place(row[x.field]) * self.size.width, (1 - y.place(row[y.field])) * self.size.height
 
-    def read_place(self, place: line_names.NamePlace) -> tuple[float, float]:
+    def read_place(self, place: free_places.NamePlace) -> tuple[float, float]:
         """Return the values of both axes at a place."""
         x, y = place.x / self.size.width, 1 - place.y / self.size.height
         return self.spec.x.read(x), self.spec.y.read(y)
 
-    def list_boxes(self, words: Sequence[Word]) -> list[line_names.Box]:
+    def list_boxes(self, words: Sequence[Word]) -> list[free_places.Box]:
         """Return the boxes that the words of this panel fill."""
         boxes = []
         for word in words:
@@ -347,14 +347,16 @@ class Panel:
             boxes.append((left - 3, top - 2, left + width + 3, top + height + 2))
         return boxes
 
-    def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> line_names.LabelSpace:
+    def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> free_places.LabelSpace:
         """Return the space for labels, in which these words and lines take their part."""
-        return line_names.LabelSpace(self.size.width, self.size.height, self.list_boxes(words), [*lines])
+        return free_places.LabelSpace(
+            self.size.width, self.size.height, self.list_boxes(words), [*lines]
+        )
 
     @property
     def columns(self) -> Heights:
         """Every fourth column of pixels, and one right of the panel: a line may drop at its end."""
-        step = line_names.STEP
+        step = free_places.STEP
         return np.arange(0, self.size.width + step + 1, step, dtype=np.float64)
 
     def sample_lines(self) -> dict[str, Heights]:
@@ -370,7 +372,7 @@ class Panel:
             is_sorted = self.spec.interpolate == "step-before"
             known = line if is_sorted else sorted(line, key=lambda point: point[0])
             x, y = (np.asarray(values) for values in zip(*known, strict=True))
-            inside = (columns >= x.min() - line_names.STEP) & (columns <= x.max() + line_names.STEP)
+            inside = (columns >= x.min() - free_places.STEP) & (columns <= x.max() + free_places.STEP)
             if self.spec.interpolate == "linear":
                 heights = np.interp(columns, x, y)
             else:
@@ -382,7 +384,7 @@ class Panel:
         """Return the height of each thin line and row of dots in these columns; NaN where it is not."""
         points: dict[str, list[tuple[float, float]]] = {}
         for row in self.data:
-            field, key = self.spec.x.field, line_names.RULE_KEY
+            field, key = self.spec.x.field, free_places.RULE_KEY
             needed = {field} if row["part"] == "threshold" else {field, self.spec.y.field}
             if row.get("facet") != self.label or not needed <= set(row):
                 continue
@@ -401,10 +403,10 @@ class Panel:
         for name, line in points.items():
             x, y = (np.asarray(values) for values in zip(*sorted(line), strict=True))
             sampled[name] = np.full(len(columns), math.nan)
-            if x[-1] - x[0] >= 2 * line_names.STEP:
+            if x[-1] - x[0] >= 2 * free_places.STEP:
                 inside = (columns >= x[0]) & (columns <= x[-1])
                 sampled[name] = np.where(inside, np.interp(columns, x, y), math.nan)
             else:  # an upright rule has its ends in two columns
-                column = min(int(x[0] // line_names.STEP), len(columns) - 2)
+                column = min(int(x[0] // free_places.STEP), len(columns) - 2)
                 sampled[name][column : column + 2] = y[0], y[-1]
         return sampled

@@ -22,7 +22,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.bands import (
+from polars_prcurve.confidence.point_intervals import (
     LIMIT_COLUMNS,
     MOVED_RATES,
     SIZE_COLUMNS,
@@ -33,7 +33,7 @@ from polars_prcurve.confidence.bands import (
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.row_search import RowSearch
 from polars_prcurve.curves.targets import ROW_NUMBER, TARGET_NUMBER, Target, choose_row
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.metrics.curve_metric import Rows
 
 COARSENESS = f"{c.RESERVED}coarseness"

@@ -27,15 +27,15 @@ from polars_prcurve.comparison.roots import (
     subtract_rounded,
     to_logit,
 )
+from polars_prcurve.curves.curve_segments import collect_curves, number_metrics
 from polars_prcurve.curves.operating_points import build_counted_points
-from polars_prcurve.curves.segment_sums import collect_curves, number_metrics
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.inputs.input_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import EtaTable, read_share
+from polars_prcurve.prevalence.eta_argument import EtaTable, read_share
 
 if TYPE_CHECKING:
     import numpy as np

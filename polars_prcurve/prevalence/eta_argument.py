@@ -29,18 +29,18 @@ from polars_prcurve.inputs.column_reader import (
     missing_row_check,
     read_group_keys,
 )
-from polars_prcurve.inputs.score_table import InputTable, RateTable, counts_negatives
+from polars_prcurve.inputs.input_tables import InputTable, RateTable, counts_negatives
 from polars_prcurve.inputs.value_checks import count_check
 from polars_prcurve.prevalence import uncertain_eta as estimates
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
+from polars_prcurve.query_guards import Check, compose_sentence, run_query, stop_if_broken
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from polars_prcurve.binding.bound_table import BoundTable
-    from polars_prcurve.prevalence.field_values import ClassMix, Field
+    from polars_prcurve.prevalence.field_and_mix import ClassMix, Field
 
 
 @dataclass(frozen=True)

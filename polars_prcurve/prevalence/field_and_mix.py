@@ -13,7 +13,7 @@ from polars_prcurve.argument_kinds import read_shares, refuse_kind, refuse_objec
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.input_tables import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)

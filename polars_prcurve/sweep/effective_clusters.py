@@ -28,8 +28,8 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.cohorts import name_moment, sum_moments
-from polars_prcurve.sweep.alert_sizes import Sums, list_alert_sizes
+from polars_prcurve.confidence.cohort_intervals import name_moment, sum_moments
+from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
 _FORCE = 3

@@ -20,11 +20,12 @@ with fpr.
 Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
 third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
 both ends counts for the low end of the band, and the higher for the high end. Of a prevalence that was
-counted in the table, many metrics have simpler intervals; see `cohorts`.
+counted in the table, many metrics have simpler intervals; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
-a prevalence, has the value where the target is met if it is there; see `curves.moving_band`. No distance
-is less than that of one example, or of the step of the curve there: a target is met between two rows.
+a prevalence, has the value where the target is met if it is there; see `curves.moving_thresholds`. No
+distance is less than that of one example, or of the step of the curve there: a target is met between two
+rows.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence import cohorts
-from polars_prcurve.confidence.certainty import Intervals
-from polars_prcurve.confidence.cohorts import ETA_CORRELATIONS
+from polars_prcurve.confidence import cohort_intervals
+from polars_prcurve.confidence.cohort_intervals import ETA_CORRELATIONS
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
 from polars_prcurve.confidence.rates import (
     BETA_METHODS,
@@ -50,11 +51,11 @@ from polars_prcurve.confidence.rates import (
     z_value,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.query_checks import Check, stop_if_broken
+from polars_prcurve.query_guards import Check, stop_if_broken
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 """How intervals of both rates make a band."""
@@ -70,7 +71,7 @@ MOVED_RATES = {
 MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
-"""The steps of the rates beside a threshold that moves; see `curves.moving_band`."""
+"""The steps of the rates beside a threshold that moves; see `curves.moving_thresholds`."""
 ESTIMATE = f"{c.RESERVED}estimate"
 _MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
@@ -273,19 +274,21 @@ def _add_shares(
     """Add what intervals at a counted prevalence read, and return the columns of shares and sizes."""
     moments: tuple[str, ...] = ()
     if bands.clustered or bands.stratified:
-        moments = (*cohorts.MOMENTS, *(cohorts.UNITS if bands.stratified else ()))
+        moments = (*cohort_intervals.MOMENTS, *(cohort_intervals.UNITS if bands.stratified else ()))
     elif isinstance(table, ScoreTable) and table.has_squares:
-        moments = cohorts.OWN_MOMENTS
-    frame = cohorts.add_eta_correlations(frame, table, moments) if moments else frame
+        moments = cohort_intervals.OWN_MOMENTS
+    frame = cohort_intervals.add_eta_correlations(frame, table, moments) if moments else frame
     columns: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
-        named = cohorts.list_shares(metric)
+        named = cohort_intervals.list_shares(metric)
         for name, share in named.items():
             shares[name] = (name, f"{name}_size")
-            columns |= dict(zip(shares[name], cohorts.measure_share(share, table, moments), strict=True))
+            columns |= dict(
+                zip(shares[name], cohort_intervals.measure_share(share, table, moments), strict=True)
+            )
         if len(named) == 2:
-            shared = cohorts.correlate_shares([*named.values()], table, moments)
+            shared = cohort_intervals.correlate_shares([*named.values()], table, moments)
             columns[_name_correlation(metric)] = shared
     return frame.with_columns(**columns), shares
 
@@ -346,7 +349,7 @@ def add_band(
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
     ends = moved = [pl.col(name) for name in _MOVED_ENDS]
     if bands.moves != "all":
-        tells_shares = bands.counts_eta and bool(cohorts.list_shares(metric))
+        tells_shares = bands.counts_eta and bool(cohort_intervals.list_shares(metric))
         counted = _find_ends_of_shares(metric) if tells_shares else []
         if tells_shares and bands.own_eta == "all":
             ends = counted
@@ -386,20 +389,25 @@ def _name_correlation(metric: PointMetric) -> str:
 
 def _find_ends_of_shares(metric: PointMetric) -> list[pl.Expr]:
     """Return both ends of a metric, from those of the share, or of both shares, that it follows from."""
-    first, *others = cohorts.list_shares(metric)
+    first, *others = cohort_intervals.list_shares(metric)
     if not others:
-        ends = [cohorts.evaluate_share(metric, pl.col(f"{first}_{end}")) for end in ("low", "high")]
+        ends = [
+            cohort_intervals.evaluate_share(metric, pl.col(f"{first}_{end}")) for end in ("low", "high")
+        ]
     else:
         (second,) = others
         places = ("", "_low", "_high")
         a, b = ([pl.col(f"{name}{place}") for place in places] for name in (first, second))
-        value, shared = cohorts.evaluate_difference(metric, [a[0], b[0]]), _name_correlation(metric)
+        value, shared = (
+            cohort_intervals.evaluate_difference(metric, [a[0], b[0]]),
+            _name_correlation(metric),
+        )
         # It rises with the first share, and falls with the second one.
         low, high = (
             combine_distances(
                 [
-                    (value - cohorts.evaluate_difference(metric, [a[end], b[0]])).abs(),
-                    (value - cohorts.evaluate_difference(metric, [a[0], b[3 - end]])).abs(),
+                    (value - cohort_intervals.evaluate_difference(metric, [a[end], b[0]])).abs(),
+                    (value - cohort_intervals.evaluate_difference(metric, [a[0], b[3 - end]])).abs(),
                 ],
                 pl.col(shared).fill_null(0.0),
             )
@@ -553,7 +561,7 @@ def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     if not bands.counts_eta:
         return frame
     others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
-    return cohorts.add_counted_eta_limits(frame, bands.confidence, others)
+    return cohort_intervals.add_counted_eta_limits(frame, bands.confidence, others)
 
 
 def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -19,7 +19,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
-from polars_prcurve.query_checks import Check, run_query, stop_if_broken
+from polars_prcurve.query_guards import Check, run_query, stop_if_broken
 
 _LEN = f"{c.RESERVED}len"
 

@@ -16,7 +16,7 @@ from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.inputs.value_checks import label_dtypes
 from polars_prcurve.namespace.frame import DataFramePrc
 from polars_prcurve.scorers import predict_scores, read_classes
-from polars_prcurve.sweep.label_arrays import check_lengths, read_array, read_labels
+from polars_prcurve.sweep.array_sweep import check_lengths, read_array, read_labels
 
 if TYPE_CHECKING:
     import numpy as np

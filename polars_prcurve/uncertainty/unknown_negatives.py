@@ -13,11 +13,11 @@ from functools import lru_cache
 import polars as pl
 
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import MANY, InputTable, counts_negatives
+from polars_prcurve.inputs.input_tables import MANY, InputTable, counts_negatives
 from polars_prcurve.inputs.table_arguments import read_input
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_table import read_eta
+from polars_prcurve.prevalence.eta_argument import read_eta
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
 _SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})

@@ -14,22 +14,22 @@ import polars as pl
 from polars_prcurve.argument_kinds import check_texts
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
-from polars_prcurve.binding.words import TARGET_WORDS, TargetsOfTable
-from polars_prcurve.confidence.certainty import Confidence
+from polars_prcurve.binding.shared_arguments import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.decision.decide import decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace.decision import Decision
-from polars_prcurve.prevalence.eta_table import Eta
-from polars_prcurve.prevalence.field_values import Field
+from polars_prcurve.prevalence.eta_argument import Eta
+from polars_prcurve.prevalence.field_and_mix import Field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from polars_prcurve.report.page import Part
+    from polars_prcurve.report.page_of_parts import Part
 
 
 class DecisionMethods(BoundTable[F], path="prc"):
@@ -160,7 +160,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         True
         """
         if parts is not None:
-            from polars_prcurve.report.page import check_parts_alone, write_parts
+            from polars_prcurve.report.page_of_parts import check_parts_alone, write_parts
 
             check_parts_alone(eta=eta, **words, guarantee=guarantee, notes=notes, date=date)
             return write_parts(path, parts, title)

@@ -17,8 +17,8 @@ from polars_prcurve.charts.parts import points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, mark_ends
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_bent_classes
 from polars_prcurve.charts.parts.number_formats import LOWER
 from polars_prcurve.errors import PrcError

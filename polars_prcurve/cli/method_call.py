@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.atomic_file import is_stream
 from polars_prcurve.binding.bound_table import say_of_reference
-from polars_prcurve.binding.words import (
+from polars_prcurve.binding.shared_arguments import (
     COMPARES_MODELS,
     PASSED_OVER,
     TABLE_WORDS,
@@ -27,13 +27,13 @@ from polars_prcurve.cli import options as kinds
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.options import Option, name_flag
 from polars_prcurve.cli.table_files import TableFile
-from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.errors import PrcError, list_names, suggest_names
 from polars_prcurve.inputs.column_reader import list_columns
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace import prc
 from polars_prcurve.namespace.frame import LazyFramePrc
-from polars_prcurve.prevalence.field_values import field
+from polars_prcurve.prevalence.field_and_mix import field
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 
 

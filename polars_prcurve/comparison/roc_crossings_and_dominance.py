@@ -19,8 +19,8 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import ModelIndex
-from polars_prcurve.curves.segment_sums import collect_curves, find_upper_hull
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.curves.curve_segments import collect_curves, find_upper_hull
+from polars_prcurve.inputs.input_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.sweep.group_table import has_class
 

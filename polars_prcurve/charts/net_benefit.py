@@ -15,7 +15,8 @@ from polars_prcurve.charts.parts import points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events, mark_ends
-from polars_prcurve.charts.parts.chart_curves import (
+from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
+from polars_prcurve.charts.parts.curves_to_draw import (
     FEW_POSITIVES,
     ChartCurves,
     build_chart_curves,
@@ -24,10 +25,9 @@ from polars_prcurve.charts.parts.chart_curves import (
     number_lines,
     pick_columns,
 )
-from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.findings import say_net_benefit
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
-from polars_prcurve.confidence.estimates import name_estimate
+from polars_prcurve.confidence.estimate_columns import name_estimate
 from polars_prcurve.number_words import say_count, say_share, say_signed
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"

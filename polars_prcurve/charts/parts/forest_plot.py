@@ -10,9 +10,9 @@ import altair as alt
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_curves import ChartCurves
-from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import Channels
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
+from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import format_count, say_signed
 

@@ -23,14 +23,14 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import list_compare_columns
-from polars_prcurve.confidence.bands import find_corners
-from polars_prcurve.confidence.estimates import tell_doubts
+from polars_prcurve.confidence.estimate_columns import tell_doubts
+from polars_prcurve.confidence.point_intervals import find_corners
 from polars_prcurve.confidence.rates import find_wilson_ends, z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
-from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
+from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
 
 Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
 _POINT = "point_"

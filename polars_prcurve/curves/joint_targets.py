@@ -40,11 +40,11 @@ from polars_prcurve.curves.targets import (
     merge_steps,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable, has_unlike_examples
+from polars_prcurve.inputs.input_tables import InputTable, ScoreTable, has_unlike_examples
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.curve_metric import Rows
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.prevalence.eta_argument import EtaTable
+from polars_prcurve.query_guards import Check, compose_sentence
 from polars_prcurve.sweep.group_table import class_counts
 
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
