@@ -26,11 +26,15 @@ from polars_prcurve.charts.parts.findings import say_each_of_100
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import count_of_100, count_one_in, format_count, glue_numbers
+from polars_prcurve.number_words import (
+    RARELY_RIGHT,
+    count_of_100,
+    count_one_in,
+    format_count,
+    glue_numbers,
+)
 
 _MOST_GRIDS = 12
-# Below this share a grid has as many alerts as one right one takes.
-_RARE = 0.02
 _MOST_ICONS = 1_000
 # Icons in a row, by the most icons that such a grid has.
 _COLUMNS = {200: 10, 800: 20, _MOST_ICONS: 40}
@@ -138,7 +142,7 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
     """Return the grid of a share of alerts that are right, and of its interval if it has one."""
     has_span = low is not None and high is not None
     low, high = (share, share) if low is None or high is None else (low, high)
-    if share >= _RARE or share == 0:
+    if share >= RARELY_RIGHT or share == 0:
         right = count_of_100(share)
         least, most = min(count_of_100(low), right), max(count_of_100(high), right)
         counts = (least, right - least, most - right, 100 - most)

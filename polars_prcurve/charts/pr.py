@@ -195,8 +195,7 @@ def _free_panels(
     if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
         return axis, lows
     ranges = {}
-    for label in facet.labels:
-        own = [curve for curve, panel in facet.label_of.items() if panel == label]
+    for label, own in facet.curves_of.items():
         etas, values = (
             frame.filter(pl.col("curve").is_in(own))[name]
             for frame, name in ((keys, "eta"), (curves.rows, height.fields[0]))

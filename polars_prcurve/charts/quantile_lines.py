@@ -123,11 +123,8 @@ def _free_panels(
     is_uneven = (spans < 0.5 * points.select(y.max() - y.min()).item()).any() if len(points) else False
     if channels.facet is None or not is_uneven:
         return axis
-    curves_of: dict[str, list[int]] = {}
-    for curve, label in channels.facet.label_of.items():
-        curves_of.setdefault(label, []).append(curve)
     ranges = {}
-    for label, numbers in curves_of.items():
+    for label, numbers in channels.facet.curves_of.items():
         own = (part.filter(pl.col("curve").is_in(numbers)) for part in drawn)
         ranges[label] = _find_ends("y", *own)
     return replace(axis, is_free=True, ranges=ranges)

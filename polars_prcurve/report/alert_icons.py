@@ -47,6 +47,11 @@ def describe_look(kind: str, color: int | None) -> str:
     }[kind]
 
 
+def is_cut(case: Case, precision: Estimate) -> bool:
+    """Return whether one right alert takes more alerts than are drawn, so that none of them is right."""
+    return case.is_rare and precision.value > 0 and round(1 / precision.value) > MOST_ICONS
+
+
 def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
     """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes."""
     # Those up to the low end of the interval are right, and those above its high end are false. Between
@@ -64,6 +69,6 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
         yield from ("open" if number < round(100 * high) else "false" for number in range(most))
         return
     first, middle = round(1 / high), round(1 / value)
-    yield "right" if middle <= MOST_ICONS else "false"  # one in more than are drawn
+    yield "false" if is_cut(case, precision) else "right"
     for number in range(1, max(most, min(middle, MOST_ICONS))):
         yield "false" if number < first else "likely" if number < middle else "open"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 from polars import selectors
@@ -33,7 +33,7 @@ from polars_prcurve.decision.judged_groups import Candidate, Case
 from polars_prcurve.decision.needs import count_needed
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.report import group_picture, tables
-from polars_prcurve.report.alert_icons import MOST_ICONS, describe_look, draw_alerts
+from polars_prcurve.report.alert_icons import MOST_ICONS, describe_look, draw_alerts, is_cut
 from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
 from polars_prcurve.report.document_style import STYLE
 from polars_prcurve.report.html_parts import escape, isolate, write_document
@@ -138,24 +138,24 @@ def choose_shown(case: Case) -> list[Candidate]:
 def _write_models(findings: Findings, case: Case) -> Iterator[str]:
     colors = group_picture.number_models(case)
     shown = [each for each in choose_shown(case) if each.precision.value is not None]
-    yield from _write_cards(findings, [write_card(case, each, colors[each.model]) for each in shown])
+    yield from _write_cards(findings, [(case, each, colors[each.model], "") for each in shown])
     if len(case.candidates) > 2:
         yield tables.write_models(case)
 
 
-def _write_cards(findings: Findings, cards: Sequence[str]) -> Iterator[str]:
-    """Yield cards of models, if there are any, and what their icons and intervals mean."""
+def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int, str]]) -> Iterator[str]:
+    """Yield the card of each model, by what `write_card` takes, and what icons and intervals mean."""
 
     def dot(kind: str) -> str:
         return draw_document([draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))], 13, 13, "")
 
-    if cards:
+    if drawn:
         words = escape(f"right or not: the {number_words.format_level(findings.confidence)} interval")
-        yield f'<div class="models">{"".join(cards)}</div>'
+        yield f'<div class="models">{"".join(write_card(*one) for one in drawn)}</div>'
         key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
-        known = [of.precision.value for case in findings.cases for of in case.candidates if case.is_rare]
-        is_cut = any(value is not None and value * MOST_ICONS < 1 for value in known)
-        note = describe_intervals(findings) + (f" No grid has more than {MOST_ICONS}." if is_cut else "")
+        note = describe_intervals(findings)
+        if any(is_cut(case, candidate.precision) for case, candidate, *_ in drawn):
+            note += f" No grid has more than {MOST_ICONS}."
         yield f'<p class="key">{key}</p><p class="note">{escape(note)}</p>'
 
 
@@ -226,7 +226,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
     placed = group_picture.place_cases(findings)
     ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
     cards = [
-        write_card(case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
+        (case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
         for which, cases, color in ends
         for case in cases
     ]
@@ -277,19 +277,25 @@ def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
     return f'<ul class="names {kind}">{lines}</ul>'
 
 
-def pick_rows(findings: Findings, case: Case) -> dict[Any, list[dict[str, Any]]]:
-    """Return the rows of the curves of a case, by model."""
-    model, here = findings.model, {**case.groups, "eta": case.eta}
-    rows: dict[Any, list[dict[str, Any]]] = {}
+CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
+"""The rows of the curves of a case, by model."""
+
+
+def pick_rows(findings: Findings, cases: Sequence[Case]) -> list[CurveRows]:
+    """Return the rows of the curves of each case."""
+    keys = [(*case.groups.values(), case.eta) for case in cases]
+    rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
     for row in findings.evidence.curves.iter_rows(named=True):
-        if all(row[name] == value for name, value in here.items()):
-            rows.setdefault(None if model is None else row[model], []).append(row)
-    return rows
+        of_case = rows.get((*(row[name] for name in findings.groups), row["eta"]))
+        if of_case is not None:
+            model = None if findings.model is None else row[findings.model]
+            of_case.setdefault(model, []).append(row)
+    return [rows[key] for key in keys]
 
 
 def list_curves(findings: Findings, case: Case) -> list[Curve]:
     """Return the curves of the models of a case: those that may be best have colours of their own."""
-    rows, colors = pick_rows(findings, case), group_picture.number_models(case)
+    (rows,), colors = pick_rows(findings, [case]), group_picture.number_models(case)
     wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
     picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
     found = []

@@ -116,16 +116,19 @@ def describe_data(findings: Findings) -> dict[str, Any]:
 
     The groups are the first ones, as many as the file has room for.
     """
-    cases: dict[tuple[Any, ...], Case] = {}
+    by_group: dict[
+        tuple[Any, ...], Case
+    ] = {}  # at the first of its prevalences: rates are the same at any
     for each in findings.cases:
-        cases.setdefault(tuple(each.key[name] for name in findings.groups), each)
-    rows_of, names = _read_rows(findings, cases), name_cases([*cases.values()])
-    most_rows = max(_MOST_ROWS // max(sum(map(len, rows_of.values())), 1), _LEAST_ROWS)
+        by_group.setdefault(tuple(each.groups.values()), each)
+    cases, colors = [*by_group.values()], number_models(*findings.cases)
+    curves = [_round_rows(rows) for rows in document.pick_rows(findings, cases)]
+    most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
     groups: list[dict[str, Any]] = []
     room = _MOST_BYTES
-    for name, (place, case) in zip(names, cases.items(), strict=True):
-        if rows_of[place]:
-            group = {"name": name, **_describe_group(findings, case, rows_of[place], most_rows)}
+    for name, case, rows_of in zip(name_cases(cases), cases, curves, strict=True):
+        if rows_of:
+            group = {"name": name, **_describe_group(case, rows_of, colors, most_rows)}
             room -= len(_write_json(group).encode())
             if groups and room < 0:
                 break
@@ -146,26 +149,24 @@ _Rows = dict[Any, list[list[Any]]]
 """The rows of the curve of each model: score, and rates with both ends."""
 
 
-def _read_rows(
-    findings: Findings, cases: Mapping[tuple[Any, ...], Case]
-) -> dict[tuple[Any, ...], _Rows]:
-    """Return the curves of each group at one prevalence: rates are the same at any."""
+def _round_rows(rows_of: document.CurveRows) -> _Rows:
+    """Return the rows whose rates are known, in as many digits as are seen; no model without any."""
     columns = {"threshold": 9, **{f"{rate}{end}": 7 for rate in _RATES for end in ("", "_low", "_high")}}
-    rows: dict[tuple[Any, ...], _Rows] = {place: {} for place in cases}
-    for row in findings.evidence.curves.iter_rows(named=True):
-        place = tuple(row[name] for name in findings.groups)
-        is_known = row["recall"] is not None and row["fpr"] is not None
-        if is_known and place in cases and row["eta"] == cases[place].eta:
-            model = None if findings.model is None else row[findings.model]
-            rows[place].setdefault(model, []).append(
-                [_round(row[name], digits) for name, digits in columns.items()]
-            )
-    return rows
+    known = {
+        model: [
+            [_round(row[name], digits) for name, digits in columns.items()]
+            for row in rows
+            if row["recall"] is not None and row["fpr"] is not None
+        ]
+        for model, rows in rows_of.items()
+    }
+    return {model: rows for model, rows in known.items() if rows}
 
 
-def _describe_group(findings: Findings, case: Case, rows_of: _Rows, most_rows: int) -> dict[str, Any]:
+def _describe_group(
+    case: Case, rows_of: _Rows, colors: Mapping[Any, int], most_rows: int
+) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
-    colors = number_models(*findings.cases)
     found, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
     models: list[dict[str, Any]] = [
         {

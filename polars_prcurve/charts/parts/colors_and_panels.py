@@ -55,6 +55,14 @@ class Channel:
         return self.labels if self.colored_labels is None else self.colored_labels
 
     @property
+    def curves_of(self) -> dict[str, list[int]]:
+        """The numbers of the curves of each label."""
+        found: dict[str, list[int]] = {}
+        for curve, label in self.label_of.items():
+            found.setdefault(label, []).append(curve)
+        return found
+
+    @property
     def colors(self) -> dict[str, str]:
         """The colour of each label."""
         shown = self.shown_labels
@@ -226,7 +234,7 @@ def pick_panel(
     """Return the curves of one panel, and their channels as those of a chart without panels."""
     if channels.facet is None:
         return curves, channels
-    own = [curve for curve, panel in channels.facet.label_of.items() if panel == label]
+    own = [] if label is None else channels.facet.curves_of.get(label, [])
     rows, per_curve = (
         part.filter(pl.col("curve").is_in(own)) for part in (curves.rows, curves.per_curve)
     )

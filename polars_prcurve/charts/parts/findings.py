@@ -107,8 +107,7 @@ def say_each(
     elif len(set(words)) > 1:
         words = [span.format(*say([pick(values.values()) for pick in (min, max)]))]
     said = f"{', '.join(words[:-1])} or {words[-1]}" if len(set(words)) > 1 else words[0]
-    end = end.replace(" are ", " is ") if said.startswith(f"1{NO_BREAK}in") else end
-    return f"{start} {said} {end}".rstrip()
+    return f"{start} {said} {_agree(said, end)}".rstrip()
 
 
 def _are_short(curves: Sequence[int], names: Mapping[int, str]) -> bool:
@@ -347,8 +346,13 @@ def say_point(threshold: str | None, precision: float, recall: float) -> str:
     right, found = say_shares([precision, recall])
     if 0 < precision < RARELY_RIGHT:
         right = say_eta(precision)
-    verb = "is" if right.startswith(f"1{NO_BREAK}in") else "are"
-    return f"{place}{right} of the alerts {verb} right, and {found} of the positives are found"
+    what = _agree(right, "of the alerts are right")
+    return f"{place}{right} {what}, and {found} of the positives are found"
+
+
+def _agree(number: str, words: str) -> str:
+    """Return the words behind a number: of `1 in 68` they are of one."""
+    return words.replace(" are ", " is ") if number.startswith(f"1{NO_BREAK}in") else words
 
 
 def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
