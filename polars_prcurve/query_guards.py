@@ -113,10 +113,8 @@ def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
     # Few rows are collected in memory, unless the user has chosen an engine.
     is_chosen = "POLARS_ENGINE_AFFINITY" in os.environ  # which pl.Config.set_engine_affinity sets, too
     is_small = not is_chosen and n_rows is not None and n_rows <= _FEW_ROWS
-    try:
+    with translate_errors():
         return query.collect(engine="in-memory" if is_small else "auto")
-    except pl.exceptions.InvalidOperationError as error:
-        raise _translate_error(error) from None
 
 
 _FEW_ROWS = 100_000

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, intervals, metrics
-from polars_prcurve.uncertainty.optimism import compare_with_sample
+from polars_prcurve.uncertainty.optimism import compare_with_sample, find_rates
 from tests.support.comparing import assert_same
 from tests.support.oracle_uncertain_eta import scale, unscale
 
@@ -56,8 +56,8 @@ def test_optimism_of_f1_with_every_replicate_enumerated(
 ) -> None:
     apparent, optimism, corrected = worked
     (of_pos, p), (of_neg, q) = every_draw(pos), every_draw(neg)
-    drawn = of_pos.repeat(len(of_neg), axis=0), np.tile(of_neg, (len(of_pos), 1))
-    sample = np.array([pos]), np.array([neg])
+    drawn = find_rates((of_pos.repeat(len(of_neg), axis=0), np.tile(of_neg, (len(of_pos), 1))))
+    sample = find_rates((np.array([pos]), np.array([neg])))
     found = (
         compare_with_sample(drawn, sample, eta, metrics.f1, [metrics.f1])[:, 0] @ np.outer(p, q).ravel()
     )

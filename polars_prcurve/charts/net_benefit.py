@@ -101,9 +101,8 @@ def decision_curve(
     canvas.data += mark_ends(x, y) if y.is_free else []
     rows = _add_bottoms(canvas, curves.rows)
     raised = rows.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
-    canvas.follow_pointer(
-        raised, "nearest", partial(_say_row, curves), rows[_RISK].filter(rows[_RISK] >= x.low)
-    )
+    say_row = partial(_say_row, choose_events(curves.per_curve["eta"]))
+    canvas.follow_pointer(raised, "nearest", say_row, rows[_RISK].filter(rows[_RISK] >= x.low))
     is_below = (rows[_VALUE] < rows["bottom"]).any()
     note = [
         "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
@@ -304,11 +303,10 @@ def _say_events(curves: ChartCurves) -> str:
     return "1 000" if choose_events(curves.per_curve["eta"]) == 1_000 else "million"
 
 
-def _say_row(curves: ChartCurves, row: dict[str, Any]) -> tuple[str, str]:
-    """Return what the pointer reads at each risk of the table."""
+def _say_row(events: int, row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads at each risk of the table, among this number of cases."""
     value, *ends = (
-        None if row.get(name) is None else _say_value(row[name], choose_events(curves.per_curve["eta"]))
-        for name in (_VALUE, *_BAND)
+        None if row.get(name) is None else _say_value(row[name], events) for name in (_VALUE, *_BAND)
     )
     within = "" if None in ends else f" ({ends[0]} to {ends[1]})"
     return say_share(row[_RISK]), f"{value}{within}{add_threshold(row)}"

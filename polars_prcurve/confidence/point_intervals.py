@@ -111,6 +111,11 @@ class BandOptions:
         return self.own_eta != "no"
 
     @cached_property
+    def has_eta_limits(self) -> bool:
+        """Whether rows have ETA_LIMITS."""
+        return self.uncertain_eta or self.counts_eta
+
+    @cached_property
     def moves_with_eta(self) -> bool:
         """Whether the prevalence of a row whose threshold moves has ETA_LIMITS, and moves it, too."""
         return self.counts_eta or (self.uncertain_eta and self.shown_with == "points")
@@ -246,8 +251,10 @@ def add_bands(
     if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
         check = Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))
         frame = stop_if_broken(frame, [check])
+    # Asked once: each metric makes the plan longer, and its schema dearer.
+    shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()
     for number, metric in enumerate(metrics):
-        frame = add_band(frame, metric, bands)
+        frame = add_band(frame, metric, bands, shares_eta=shares_eta)
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
     return frame
@@ -335,17 +342,18 @@ def add_band(
     bands: BandOptions,
     *,
     eta_squares: tuple[str, str] | None = None,
+    shares_eta: bool = False,
 ) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta.
 
-    `eta_squares` are columns of squared distances, below and above, if eta is that of several parts.
+    `eta_squares` are columns of squared distances, below and above, if eta is that of several parts. If
+    errors of rates share something with that of eta, as `shares_eta` says, the rows have it, too.
     """
-    has_eta_limits = bands.uncertain_eta or bands.counts_eta
-    etas = c.ETA_LIMITS if has_eta_limits and metric.depends_on_eta else ()
+    etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
     corners = find_corners(metric)
     if bands.moving:
-        frame, found = _add_moves(frame, metric, bands, correlation)
+        frame, found = _add_moves(frame, metric, bands, correlation, shares_eta=shares_eta)
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
     ends = moved = [pl.col(name) for name in _MOVED_ENDS]
     if bands.moves != "all":
@@ -360,7 +368,9 @@ def add_band(
             )
             ends = [pl.min_horizontal(least), pl.max_horizontal(greatest)]
             if bands.band == "mover":
-                frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
+                frame, scaled = _add_scaled_ends(
+                    frame, metric, etas, correlation, eta_squares, shares_eta=shares_eta
+                )
                 ends = _choose_ends(metric, scaled, ends)
             if tells_shares:
                 ends = _choose(c.IS_OWN_ETA, counted, ends)
@@ -449,6 +459,8 @@ def _add_scaled_ends(
     etas: Sequence[str],
     correlation: pl.Expr | None,
     eta_squares: tuple[str, str] | None,
+    *,
+    shares_eta: bool,
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
     """Return both ends of a band on the unbounded scale, and the frame with the columns they read."""
     etas = () if eta_squares else etas
@@ -468,7 +480,7 @@ def _add_scaled_ends(
     if etas:
         of_eta = measure_distances(estimate, [pl.col(name) for name in at_etas])
         below, above = [*below, of_eta[0]], [*above, of_eta[1]]
-        shared = _correlate_with_eta(frame, metric, etas)
+        shared = _correlate_with_eta(metric, etas) if shares_eta else []
     elif eta_squares:
         below, above = (
             [*rates, pl.col(name).sqrt()]
@@ -478,13 +490,11 @@ def _add_scaled_ends(
     return frame, (estimate - low, estimate + high)
 
 
-def _correlate_with_eta(frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
-    """Return what the errors of recall and of fpr share with that of eta, or nothing.
+def _correlate_with_eta(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
+    """Return what the errors of recall and of fpr share with that of eta.
 
-    It is above 0 where both errors move the metric one way. The frame has the scaled values at `etas`.
+    It is above 0 where both errors move the metric one way, by the scaled values at `etas`.
     """
-    if ETA_CORRELATIONS["recall"] not in frame.collect_schema():
-        return []
     low, high = (pl.col(f"{c.RESERVED}at{eta}") for eta in etas)
     better = -1.0 if metric.direction == "minimize" else 1.0
     signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
@@ -492,7 +502,12 @@ def _correlate_with_eta(frame: pl.LazyFrame, metric: PointMetric, etas: Sequence
 
 
 def _add_moves(
-    frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions, correlation: pl.Expr | None
+    frame: pl.LazyFrame,
+    metric: PointMetric,
+    bands: BandOptions,
+    correlation: pl.Expr | None,
+    *,
+    shares_eta: bool,
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
     bounds, values = scale_bounds(metric), {}
@@ -521,7 +536,7 @@ def _add_moves(
     )
     estimate = pl.col(ESTIMATE)
     distances = (measure_distances(estimate, list(map(pl.col, ends))) for ends in values.values())
-    shared = _correlate_with_eta(frame, metric, c.ETA_LIMITS) if "eta" in values else []
+    shared = _correlate_with_eta(metric, c.ETA_LIMITS) if shares_eta and "eta" in values else []
     sides = zip(*distances, strict=True)
     below, above = (combine_distances(side, correlation, shared) for side in sides)
     moves = {rate: pl.max_horizontal(*ends) - pl.min_horizontal(*ends) for rate, ends in values.items()}

@@ -11,7 +11,7 @@ are above it. So an end of the interval of a rate counts twice: for the rate, an
 A prevalence that was counted, or is an estimate, has an interval, too. A target that depends on it, such
 as a precision, is met elsewhere at its ends.
 
-A band adds up the distances from a value to its values there; see `confidence.bands`.
+A band adds up the distances from a value to its values there; see `confidence.point_intervals`.
 """
 
 from __future__ import annotations

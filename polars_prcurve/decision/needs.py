@@ -7,6 +7,7 @@ from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.decision.judged_groups import (
     LEAST_OF_CLASS,
     USEFUL_LIFT,
@@ -25,11 +26,6 @@ _TEN = say_points(_MATTERS)
 # A difference d is found four times in five if it is z + 0.84 standard errors: 0.84 farther from 0 than
 # its interval, of z standard errors, reaches.
 _FOUND = NormalDist().inv_cdf(0.8)
-
-
-def _find_z(confidence: float) -> float:
-    """Return how many standard errors an interval of a level reaches to either side."""
-    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 class Needed(NamedTuple):
@@ -52,7 +48,7 @@ def count_needed(case: Case, status: Status, confidence: float) -> Needed | None
     if case.goal.merit not in ("precision", "recall") or not (is_told or status == "not told apart"):
         return None
     if status == "not told apart":
-        row, z = case.rivals[min(1, len(case.rivals) - 1)].row, _find_z(confidence)
+        row, z = case.rivals[min(1, len(case.rivals) - 1)].row, z_value(confidence)
         low, high = row.get("behind_low"), row.get("behind_high")
         if low is None or high is None:
             return None
@@ -174,7 +170,7 @@ def say_group_need(cases: Sequence[JudgedCase], confidence: float) -> str:
     if not known or cases[0].goal.merit not in ("precision", "recall"):
         return ""
     n_pos, half = known[len(known) // 2]
-    z = _find_z(confidence)
+    z = z_value(confidence)
     needed = n_pos * ((z + _FOUND) / z * half / _MATTERS) ** 2
     if needed <= n_pos:
         return f"A gap of {_TEN} in 100 to the others would mostly have been found here"

@@ -188,9 +188,10 @@ def average_precision_interpolated(rows: Rows) -> Cell:
 # The area by Davis and Goadrich ---------------------------------------------------------------
 
 
-# The mean of precision along a segment follows from g1 and g2 of `atanh_rest`. It is
-# (1 + w v s) / m, where 1 / m is precision in the middle of the segment, and
-# v = w + rise / (recall_before + recall). The odds come in last:
+# Along a segment the alerts D = recall + odds fpr grow from D0 to D1. With u = (D1 - D0) / D0 the mean
+# of precision is (recall_before g1(u) + rise g2(u)) / D0, by g1 and g2 of `atanh_rest`. That is (1 + w
+# v s) / m, where 1 / m is precision in the middle of the segment, and v = w + rise / (recall_before +
+# recall). The odds come in last:
 #     m = 1 + odds (fpr_before + fpr) / (recall_before + recall)
 #     w = odds bend / m,  bend = 2 (run recall_before - rise fpr_before) / (recall_before + recall)^2.
 # A segment on a ray from the origin has no bend. 1 + w v s is above 0.89, so nothing cancels here

@@ -14,11 +14,11 @@ MOST_ICONS = 200  # of one model, at most
 KINDS = ("right", "likely", "open", "false")
 
 
-def draw_alerts(case: Case, precision: Estimate, color: int, cell: float = 17.6) -> str:
+def draw_alerts(case: Case, precision: Estimate, color: int) -> str:
     """Return the icons of the alerts of a model, ten in a row."""
     kinds = list(list_icons(case, precision))
     columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
-    cell = cell * _IN_A_ROW / columns
+    cell = 17.6 * _IN_A_ROW / columns
     shapes = place_icons(kinds, color, cell, columns)
     rows = -(-len(kinds) // columns)
     value = join_within(*say_precision(case, precision))
@@ -26,13 +26,11 @@ def draw_alerts(case: Case, precision: Estimate, color: int, cell: float = 17.6)
     return draw_document(shapes, cell * columns, cell * rows, label)
 
 
-def place_icons(
-    kinds: Sequence[str], color: int, cell: float, columns: int = _IN_A_ROW, start: float = 0.0
-) -> Iterator[str]:
+def place_icons(kinds: Sequence[str], color: int, cell: float, columns: int) -> Iterator[str]:
     """Yield the circles of the icons, in rows from the top left."""
     for number, kind in enumerate(kinds):
         x, y = (number % columns + 0.5) * cell, (number // columns + 0.5) * cell
-        yield draw_circle(x + start, y, 0.37 * cell, describe_look(kind, color))
+        yield draw_circle(x, y, 0.37 * cell, describe_look(kind, color))
 
 
 def describe_look(kind: str, color: int | None) -> str:

@@ -29,7 +29,7 @@ from polars_prcurve.decision.decide import (
     say_place,
     say_places,
 )
-from polars_prcurve.decision.judged_groups import Candidate, Case
+from polars_prcurve.decision.judged_groups import Candidate, Case, JudgedCase
 from polars_prcurve.decision.needs import count_needed
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.report import group_picture, tables
@@ -66,9 +66,7 @@ def _write_body(findings: Findings, words: Words) -> Iterator[str]:
     if words.title is not None:
         yield f'<p class="place">{escape(words.title)}</p>'
     yield f'<p class="place">{escape(describe_question(findings))}</p>'
-    is_settled = verdict.status == "settled" and findings.group_tests is None
-    kind = "status settled" if is_settled else "status"
-    yield f'<p class="{kind}">{escape(describe_status(findings))}</p>'
+    yield write_status(findings)
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
     if findings.cases:
         case = findings.cases[0]
@@ -135,7 +133,14 @@ def choose_shown(case: Case) -> list[Candidate]:
     return [first, *(rivals or others)[:1]]
 
 
-def _write_models(findings: Findings, case: Case) -> Iterator[str]:
+def write_status(findings: Findings) -> str:
+    """Return the status, filled where all is settled."""
+    is_settled = findings.verdict.status == "settled" and findings.group_tests is None
+    kind = "status settled" if is_settled else "status"
+    return f'<p class="{kind}">{escape(describe_status(findings))}</p>'
+
+
+def _write_models(findings: Findings, case: JudgedCase) -> Iterator[str]:
     colors = group_picture.number_models(case)
     shown = [each for each in choose_shown(case) if each.precision.value is not None]
     yield from _write_cards(findings, [(case, each, colors[each.model], "") for each in shown])

@@ -63,12 +63,11 @@ def build_live_page(findings: Findings, words: document.Words) -> str:
     data = describe_data(findings)
     names, case = [group["name"] for group in data["groups"]], findings.cases[0]
     per = escape(say_cases(case.per))
-    kind = "status settled" if findings.verdict.status == "settled" else "status"
     title = words.title or "From which score to alert"
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(document.describe_question(findings))}</p>',
-        f'<p class="{kind}">{escape(document.describe_status(findings))}</p>',
+        document.write_status(findings),
         f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
         *_write_groups(names, data["left"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',

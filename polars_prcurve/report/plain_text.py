@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from polars_prcurve.decision.decide import Findings, list_all_names, name_cases, say_place, say_short
+from polars_prcurve.decision.decide import Findings, list_all_names, say_place, say_short
 from polars_prcurve.decision.judged_groups import Candidate, Case
 from polars_prcurve.decision.value_words import (
     join_within,
@@ -147,7 +147,7 @@ def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | N
 def _write_cases(findings: Findings, width: int) -> list[str]:
     """Return a line per case: values of the models and their intervals, or which is better there."""
     cases = findings.cases[:_MOST_ROWS]
-    names = list(map(_clean, name_cases(cases)))
+    names = [_clean(case.name) for case in cases]
     verdicts = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
     merit = findings.goal.merit
     of_merit = merit in ("precision", "recall")

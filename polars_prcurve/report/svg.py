@@ -34,10 +34,10 @@ def draw_path(points: Iterable[Point], color: str, width: float = 2.2, more: str
     )
 
 
-def draw_area(top: Sequence[Point], foot: Sequence[Point], color: str, opacity: float = 0.15) -> str:
+def draw_area(top: Sequence[Point], foot: Sequence[Point], color: str) -> str:
     """Return the area between two lines that go the same way."""
     places = "L".join(f"{x:.1f},{y:.1f}" for x, y in [*top, *reversed(foot)])
-    return f'<path d="M{places}Z" style="fill:{color}" opacity="{opacity}"/>'
+    return f'<path d="M{places}Z" style="fill:{color}" opacity="0.15"/>'
 
 
 def draw_text(

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.decision.decide import Findings
-from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, Case
+from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, Case, JudgedCase
 from polars_prcurve.decision.value_words import (
     name_model,
     name_precision,
@@ -51,9 +51,9 @@ def write_value(value: str, ends: str) -> str:
     return f"<span>{said}</span>"  # or a narrow page would set them apart
 
 
-def write_models(case: Case) -> str:
+def write_models(case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
-    goal, (status, _) = case.goal, case.judge()
+    goal, status = case.goal, case.verdict.status
     is_of_rate = goal.merit in ("precision", "recall")
     heads = [name_precision(case) if is_of_rate else name_metric(goal.merit)]
     if not goal.is_of_curve:

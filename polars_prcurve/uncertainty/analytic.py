@@ -235,8 +235,9 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
         # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73 %.
         doubts["few false alerts"] = metric.recipe.at_fpr * _N_NEG < 10
     if metric.depends_on_eta:
-        # A sample without negatives above its highest positives has no replicate that has one. Where
-        # they stand for 100 positives, intervals were seen to hold the truth as rarely as 86 %.
+        # A sample without negatives above its highest positives has no replicate that has one. By their
+        # odds the negatives stand for n_neg / odds positives, and 500 are needed: with 100, intervals
+        # were seen to hold the truth as rarely as 86 %.
         doubts["tail not seen"] = 500 * pl.col(c.ODDS) > _N_NEG
     return doubts
 

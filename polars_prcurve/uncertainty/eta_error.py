@@ -56,7 +56,7 @@ def carry_eta_errors(
     values = add_values_at_ends(values, pairs, moved, kinds, sizes=sizes, build_values=build_values)
     for name, metric in moved.items():
         at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
-        scaled = dict(zip((_MIDDLE, *_SCALED_ENDS), (pl.col(name), *at_ends), strict=True))
+        scaled = dict(zip(_SCALED_ENDS, at_ends, strict=True))
         values = values.with_columns(
             point_intervals.to_unbounded(column, metric.range).alias(to) for to, column in scaled.items()
         )

@@ -92,11 +92,11 @@ def _measure_samples(
     with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
         for sample, seed, part in zip(samples, seeds, parts, strict=True):
             etas, streams = part["eta"].to_list(), list(map(np.random.default_rng, seed.spawn(2)))
-            differences = []
+            differences, of_sample = [], find_rates(sample.counts)
             for size in bootstrap.split_replicates(n, _ARRAYS * sum(sample.lengths)):
-                drawn = sample.draw(streams, size)
+                drawn = find_rates(sample.draw(streams, size))
                 asked = product(etas, maximized.values())
-                found = [compare_with_sample(drawn, sample.counts, *of, metrics) for of in asked]
+                found = [compare_with_sample(drawn, of_sample, *of, metrics) for of in asked]
                 differences.append(found)
                 advance(size * sum(sample.lengths))
             every = np.concatenate(differences, axis=1)  # axes: pair and target, replicate, metric
@@ -113,17 +113,27 @@ def _measure_samples(
     return rows
 
 
+def find_rates(counts: DrawnCounts) -> DrawnCounts:
+    """Return recall and fpr by row of each replicate, from the positives and negatives by row."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        sums = [side.cumsum(axis=1, dtype=float) for side in counts]
+        recall, fpr = (side / side[:, -1:] for side in sums)
+    return recall, fpr
+
+
 def compare_with_sample(
     drawn: DrawnCounts,
-    counts: DrawnCounts,
+    of_sample: DrawnCounts,
     eta: float | None,
     maximized: PointMetric,
     metrics: Sequence[PointMetric],
 ) -> NDArray[np.float64]:
     """Return each metric at the best row of each replicate, less its value at that row of the sample.
 
-    `counts` are the positives and negatives of the sample by row, and `drawn` those of its replicates.
-    Of equally good rows the first counts. NaN where a metric is undefined.
+    `drawn` are recall and fpr of the replicates by row, and `of_sample` those of the sample. Of equally
+    good rows the first counts. NaN where a metric is undefined.
     """
     import numpy as np
 
@@ -131,19 +141,14 @@ def compare_with_sample(
         at = metric.choose_eta(np.nan if eta is None else eta)  # undefined in an empty group
         return np.asarray(metric.from_rates(tpr, fpr, np.float64(at)))
 
-    def accumulate(counts: NDArray[Any]) -> NDArray[np.float64]:
-        sums: NDArray[np.float64] = counts.cumsum(axis=1, dtype=float)
-        return sums / sums[:, -1:]
-
     sign = 1.0 if maximized.higher_is_better() else -1.0
     with np.errstate(all="ignore"):
-        recall, fpr = map(accumulate, drawn)
-        values = sign * evaluate(maximized, recall, fpr)
+        values = sign * evaluate(maximized, *drawn)
         best_row = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
         replicate = np.arange(len(values))
-        of_replicate = recall[replicate, best_row], fpr[replicate, best_row]
-        of_sample = [accumulate(side)[0, best_row] for side in counts]
-        found = [evaluate(metric, *of_replicate) - evaluate(metric, *of_sample) for metric in metrics]
+        there = [rate[replicate, best_row] for rate in drawn]
+        here = [rate[0, best_row] for rate in of_sample]
+        found = [evaluate(metric, *there) - evaluate(metric, *here) for metric in metrics]
     differences = np.stack(found, axis=1)
     differences[np.isnan(values).all(axis=1)] = np.nan
     return differences

@@ -113,11 +113,12 @@ class Canvas:
         slots = {label: number for number, label in enumerate(color.shown_labels)} if color else {"": 0}
         dots: list[dict[str, Any]] = []
         readings: dict[tuple[float, str | None], dict[str, Any]] = {}
+        lines = known.partition_by("curve", as_dict=True)
         for curve in self.curves.per_curve["curve"]:
             label = self.channels.curve_fields(curve)
             slot, panel = slots.get(label.get("color", "")), label.get("facet")
-            line = known.filter(pl.col("curve") == curve)
-            if slot is None or line.is_empty():
+            line = lines.get((curve,))
+            if slot is None or line is None:
                 continue
             places = free[label["facet"]] if free else shared
             found = pl.DataFrame({"at": places}, schema={"at": pl.Float64}).join_asof(

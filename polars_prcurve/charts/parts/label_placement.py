@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -80,10 +80,11 @@ def choose_way(ways: Iterable[Word]) -> Word:
 def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
     """Return the words, each in the first of its places that no curve or upright rule runs through."""
     settled: list[Word] = []
+    panels = panel.split() if any(word.others for word in words) else {}
     for word in words:
         ways = [word, *word.others]
         if len(ways) > 1:
-            own = replace(panel, label=word.facet)
+            own = panels.get(word.facet) or replace(panel.pick(word.facet), data=[])
             rules = [rule for rule in own.sample_references().values() if np.isfinite(rule).sum() < 3]
             space = own.open_space(settled, [*own.sample_lines().values(), *rules])
             boxes = [own.list_boxes([way])[0] for way in ways]
@@ -247,23 +248,24 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
     spec, color = panel.spec, panel.channels.color
     colors = color.colors if color and not spec.is_neutral else {}
-    marks = _merge_labels(panel)
+    panels = panel.split()
+    marks = _merge_labels(panel, panels)
     spaces: dict[str | None, free_places.LabelSpace] = {}
     placed = []
     for row in sorted(marks, key=lambda row: -row[spec.y.field]):
         facet = row.get("facet")
-        beside = [panel.find_spot(other) for other in marks if other.get("facet") == facet]
+        own = panels[facet]
         if facet not in spaces:
-            own = replace(panel, label=facet)
             lines = [*own.sample_lines().values(), *own.sample_references().values()]
             spaces[facet] = own.open_space(words, lines)
             if facet is not None:  # the head of the panel
                 spaces[facet].taken.insert(0, (0.0, -26.0, style.measure_text(facet) + 110, -5.0))
-            spaces[facet].points += beside
+            spaces[facet].points += (own.find_spot(of) for of in marks if of.get("facet") == facet)
         label = row[f"{spec.y.field}_label"]
         if not label or len(spaces[facet].taken) >= _MOST_LABELS:
             continue
-        left, top = panel.find_spot(row)
+        left, top = own.find_spot(row)
+        beside = spaces[facet].points
         lift = sum(0 < other[1] - top < 15 and abs(left - other[0]) < _NEAR for other in beside)
         corner = spaces[facet].place_beside_point(left, top, label, style.NAME_SIZE, lift)
         if corner is None:
@@ -277,7 +279,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     return placed
 
 
-def _merge_labels(panel: Panel) -> list[dict[str, Any]]:
+def _merge_labels(panel: Panel, panels: Mapping[str | None, Panel]) -> list[dict[str, Any]]:
     """Return the marked points of a chart; of neighbours with one number, one that is _SHARED."""
     x, y, color = panel.spec.x, panel.spec.y, panel.channels.color
     # A grey number could hardly be read, and would lie over others.
@@ -287,11 +289,12 @@ def _merge_labels(panel: Panel) -> list[dict[str, Any]]:
         is_mark = row["part"] == "mark" and {x.field, y.field} <= set(row)
         if not is_mark or row.get("color") in grey:
             continue
-        left, top = panel.find_spot(row)
+        own = panels[row.get("facet")]
+        left, top = own.find_spot(row)
         same = [
             number
             for number, other in enumerate(kept)
-            for at, height in [panel.find_spot(other)]
+            for at, height in [own.find_spot(other)]
             if all(other.get(name) == row.get(name) for name in ("facet", f"{y.field}_label"))
             and abs(left - at) < _NEAR
             and abs(top - height) < _NEAR / 2
@@ -320,6 +323,13 @@ class Panel:
         """Return another panel of the chart, with the ranges that it has."""
         spec = replace(self.spec, x=self.spec.x.pick(label), y=self.spec.y.pick(label))
         return replace(self, spec=spec, label=label)
+
+    def split(self) -> dict[str | None, Panel]:
+        """Return each panel of the chart that has records, with these alone."""
+        rows: dict[str | None, list[dict[str, Any]]] = {}
+        for row in self.data:
+            rows.setdefault(row.get("facet"), []).append(row)
+        return {label: replace(self.pick(label), data=own) for label, own in rows.items()}
 
     def find_spot(self, row: dict[str, Any]) -> tuple[float, float]:
         """Return the place of a record."""
