@@ -26,7 +26,7 @@ _SAID = {
     "fdr": "Share of alerts that are wrong, by share of positives that are found",
 }
 _ARE = {"precision": "right", "fdr": "wrong"}
-# The end of the name of what is left of a share to 100 %.
+# The end of the name of the column 1 - share.
 _REST = "_rest"
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
 

@@ -42,14 +42,12 @@ def find_point_metrics(metrics: Any, argument: str = "metrics=") -> list[PointMe
     return _find_all(metrics, argument, PointMetric)
 
 
-def find_curve_metrics(
-    metrics: Any, argument: str = "metrics=", *, takes_target: bool = False
-) -> list[CurveMetric]:
+def find_curve_metrics(metrics: Any, *, takes_target: bool = False) -> list[CurveMetric]:
     """Return curve metrics from names or values, in order; raise for unknown names and duplicates.
 
     A method that `takes_target` takes point metrics, too, if there is a target.
     """
-    return _find_all(metrics, argument, CurveMetric, takes_target=takes_target)
+    return _find_all(metrics, "metrics=", CurveMetric, takes_target=takes_target)
 
 
 def find_point_metric(metric: Any) -> PointMetric:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -44,6 +45,7 @@ class LevelCounts:
     negatives: Floats
     unlabelled: Floats
 
+    @cached_property
     def totals(self) -> tuple[Floats, Floats, Floats]:
         """Return the positives, negatives and unlabelled rows of each group."""
         a, n, u = self.positives.sum(axis=1), self.negatives.sum(axis=1), self.unlabelled.sum(axis=1)
@@ -117,7 +119,7 @@ def _find_limit(counts: LevelCounts, grid: Floats, values: Floats, eta: Floats, 
 def _profile(counts: LevelCounts, eta: Floats) -> tuple[Floats, Floats]:
     """Return the greatest likelihood at each group's eta, and W, the expected unlabelled positives."""
     a, n, u = counts.positives, counts.negatives, counts.unlabelled
-    n_pos, n_neg, n_rows = counts.totals()
+    n_pos, n_neg, n_rows = counts.totals
     low, high = np.zeros_like(n_rows), n_rows.copy()
     total = n_rows * eta
     for _ in range(_NEWTON_STEPS):
@@ -145,7 +147,7 @@ def _profile(counts: LevelCounts, eta: Floats) -> tuple[Floats, Floats]:
 def _posteriors(counts: LevelCounts, eta: Floats, total: Floats) -> tuple[Floats, Floats]:
     """Return w at each level if W is `total`, and how fast the sum of u w grows with W."""
     a, n, u = counts.positives, counts.negatives, counts.unlabelled
-    n_pos, n_neg, n_rows = counts.totals()
+    n_pos, n_neg, n_rows = counts.totals
     positive, negative = n_pos + total, n_neg + n_rows - total
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # The root in [0, 1] of u (k-1) w^2 + (n + u + k (a-u)) w - k a, with k the odds of eta times

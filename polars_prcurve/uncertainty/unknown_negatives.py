@@ -58,6 +58,6 @@ def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
             table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
             found = build_summary_table(table, read_eta(None, table, ()), [metric])
             values.append(table.collect(found, metric.name)["value"].item())
-    if None in values:  # whatever their number is, where a recall is not found: then it needs none
+    if None in values:  # undefined with any number, as at a recall that is not found, it needs none
         return any(value is not None for value in values)
     return any(not math.isclose(values[0], x, rel_tol=1e-9) for x in values[1:])
