@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ SHARES: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[float], floa
 }
 """Hits and misses of the share that a metric follows from, and the metric as a function of it."""
 OTHERS = ("mcc", "cohen_kappa", "lift", "markedness", "fowlkes_mallows", "f_beta(2)")
-"""Metrics that are no function of shares; the error of the prevalence is one more distance."""
+"""Metrics that follow from three shares, of which each but the first is one of the rest."""
 ALL = [*SHARES, *OTHERS, "net_benefit(0.2)"]
 
 
@@ -106,36 +107,6 @@ def find_eta_limits(eta: float, variance: float, level: float) -> tuple[float, f
     return float(low), float(high)
 
 
-def test_other_metrics_add_the_distance_of_the_prevalence() -> None:
-    """The band at the prevalence as a number, and one more distance in the root."""
-    df = draw(300, 4)
-    eta = df["label"].mean()
-    asked: dict[str, Any] = {"metrics": list(OTHERS), "confidence": 0.95}
-    counted, said = df.prc.curve(**asked), df.prc.curve(eta, **asked)
-    n_pos = df["label"].sum()
-    ends = find_eta_limits(eta, 1 / n_pos + 1 / (300 - n_pos), 0.95)
-    assert ends == pytest.approx(tuple(rate_interval(n_pos, 300, 0.95)), rel=1e-12)
-    checked = 0
-    for row, fixed in zip(counted.to_dicts(), said.to_dicts(), strict=True):
-        for name in OTHERS:
-            metric = metrics.f_beta(2) if name.startswith("f_beta") else POINT_METRICS[name]
-            bounds = (-math.inf, math.inf) if metric.is_linear else metric.range
-            value, low, high = (fixed[f"{name}{end}"] for end in ("", "_low", "_high"))
-            inside = value is not None and all(bounds[0] < v < bounds[1] for v in (value, low, high))
-            if not inside or row["tp"] < 2 or row["tn"] < 2:
-                continue
-            at = [scale(float(metric(row["recall"], row["fpr"], end)), bounds) for end in ends]
-            middle = scale(value, bounds)
-            below = math.hypot(middle - scale(low, bounds), max(0.0, middle - min(at)))
-            above = math.hypot(scale(high, bounds) - middle, max(0.0, max(at) - middle))
-            assert scale(row[f"{name}_low"], bounds) == pytest.approx(middle - below, rel=1e-9, abs=1e-9)
-            assert scale(row[f"{name}_high"], bounds) == pytest.approx(
-                middle + above, rel=1e-9, abs=1e-9
-            )
-            checked += 1
-    assert checked > 150
-
-
 def test_what_holds_no_prevalence_stays() -> None:
     df = draw(300, 5)
     asked: dict[str, Any] = {"metrics": ["recall", "fpr", "informedness", "lr_pos"], "confidence": 0.95}
@@ -208,6 +179,53 @@ def test_shares_of_weights_and_clusters_count_as_fewer(unit: str | None) -> None
             else:  # Student's quantile makes it a little wider
                 width = value(high) - value(low)
                 assert width < row[f"{name}_high"] - row[f"{name}_low"] < 1.1 * width
+
+
+# The chain of three shares: tn among all, tp among the rest, fn among the errors; cells tp, fp, fn, tn.
+CHAIN = [([0, 0, 0, 1], [1, 1, 1, 1]), ([1, 0, 0, 0], [1, 1, 1, 0]), ([0, 0, 1, 0], [0, 1, 1, 0])]
+
+
+def evaluate_chain(name: str, kept: float, found: float, missed: float) -> float:
+    tp, errors = (1 - kept) * found, (1 - kept) * (1 - found)
+    cells = tp, errors * missed, errors * (1 - missed), kept
+    metric = metrics.f_beta(2) if name.startswith("f_beta") else POINT_METRICS[name]
+    return scale(float(metric.formula(*cells)), metric.range)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 1.5])
+def test_other_metrics_follow_from_a_chain_of_three_shares(weighted: bool, threshold: float) -> None:
+    """Distances in the root, with the correlations that weights bring."""
+    df = draw(500, 9) if weighted else draw(500, 9).with_columns(w=1.0)
+    options: dict[str, Any] = {"weight": "w"} if weighted else {}
+    asked: dict[str, Any] = {"metrics": list(OTHERS), "confidence": 0.95, "threshold": threshold}
+    row = df.prc.operating_points(**asked, **options).row(0, named=True)
+    cells, products = sum_products(df, threshold, None)
+    at, slopes, limits = [], [], []
+    for hits, trials in CHAIN:
+        n = cells @ trials
+        at.append(cells @ hits / n)
+        slopes.append((np.array(hits) - at[-1] * np.array(trials)) / n)
+        size = at[-1] * (1 - at[-1]) / (slopes[-1] @ products @ slopes[-1])
+        limits.append(rate_interval(at[-1] * size, size, 0.95))
+    for name in OTHERS:
+        middle = evaluate_chain(name, *at)
+        moved = [
+            [evaluate_chain(name, *at[:i], end, *at[i + 1 :]) - middle for end in limits[i]]
+            for i in range(3)
+        ]
+        far = {
+            "low": [min(*ends, 0.0) * np.sign(ends[1] - ends[0]) for ends in moved],
+            "high": [max(*ends, 0.0) * np.sign(ends[1] - ends[0]) for ends in moved],
+        }
+        for side, sign in (("low", -1), ("high", 1)):
+            total = 0.0
+            for i, j in product(range(3), repeat=2):
+                shared = slopes[i] @ products @ slopes[j]
+                own = math.sqrt((slopes[i] @ products @ slopes[i]) * (slopes[j] @ products @ slopes[j]))
+                total += far[side][i] * far[side][j] * shared / own
+            end = scale(row[f"{name}_{side}"], POINT_METRICS.get(name, metrics.f_beta(2)).range)
+            assert end == pytest.approx(middle + sign * math.sqrt(total), rel=1e-9, abs=1e-12)
 
 
 def test_heavy_rows_below_take_back_what_the_prevalence_does() -> None:

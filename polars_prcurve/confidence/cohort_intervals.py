@@ -1,16 +1,21 @@
 """How sure a metric is at a prevalence that was counted in the table: the table is a cohort.
 
-The rows of a cohort were drawn together, so the sizes of both classes are as random as their rates. Two
-rules follow, and one for what is left:
+The rows of a cohort were drawn together, so the sizes of both classes are as random as their rates. Then
+a metric is a function of shares, and has its interval from theirs:
 
-    shares        Precision is the share of tp among tp + fp. Its trials are independent, whatever the
+    one share     Precision is the share of tp among tp + fp. Its trials are independent, whatever the
                   prevalence is, so its interval is that of a rate. So it is for every metric that
                   follows from one such share; it says so by `PointMetric.share_of`.
-    differences   Net benefit is a weighted difference of the shares of tp and of fp among all examples.
-                  Its distances are those to the ends of their intervals. An example is in one cell at
-                  most: shares a and b have the correlation -root of a b / ((1 - a)(1 - b)).
-    other metrics An error of the prevalence is one more distance. Given the class sizes, either rate has
-                  the same mean, so its error is not correlated with that of the prevalence.
+    two shares    Net benefit is a weighted difference of the shares of tp and of fp among all examples.
+                  An example is in one cell at most: shares a and b have the correlation -root of
+                  a b / ((1 - a)(1 - b)).
+    three shares  Every other metric follows from the shares of tn among all examples, of tp among those
+                  that are not tn, and of fn among the errors. Four cells of a sample are such a chain
+                  of independent trials (a multinomial is), and so are recall, fpr and prevalence. Of
+                  all chains, in this one F, kappa and MCC move most with one share, so that their
+                  intervals miss on both sides about equally often (see the table `cohort_points`).
+
+Two and three shares are combined as distances, as recall and fpr are in `point_intervals`.
 
 Weights and clusters change both. Let an example add its weight to one of the cells tp, fp, fn, tn, and a
 cluster to all four. The moment of two cells is the sum of the products of what each example, or each
@@ -88,13 +93,33 @@ def add_eta_correlations(
     return frame.with_columns(**columns)
 
 
+_CHAIN: tuple[Share, ...] = ((("tn",), ("tp", "fn", "fp")), (("tp",), ("fn", "fp")), (("fn",), ("fp",)))
+"""Three shares that tell all cells: tn among all, tp among the rest, and fn among the errors."""
+
+
 def list_shares(metric: PointMetric) -> dict[str, Share]:
-    """Return the shares that a metric follows from at a counted prevalence, by column; mostly none."""
-    name = f"{c.RESERVED}share_of_{metric.name}"
+    """Return the shares that a metric follows from at a counted prevalence, by column."""
+    if not metric.depends_on_eta:
+        return {}
     if metric.share_of is not None:
-        return {name: metric.share_of}
-    cells = metric.difference_of or ()
-    return {f"{name}_{cell}": ((cell,), tuple(of for of in c.CELLS if of != cell)) for cell in cells}
+        shares: tuple[Share, ...] = (metric.share_of,)
+    elif metric.difference_of is not None:
+        shares = tuple(
+            ((cell,), tuple(of for of in c.CELLS if of != cell)) for cell in metric.difference_of
+        )
+    else:
+        shares = _CHAIN
+    return {_name_share(share): share for share in shares}
+
+
+def _name_share(share: Share) -> str:
+    hits, misses = share
+    return "_".join((f"{c.RESERVED}share", *hits, "of", *hits, *misses))
+
+
+def name_correlation(a: str, b: str) -> str:
+    """Return the name of the column with the correlation of two shares, from their names."""
+    return f"{a}_with_{b.removeprefix(c.RESERVED)}"
 
 
 def measure_share(share: Share, table: InputTable, moments: Collection[str]) -> tuple[pl.Expr, pl.Expr]:
@@ -117,6 +142,8 @@ def correlate_shares(shares: Sequence[Share], table: InputTable, moments: Collec
     """Return the correlation of the errors of two shares; null where one has none."""
     (a, _, of_a), (b, _, of_b) = (_find_slopes(share, table) for share in shares)
     if not moments:
+        if of_a.keys() != of_b.keys():
+            return pl.lit(0.0)  # the trials of a chain are independent
         # Multinomial shares a and b have the covariance -a b / n.
         return -(a * b / ((1 - a) * (1 - b))).sqrt().fill_nan(None)
     sums = (sum_moments(u, v, moments) for u, v in ((of_a, of_b), (of_a, of_a), (of_b, of_b)))
@@ -132,23 +159,26 @@ def _find_slopes(share: Share, table: InputTable) -> tuple[pl.Expr, pl.Expr, dic
     return value, n, dict.fromkeys(hits, 1 - value) | dict.fromkeys(misses, -value)
 
 
-def evaluate_share(metric: PointMetric, share: pl.Expr) -> pl.Expr:
-    """Return a metric where the share that it follows from has this value."""
-    assert metric.share_of is not None
-    (hit, *_), (miss, *_) = metric.share_of
-    return _evaluate_cells(metric, {hit: share, miss: 1 - share})
-
-
-def evaluate_difference(metric: PointMetric, shares: Sequence[pl.Expr]) -> pl.Expr:
-    """Return a metric where both shares of all examples, whose difference it is, have these values."""
-    assert metric.difference_of is not None
-    cells = dict(zip(metric.difference_of, shares, strict=True))
-    (other, *_) = (cell for cell in ("tn", "fn") if cell not in cells)
-    return _evaluate_cells(metric, cells | {other: 1 - sum(shares, pl.lit(0.0))})
-
-
-def _evaluate_cells(metric: PointMetric, cells: Mapping[str, pl.Expr]) -> pl.Expr:
-    value: pl.Expr = metric.formula(*(cells.get(cell, pl.lit(0.0)) for cell in ("tp", "fn", "fp", "tn")))
+def evaluate_shares(metric: PointMetric, shares: Sequence[pl.Expr]) -> pl.Expr:
+    """Return a metric where the shares that it follows from have these values."""
+    cells = dict.fromkeys(("tp", "fn", "fp", "tn"), pl.lit(0.0))
+    if metric.share_of is not None:
+        (hit, *_), (miss, *_) = metric.share_of
+        cells |= {hit: shares[0], miss: 1 - shares[0]}
+    elif metric.difference_of is not None:
+        (other, *_) = (cell for cell in ("tn", "fn") if cell not in metric.difference_of)
+        cells |= dict(zip(metric.difference_of, shares, strict=True))
+        cells[other] = 1 - shares[0] - shares[1]
+    else:
+        kept, found, missed = shares
+        errors = (1 - kept) * (1 - found)
+        cells = {
+            "tp": (1 - kept) * found,
+            "fn": errors * missed,
+            "fp": errors * (1 - missed),
+            "tn": kept,
+        }
+    value: pl.Expr = metric.formula(*cells.values())
     return value
 
 

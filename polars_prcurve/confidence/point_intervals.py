@@ -19,8 +19,8 @@ with fpr.
 
 Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
 third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
-both ends counts for the low end of the band, and the higher for the high end. Of a prevalence that was
-counted in the table, many metrics have simpler intervals; see `cohort_intervals`.
+both ends counts for the low end of the band, and the higher for the high end. At a prevalence that was
+counted in the table, other shares than recall and fpr take their place; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
 a prevalence, has the value where the target is met if it is there; see `curves.moving_thresholds`. No
@@ -33,7 +33,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import combinations, product
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -74,6 +75,7 @@ STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 """The steps of the rates beside a threshold that moves; see `curves.moving_thresholds`."""
 ESTIMATE = f"{c.RESERVED}estimate"
 _MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
+_COUNTED_ENDS = (f"{c.RESERVED}counted_low", f"{c.RESERVED}counted_high")
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
 _RECALLS, _FPRS = LIMIT_COLUMNS.values()
 MOST_LEVELS = 10
@@ -284,7 +286,8 @@ def _add_shares(
         moments = (*cohort_intervals.MOMENTS, *(cohort_intervals.UNITS if bands.stratified else ()))
     elif isinstance(table, ScoreTable) and table.has_squares:
         moments = cohort_intervals.OWN_MOMENTS
-    frame = cohort_intervals.add_eta_correlations(frame, table, moments) if moments else frame
+    if moments and bands.moving:
+        frame = cohort_intervals.add_eta_correlations(frame, table, moments)
     columns: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
@@ -294,9 +297,9 @@ def _add_shares(
             columns |= dict(
                 zip(shares[name], cohort_intervals.measure_share(share, table, moments), strict=True)
             )
-        if len(named) == 2:
-            shared = cohort_intervals.correlate_shares([*named.values()], table, moments)
-            columns[_name_correlation(metric)] = shared
+        for a, b in combinations(named, 2):
+            shared = cohort_intervals.correlate_shares((named[a], named[b]), table, moments)
+            columns[cohort_intervals.name_correlation(a, b)] = shared
     return frame.with_columns(**columns), shares
 
 
@@ -349,33 +352,24 @@ def add_band(
     `eta_squares` are columns of squared distances, below and above, if eta is that of several parts. If
     errors of rates share something with that of eta, as `shares_eta` says, the rows have it, too.
     """
-    etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
-    corners = find_corners(metric)
+    shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
+    ends: list[pl.Expr] = []
+    # Each kind of ends is bound as columns, since the next one writes its values over what they read.
     if bands.moving:
-        frame, found = _add_moves(frame, metric, bands, correlation, shares_eta=shares_eta)
-        frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
-    ends = moved = [pl.col(name) for name in _MOVED_ENDS]
-    if bands.moves != "all":
-        tells_shares = bands.counts_eta and bool(cohort_intervals.list_shares(metric))
-        counted = _find_ends_of_shares(metric) if tells_shares else []
-        if tells_shares and bands.own_eta == "all":
-            ends = counted
-        else:
-            least, greatest = (
-                [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
-                for t, f in corners
-            )
-            ends = [pl.min_horizontal(least), pl.max_horizontal(greatest)]
-            if bands.band == "mover":
-                frame, scaled = _add_scaled_ends(
-                    frame, metric, etas, correlation, eta_squares, shares_eta=shares_eta
-                )
-                ends = _choose_ends(metric, scaled, ends)
-            if tells_shares:
-                ends = _choose(c.IS_OWN_ETA, counted, ends)
-    if bands.moves == "some":
-        ends = _choose(c.IS_MOVING, moved, ends)
+        frame, moved = _add_moves(frame, metric, bands, correlation, shares_eta=shares_eta)
+        frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, moved, strict=True))
+    if shares and bands.moves != "all":
+        frame, counted = _add_ends_of_shares(frame, metric, shares)
+        frame = frame.with_columns(
+            end.alias(name) for name, end in zip(_COUNTED_ENDS, counted, strict=True)
+        )
+    if bands.moves != "all" and not (shares and bands.own_eta == "all"):
+        frame, ends = _add_ends_of_rates(
+            frame, metric, bands, correlation, eta_squares, shares_eta=shares_eta
+        )
+    ends = _choose(bands.own_eta if shares else "no", c.IS_OWN_ETA, _COUNTED_ENDS, ends)
+    ends = _choose(bands.moves, c.IS_MOVING, _MOVED_ENDS, ends)
     value = pl.col(metric.name)
     low, high = (end.fill_nan(None) for end in ends)
     # Rounding must not put an end on the wrong side of the estimate.
@@ -388,58 +382,126 @@ def add_band(
     )
 
 
-def _choose(condition: str, there: Sequence[pl.Expr], here: Sequence[pl.Expr]) -> list[pl.Expr]:
-    """Return both ends of a band, those from `there` where a condition holds."""
-    return [pl.when(condition).then(a).otherwise(b) for a, b in zip(there, here, strict=True)]
-
-
-def _name_correlation(metric: PointMetric) -> str:
-    return f"{c.RESERVED}correlation_of_{metric.name}"
-
-
-def _find_ends_of_shares(metric: PointMetric) -> list[pl.Expr]:
-    """Return both ends of a metric, from those of the share, or of both shares, that it follows from."""
-    first, *others = cohort_intervals.list_shares(metric)
-    if not others:
-        ends = [
-            cohort_intervals.evaluate_share(metric, pl.col(f"{first}_{end}")) for end in ("low", "high")
+def _choose(which: str, condition: str, special: Sequence[str], others: list[pl.Expr]) -> list[pl.Expr]:
+    """Return both ends of a band, special ones in all rows, or in some, where a condition holds."""
+    if which == "some":
+        return [
+            pl.when(condition).then(pl.col(a)).otherwise(b) for a, b in zip(special, others, strict=True)
         ]
-    else:
-        (second,) = others
-        places = ("", "_low", "_high")
-        a, b = ([pl.col(f"{name}{place}") for place in places] for name in (first, second))
-        value, shared = (
-            cohort_intervals.evaluate_difference(metric, [a[0], b[0]]),
-            _name_correlation(metric),
-        )
-        # It rises with the first share, and falls with the second one.
-        low, high = (
-            combine_distances(
-                [
-                    (value - cohort_intervals.evaluate_difference(metric, [a[end], b[0]])).abs(),
-                    (value - cohort_intervals.evaluate_difference(metric, [a[0], b[3 - end]])).abs(),
-                ],
-                pl.col(shared).fill_null(0.0),
-            )
-            for end in (1, 2)
-        )
-        ends = [value - low, value + high]
+    return list(map(pl.col, special)) if which == "all" else others
+
+
+def _add_ends_of_rates(
+    frame: pl.LazyFrame,
+    metric: PointMetric,
+    bands: BandOptions,
+    correlation: pl.Expr | None,
+    eta_squares: tuple[str, str] | None,
+    *,
+    shares_eta: bool,
+) -> tuple[pl.LazyFrame, list[pl.Expr]]:
+    """Return both ends of a metric from those of rates and eta, and the frame with what they read."""
+    etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
+    least, greatest = (
+        [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
+        for t, f in find_corners(metric)
+    )
+    if bands.band != "mover":
+        return frame, [pl.min_horizontal(least), pl.max_horizontal(greatest)]
+    values = {
+        "recall": [evaluate_metric(metric, end, "fpr") for end in _RECALLS],
+        "fpr": [evaluate_metric(metric, "recall", end) for end in _FPRS],
+    }
+    if etas and not eta_squares:
+        values["eta"] = [evaluate_metric(metric, "recall", "fpr", eta) for eta in etas]
+    estimate = evaluate_metric(metric, "recall", "fpr")
+    frame, distances = _add_distances(frame, metric, estimate, values, [*least, *greatest])
+    if eta_squares:
+        below, above = (pl.col(name).sqrt() for name in eta_squares)
+        distances.append((below, above))
+    shared = _correlate_with_eta(metric) if shares_eta and "eta" in values else []
+    return frame, _combine_sides(metric, distances, correlation, shared)
+
+
+def _add_ends_of_shares(
+    frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str]
+) -> tuple[pl.LazyFrame, list[pl.Expr]]:
+    """Return both ends of a metric from those of its shares, and the frame with what they read."""
+    at_shares = partial(cohort_intervals.evaluate_shares, metric)
+    # A share of no example may be any: the metric is undefined, or does not move with it.
+    at, low, high = (
+        [pl.col(f"{share}{place}").fill_nan(None).fill_null(of) for share in shares]
+        for place, of in {"": 0.5, "_low": 0.0, "_high": 1.0}.items()
+    )
+    ends = [at_shares(low), at_shares(high)]
+    if len(shares) > 1:
+        values = {
+            str(i): [at_shares([*at[:i], end, *at[i + 1 :]]) for end in (low[i], high[i])]
+            for i in range(len(shares))
+        }
+        corners = list(map(at_shares, product(*zip(low, high, strict=True))))
+        frame, distances = _add_distances(frame, metric, at_shares(at), values, corners)
+        correlations = []
+        for (i, a), (j, b) in combinations(enumerate(shares), 2):
+            signs = [(pl.col(_name_end(k, 1)) - pl.col(_name_end(k, 0))).sign() for k in (i, j)]
+            common = pl.col(cohort_intervals.name_correlation(a, b)).fill_null(0.0)
+            correlations.append(common * signs[0] * signs[1])
+        correlation, *shared = correlations
+        ends = _combine_sides(metric, distances, -correlation, shared)
     has_both = pl.col(c.ETA_VARIANCE).is_finite()
-    return [pl.when(has_both).then(end).otherwise(None) for end in ends]
+    return frame, [pl.when(has_both).then(end) for end in ends]
 
 
-def _choose_ends(
-    metric: PointMetric, scaled: Iterable[pl.Expr], corners: Iterable[pl.Expr]
+def _name_end(source: object, number: int) -> str:
+    return f"{c.RESERVED}{source}_end_{number}"
+
+
+def _add_distances(
+    frame: pl.LazyFrame,
+    metric: PointMetric,
+    estimate: pl.Expr,
+    values: Mapping[str, Sequence[pl.Expr]],
+    corners: Sequence[pl.Expr] = (),
+) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, pl.Expr]]]:
+    """Return the distances to the values of a metric at the ends of each source of error.
+
+    They are those below and above. The frame gets ESTIMATE and these values on the unbounded scale, and
+    the extremes of the corners, or of these values, as they are.
+    """
+    every = {ESTIMATE: estimate}
+    every |= {_name_end(source, i): of for source, ends in values.items() for i, of in enumerate(ends)}
+    # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
+    frame, bounds = frame.with_columns(**every), scale_bounds(metric)
+    corners = corners or list(map(pl.col, every))
+    extremes = pl.min_horizontal(corners), pl.max_horizontal(corners)
+    frame = frame.with_columns(
+        *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
+        **dict(zip(_CORNERS, extremes, strict=True)),
+    )
+    return frame, [
+        measure_distances(pl.col(ESTIMATE), [pl.col(_name_end(source, i)) for i in range(len(ends))])
+        for source, ends in values.items()
+    ]
+
+
+def _combine_sides(
+    metric: PointMetric,
+    distances: Iterable[tuple[pl.Expr, pl.Expr]],
+    correlation: pl.Expr | None,
+    shared: Sequence[pl.Expr],
 ) -> list[pl.Expr]:
-    """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE."""
+    """Return both ends of a metric from the distances below and above ESTIMATE, of each source."""
+    below, above = (
+        combine_distances(side, correlation, shared) for side in zip(*distances, strict=True)
+    )
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
     # the corner takes the place of the end.
-    bounds = scale_bounds(metric)
+    estimate, bounds = pl.col(ESTIMATE), scale_bounds(metric)
     return [
-        pl.when(pl.col(ESTIMATE).is_finite() & end.is_not_nan())
+        pl.when(estimate.is_finite() & end.is_not_nan())
         .then(from_unbounded(end, bounds))
-        .otherwise(corner)
-        for corner, end in zip(corners, scaled, strict=True)
+        .otherwise(pl.col(corner))
+        for corner, end in zip(_CORNERS, (estimate - below, estimate + above), strict=True)
     ]
 
 
@@ -453,49 +515,12 @@ def scale_bounds(metric: PointMetric) -> tuple[float, float]:
     return (-math.inf, math.inf) if metric.is_linear else metric.range
 
 
-def _add_scaled_ends(
-    frame: pl.LazyFrame,
-    metric: PointMetric,
-    etas: Sequence[str],
-    correlation: pl.Expr | None,
-    eta_squares: tuple[str, str] | None,
-    *,
-    shares_eta: bool,
-) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
-    """Return both ends of a band on the unbounded scale, and the frame with the columns they read."""
-    etas = () if eta_squares else etas
-    parts = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
-    for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):
-        parts[f"{c.RESERVED}{side}_t"] = evaluate_metric(metric, _RECALLS[t], "fpr")
-        parts[f"{c.RESERVED}{side}_f"] = evaluate_metric(metric, "recall", _FPRS[f])
-    at_etas = {f"{c.RESERVED}at{eta}": evaluate_metric(metric, "recall", "fpr", eta) for eta in etas}
-    # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-    frame, bounds = frame.with_columns(**parts, **at_etas), scale_bounds(metric)
-    frame = frame.with_columns(
-        to_unbounded(pl.col(name), bounds).alias(name) for name in parts | at_etas
-    )
-    estimate, *ends = map(pl.col, parts)
-    below, above = [estimate - end for end in ends[:2]], [end - estimate for end in ends[2:]]
-    shared: list[pl.Expr] = []
-    if etas:
-        of_eta = measure_distances(estimate, [pl.col(name) for name in at_etas])
-        below, above = [*below, of_eta[0]], [*above, of_eta[1]]
-        shared = _correlate_with_eta(metric, etas) if shares_eta else []
-    elif eta_squares:
-        below, above = (
-            [*rates, pl.col(name).sqrt()]
-            for rates, name in zip((below, above), eta_squares, strict=True)
-        )
-    low, high = (combine_distances(distances, correlation, shared) for distances in (below, above))
-    return frame, (estimate - low, estimate + high)
+def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
+    """Return what the errors of recall and of fpr share with that of eta, whose ends have values.
 
-
-def _correlate_with_eta(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
-    """Return what the errors of recall and of fpr share with that of eta.
-
-    It is above 0 where both errors move the metric one way, by the scaled values at `etas`.
+    It is above 0 where both errors move the metric one way.
     """
-    low, high = (pl.col(f"{c.RESERVED}at{eta}") for eta in etas)
+    low, high = (pl.col(_name_end("eta", number)) for number in (0, 1))
     better = -1.0 if metric.direction == "minimize" else 1.0
     signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
     return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
@@ -510,7 +535,7 @@ def _add_moves(
     shares_eta: bool,
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
-    bounds, values = scale_bounds(metric), {}
+    values = {}
     for rate, limits in LIMIT_COLUMNS.items():
         # Where either end of the rate moves the threshold, and a step less or more: that of one example
         # or of the curve, since a target is met between two rows.
@@ -519,34 +544,22 @@ def _add_moves(
         for changed in (pl.col(rate) - one, pl.col(rate) + one):
             rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
             moved.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
-        values[rate] = {f"{c.RESERVED}{rate}_end_{i}": value for i, value in enumerate(moved)}
+        values[rate] = moved
     if bands.moves_with_eta:
-        values["eta"] = {
-            f"{c.RESERVED}at{end}": evaluate_metric(metric, **MOVED_RATES[end], eta=end)
-            for end in c.ETA_LIMITS
-        }
-    every = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
-    every |= {name: value for ends in values.values() for name, value in ends.items()}
-    frame = frame.with_columns(**every)
-    extremes = pl.min_horizontal(*every), pl.max_horizontal(*every)
-    # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-    frame = frame.with_columns(
-        *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
-        **dict(zip(_CORNERS, extremes, strict=True)),
-    )
-    estimate = pl.col(ESTIMATE)
-    distances = (measure_distances(estimate, list(map(pl.col, ends))) for ends in values.values())
-    shared = _correlate_with_eta(metric, c.ETA_LIMITS) if shares_eta and "eta" in values else []
-    sides = zip(*distances, strict=True)
-    below, above = (combine_distances(side, correlation, shared) for side in sides)
-    moves = {rate: pl.max_horizontal(*ends) - pl.min_horizontal(*ends) for rate, ends in values.items()}
+        values["eta"] = [evaluate_metric(metric, **MOVED_RATES[end], eta=end) for end in c.ETA_LIMITS]
+    frame, distances = _add_distances(frame, metric, evaluate_metric(metric, "recall", "fpr"), values)
+    ends = {
+        source: [pl.col(_name_end(source, i)) for i in range(len(of))] for source, of in values.items()
+    }
+    moves = {source: pl.max_horizontal(of) - pl.min_horizontal(of) for source, of in ends.items()}
     if bands.moves_with_eta:
-        low, high = (pl.col(name) for name in values["eta"])
+        low, high = ends["eta"]
         moves["eta"] = high - low  # both models move one way, or they do not
     frame = frame.with_columns(
         move.alias(f"{metric.name}_{MOVES[source]}") for source, move in moves.items()
     )
-    return frame, _choose_ends(metric, (estimate - below, estimate + above), map(pl.col, _CORNERS))
+    shared = _correlate_with_eta(metric) if shares_eta and bands.moves_with_eta else []
+    return frame, _combine_sides(metric, distances, correlation, shared)
 
 
 def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
