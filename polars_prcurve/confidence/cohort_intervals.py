@@ -138,12 +138,14 @@ def measure_share(share: Share, table: InputTable, moments: Collection[str]) -> 
     return value, size.otherwise(n * n / sum_moments(ones, ones, moments))
 
 
-def correlate_shares(shares: Sequence[Share], table: InputTable, moments: Collection[str]) -> pl.Expr:
-    """Return the correlation of the errors of two shares; null where one has none."""
+def correlate_shares(
+    shares: Sequence[Share], table: InputTable, moments: Collection[str]
+) -> pl.Expr | None:
+    """Return the correlation of the errors of two shares, null where one has none; None if it is 0."""
     (a, _, of_a), (b, _, of_b) = (_find_slopes(share, table) for share in shares)
     if not moments:
         if of_a.keys() != of_b.keys():
-            return pl.lit(0.0)  # the trials of a chain are independent
+            return None  # the trials of a chain are independent
         # Multinomial shares a and b have the covariance -a b / n.
         return -(a * b / ((1 - a) * (1 - b))).sqrt().fill_nan(None)
     sums = (sum_moments(u, v, moments) for u, v in ((of_a, of_b), (of_a, of_a), (of_b, of_b)))

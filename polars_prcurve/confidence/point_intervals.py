@@ -31,10 +31,10 @@ rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -222,8 +222,10 @@ def add_bands(
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
+    shares: dict[str, tuple[str, str]] = {}
+    pairs: Collection[str] = ()
     if bands.counts_eta:
-        frame, shares = _add_shares(frame, metrics, bands, table)
+        frame, shares, pairs = _add_shares(frame, metrics, bands, table)
         columns |= shares
     if bands.clustered:
         # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
@@ -238,8 +240,13 @@ def add_bands(
             of_eta = (student_quantile(z, both) * (1 / z)) ** 2
             lowered[c.ETA_VARIANCE] = pl.col(c.ETA_VARIANCE) * of_eta
         frame = frame.with_columns(**lowered)
-    frame = add_rate_limits(frame, columns, bands, table)
-    frame = add_limits_of_etas(frame, bands)
+    frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
+    # A share of no example may be any: the metric is undefined, or does not move with it.
+    frame = frame.with_columns(
+        pl.col(f"{name}{end}").fill_nan(None).fill_null(of)
+        for name in shares
+        for end, of in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
+    )
     if bands.uncertain_eta and c.ETA_REFERENCE in frame.collect_schema():
         # The prevalence was estimated with the table itself.
         correlations = {}
@@ -256,7 +263,7 @@ def add_bands(
     # Asked once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()
     for number, metric in enumerate(metrics):
-        frame = add_band(frame, metric, bands, shares_eta=shares_eta)
+        frame = add_band(frame, metric, bands, shares_eta=shares_eta, correlations=pairs)
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
     return frame
@@ -279,8 +286,11 @@ def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
 
 def _add_shares(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
-) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]]]:
-    """Add what intervals at a counted prevalence read, and return the columns of shares and sizes."""
+) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
+    """Add what intervals at a counted prevalence read.
+
+    Return the columns of shares with their sizes, and those of correlations of two shares, too.
+    """
     moments: tuple[str, ...] = ()
     if bands.clustered or bands.stratified:
         moments = (*cohort_intervals.MOMENTS, *(cohort_intervals.UNITS if bands.stratified else ()))
@@ -289,6 +299,7 @@ def _add_shares(
     if moments and bands.moving:
         frame = cohort_intervals.add_eta_correlations(frame, table, moments)
     columns: dict[str, pl.Expr] = {}
+    correlations: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
         named = cohort_intervals.list_shares(metric)
@@ -299,8 +310,9 @@ def _add_shares(
             )
         for a, b in combinations(named, 2):
             shared = cohort_intervals.correlate_shares((named[a], named[b]), table, moments)
-            columns[cohort_intervals.name_correlation(a, b)] = shared
-    return frame.with_columns(**columns), shares
+            if shared is not None:
+                correlations[cohort_intervals.name_correlation(a, b)] = shared
+    return frame.with_columns(**columns, **correlations), shares, correlations.keys()
 
 
 def add_rate_limits(
@@ -346,11 +358,13 @@ def add_band(
     *,
     eta_squares: tuple[str, str] | None = None,
     shares_eta: bool = False,
+    correlations: Collection[str] = (),
 ) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta.
 
     `eta_squares` are columns of squared distances, below and above, if eta is that of several parts. If
-    errors of rates share something with that of eta, as `shares_eta` says, the rows have it, too.
+    errors of rates share something with that of eta, as `shares_eta` says, the rows have it, too. The
+    errors of two shares of cells have one of the `correlations`, which are columns, or none.
     """
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
     shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
@@ -360,7 +374,7 @@ def add_band(
         frame, moved = _add_moves(frame, metric, bands, correlation, shares_eta=shares_eta)
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, moved, strict=True))
     if shares and bands.moves != "all":
-        frame, counted = _add_ends_of_shares(frame, metric, shares)
+        frame, counted = _add_ends_of_shares(frame, metric, shares, correlations)
         frame = frame.with_columns(
             end.alias(name) for name, end in zip(_COUNTED_ENDS, counted, strict=True)
         )
@@ -402,58 +416,58 @@ def _add_ends_of_rates(
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return both ends of a metric from those of rates and eta, and the frame with what they read."""
     etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
-    least, greatest = (
-        [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
-        for t, f in find_corners(metric)
-    )
+    corners = _find_extremes(metric, etas)
     if bands.band != "mover":
-        return frame, [pl.min_horizontal(least), pl.max_horizontal(greatest)]
-    values = {
-        "recall": [evaluate_metric(metric, end, "fpr") for end in _RECALLS],
-        "fpr": [evaluate_metric(metric, "recall", end) for end in _FPRS],
+        return frame, corners
+    values = {  # the value at the end that makes it less, then at the one that makes it greater
+        "recall": [evaluate_metric(metric, _RECALLS[t], "fpr") for t, _ in find_corners(metric)],
+        "fpr": [evaluate_metric(metric, "recall", _FPRS[f]) for _, f in find_corners(metric)],
     }
     if etas and not eta_squares:
         values["eta"] = [evaluate_metric(metric, "recall", "fpr", eta) for eta in etas]
-    estimate = evaluate_metric(metric, "recall", "fpr")
-    frame, distances = _add_distances(frame, metric, estimate, values, [*least, *greatest])
+    frame, distances = _add_distances(frame, metric, evaluate_metric(metric, "recall", "fpr"), values)
     if eta_squares:
         below, above = (pl.col(name).sqrt() for name in eta_squares)
         distances.append((below, above))
     shared = _correlate_with_eta(metric) if shares_eta and "eta" in values else []
-    return frame, _combine_sides(metric, distances, correlation, shared)
+    return frame, _combine_sides(metric, distances, correlation, shared, corners)
+
+
+def _find_extremes(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
+    """Return the least and the greatest value within the limits of both rates, at all `etas`."""
+    least, greatest = (
+        [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
+        for t, f in find_corners(metric)
+    )
+    return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
 
 
 def _add_ends_of_shares(
-    frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str]
+    frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], correlations: Collection[str]
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return both ends of a metric from those of its shares, and the frame with what they read."""
     at_shares = partial(cohort_intervals.evaluate_shares, metric)
-    # A share of no example may be any: the metric is undefined, or does not move with it.
-    at, low, high = (
-        [pl.col(f"{share}{place}").fill_nan(None).fill_null(of) for share in shares]
-        for place, of in {"": 0.5, "_low": 0.0, "_high": 1.0}.items()
-    )
+    at, low, high = ([pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high"))
     ends = [at_shares(low), at_shares(high)]
     if len(shares) > 1:
         values = {
-            str(i): [at_shares([*at[:i], end, *at[i + 1 :]]) for end in (low[i], high[i])]
-            for i in range(len(shares))
+            share: [at_shares([*at[:i], end, *at[i + 1 :]]) for end in (low[i], high[i])]
+            for i, share in enumerate(shares)
         }
-        corners = list(map(at_shares, product(*zip(low, high, strict=True))))
-        frame, distances = _add_distances(frame, metric, at_shares(at), values, corners)
-        correlations = []
-        for (i, a), (j, b) in combinations(enumerate(shares), 2):
-            signs = [(pl.col(_name_end(k, 1)) - pl.col(_name_end(k, 0))).sign() for k in (i, j)]
-            common = pl.col(cohort_intervals.name_correlation(a, b)).fill_null(0.0)
-            correlations.append(common * signs[0] * signs[1])
-        correlation, *shared = correlations
-        ends = _combine_sides(metric, distances, -correlation, shared)
+        frame, distances = _add_distances(frame, metric, at_shares(at), values)
+        common = []
+        for pair in combinations(shares, 2):
+            if (known := cohort_intervals.name_correlation(*pair)) in correlations:
+                signs = [(pl.col(_name_end(of, 1)) - pl.col(_name_end(of, 0))).sign() for of in pair]
+                common.append(pl.col(known).fill_null(0.0) * signs[0] * signs[1])
+        first, shared = (-common[0], common[1:]) if common else (None, [])
+        ends = _combine_sides(metric, distances, first, shared, _find_extremes(metric, c.ETA_LIMITS))
     has_both = pl.col(c.ETA_VARIANCE).is_finite()
     return frame, [pl.when(has_both).then(end) for end in ends]
 
 
-def _name_end(source: object, number: int) -> str:
-    return f"{c.RESERVED}{source}_end_{number}"
+def _name_end(source: str, number: int) -> str:
+    return f"{c.RESERVED}{source.removeprefix(c.RESERVED)}_end_{number}"
 
 
 def _add_distances(
@@ -461,27 +475,30 @@ def _add_distances(
     metric: PointMetric,
     estimate: pl.Expr,
     values: Mapping[str, Sequence[pl.Expr]],
-    corners: Sequence[pl.Expr] = (),
+    *,
+    with_extremes: bool = False,
 ) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, pl.Expr]]]:
-    """Return the distances to the values of a metric at the ends of each source of error.
+    """Return the distances below and above to the values at the ends of each source of error.
 
-    They are those below and above. The frame gets ESTIMATE and these values on the unbounded scale, and
-    the extremes of the corners, or of these values, as they are.
+    The frame gets ESTIMATE and these values on the unbounded scale, and if asked their extremes as they
+    are.
     """
     every = {ESTIMATE: estimate}
     every |= {_name_end(source, i): of for source, ends in values.items() for i, of in enumerate(ends)}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame, bounds = frame.with_columns(**every), scale_bounds(metric)
-    corners = corners or list(map(pl.col, every))
-    extremes = pl.min_horizontal(corners), pl.max_horizontal(corners)
+    extremes = {_CORNERS[0]: pl.min_horizontal(*every), _CORNERS[1]: pl.max_horizontal(*every)}
     frame = frame.with_columns(
         *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
-        **dict(zip(_CORNERS, extremes, strict=True)),
+        **(extremes if with_extremes else {}),
     )
-    return frame, [
-        measure_distances(pl.col(ESTIMATE), [pl.col(_name_end(source, i)) for i in range(len(ends))])
-        for source, ends in values.items()
-    ]
+    distances = []
+    for source, ends in values.items():
+        at = [pl.col(_name_end(source, i)) for i in range(len(ends))]
+        is_directed = source in LIMIT_COLUMNS and not with_extremes
+        beside = pl.col(ESTIMATE) - at[0], at[-1] - pl.col(ESTIMATE)
+        distances.append(beside if is_directed else measure_distances(pl.col(ESTIMATE), at))
+    return frame, distances
 
 
 def _combine_sides(
@@ -489,6 +506,7 @@ def _combine_sides(
     distances: Iterable[tuple[pl.Expr, pl.Expr]],
     correlation: pl.Expr | None,
     shared: Sequence[pl.Expr],
+    corners: Sequence[pl.Expr],
 ) -> list[pl.Expr]:
     """Return both ends of a metric from the distances below and above ESTIMATE, of each source."""
     below, above = (
@@ -500,8 +518,8 @@ def _combine_sides(
     return [
         pl.when(estimate.is_finite() & end.is_not_nan())
         .then(from_unbounded(end, bounds))
-        .otherwise(pl.col(corner))
-        for corner, end in zip(_CORNERS, (estimate - below, estimate + above), strict=True)
+        .otherwise(corner)
+        for corner, end in zip(corners, (estimate - below, estimate + above), strict=True)
     ]
 
 
@@ -547,7 +565,8 @@ def _add_moves(
         values[rate] = moved
     if bands.moves_with_eta:
         values["eta"] = [evaluate_metric(metric, **MOVED_RATES[end], eta=end) for end in c.ETA_LIMITS]
-    frame, distances = _add_distances(frame, metric, evaluate_metric(metric, "recall", "fpr"), values)
+    estimate = evaluate_metric(metric, "recall", "fpr")
+    frame, distances = _add_distances(frame, metric, estimate, values, with_extremes=True)
     ends = {
         source: [pl.col(_name_end(source, i)) for i in range(len(of))] for source, of in values.items()
     }
@@ -559,7 +578,7 @@ def _add_moves(
         move.alias(f"{metric.name}_{MOVES[source]}") for source, move in moves.items()
     )
     shared = _correlate_with_eta(metric) if shares_eta and bands.moves_with_eta else []
-    return frame, _combine_sides(metric, distances, correlation, shared)
+    return frame, _combine_sides(metric, distances, correlation, shared, list(map(pl.col, _CORNERS)))
 
 
 def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
