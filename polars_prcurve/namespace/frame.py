@@ -14,10 +14,9 @@ import polars as pl
 
 from polars_prcurve.binding.bound_table import F
 from polars_prcurve.inputs import wide_tables
+from polars_prcurve.namespace.comparison_methods import ComparisonMethods
 from polars_prcurve.namespace.curve_methods import CurveMethods
-from polars_prcurve.namespace.decide_methods import DecisionMethods
-from polars_prcurve.namespace.model_methods import ModelMethods
-from polars_prcurve.namespace.monitor_methods import MonitorMethods
+from polars_prcurve.namespace.decision import DecisionMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_argument import EtaTable
@@ -28,12 +27,7 @@ _MANY_MODELS = 8
 
 
 class FramePrc(
-    CurveMethods[F],
-    ModelMethods[F],
-    PlanningMethods[F],
-    MonitorMethods[F],
-    DecisionMethods[F],
-    path="prc",
+    CurveMethods[F], ComparisonMethods[F], PlanningMethods[F], DecisionMethods[F], path="prc"
 ):
     """Precision-recall analysis of a score table, at any prevalence.
 
