@@ -39,8 +39,7 @@ SCALED = '<svg style="width:100%;height:auto" '
 class Decision:
     """A verdict on the models of a table, and all that a report, a page or a card shows of it.
 
-    `print` shows the verdict and a row per model. It pickles with its tables, without the rows of the
-    test.
+    It prints as the verdict and a row per model, and pickles without the rows of the test.
 
     Examples
     --------
@@ -62,8 +61,8 @@ class Decision:
     def verdicts(self) -> pl.DataFrame:
         """One row per group and prevalence: its verdict.
 
-        Columns: those of groups, then `eta`: Float64, then `status`: String, `models`: List of the dtype
-        of models, `sentence`: String, `reasons`: List of String, and `would_settle`: String.
+        Columns: those of groups, `eta`: Float64, `status`: String, `models`: List of the dtype of
+        models, `sentence`: String, `reasons`: List of String, and `would_settle`: String.
         """
         return build_verdicts(self._findings)
 
@@ -71,10 +70,10 @@ class Decision:
     def table(self) -> pl.DataFrame:
         """One row per group, prevalence and model: what each model does at the targets.
 
-        Columns are those of `operating_points` with `confidence`, without `criterion` and `target`; then
-        `precision_at_half` with its ends, where half of the positives are found; and of several models
-        `behind` with its ends and `may_be_best`, as in `ranking`. Without a target, the area with its
-        ends stands in place of points. A model whose thresholds keep no target has nulls.
+        Columns are those of `operating_points` with `confidence`, without `criterion` and `target`, or
+        the area without a target; `precision_at_half`, where half of the positives are found; and of
+        several models `behind` and `may_be_best`, as in `ranking`. A model whose thresholds keep no
+        target has nulls.
         """
         return build_table(self._findings)
 
@@ -88,15 +87,15 @@ class Decision:
     ) -> Path:
         """Write the decision as one HTML file to send, and return its path.
 
-        The file needs no network and no other file. It can be read on a phone, on paper, in dark mode
-        and with a screen reader, and holds no script. Equal decisions make equal bytes.
+        The file needs no network, no other file and no script, and can be read on a phone, on paper, in
+        dark mode and with a screen reader. Equal decisions make equal bytes.
 
         Parameters
         ----------
         path
             The file to write. An existing file is replaced once the new one is complete.
         title, date, notes
-            A heading, a date to print, and a text of your own. The document itself looks at no clock.
+            A heading, a date to print, since the document looks at no clock, and a text of your own.
         """
         from polars_prcurve.report.document import Words, build_document
         from polars_prcurve.report.html_parts import write_text
@@ -110,8 +109,7 @@ class Decision:
         """Write a page to move the score, the prevalence and the costs, and return its path.
 
         One HTML file without a server: the sentence, the icons and the costs follow, and the state
-        stands in the address. Groups are in a list to pick from: the first ones, as many as have room in
-        200 kB, and the page says how many are left out.
+        stands in the address. Of groups there are the first ones, as many as have room in 200 kB.
 
         Parameters
         ----------
@@ -167,8 +165,8 @@ class Decision:
         Parameters
         ----------
         width
-            Characters of a line, those of the terminal if left out. Where columns do not fit, the last
-            line says which.
+            Characters of a line, those of the terminal if left out; the last line says which columns do
+            not fit.
         hint
             What follows the names of columns that are left out.
         """
@@ -202,7 +200,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
     ) -> Decision:
         """Decide which model to use, and from which score: one verdict, tested once.
 
-        All targets have to hold together. A LazyFrame is collected at the call.
+        A LazyFrame is collected at the call.
 
         Parameters
         ----------
@@ -210,14 +208,13 @@ class DecisionMethods(BoundTable[F], path="prc"):
             As in `curve`; with several prevalences there is a verdict for each, and one above them. None
             is the prevalence of the table, which is then a cohort.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
-            What is wanted, one number each, as in `operating_points`. Models are judged by precision at
-            a recall that has to be reached; by recall where the number of alerts, the fpr or the
-            precision is limited; by the metric that is maximized; and by average precision if nothing is
-            wanted. `per` is the number of cases among which alerts are counted: if left out, a round
-            number with a hundred positives or more.
+            What is wanted, all together, one number each, as in `operating_points`. Models are judged by
+            precision at a recall that has to be reached; by recall where alerts, fpr or precision are
+            limited; by the metric that is maximized; and by average precision if nothing is wanted.
+            Alerts are counted among `per` cases: if left out, a round number with a hundred positives or
+            more.
         guarantee
-            A level, such as 0.95: thresholds are those that keep the targets in truth, as in
-            `operating_points`. Where there is none, the verdict says so.
+            A level, such as 0.95: thresholds keep the targets in truth, as in `operating_points`.
         confidence
             The level of all intervals and tests.
 
@@ -226,15 +223,15 @@ class DecisionMethods(BoundTable[F], path="prc"):
         A `Decision`. Its `verdict` has one of five statuses, the first that holds:
 
         - "too little data": a class has fewer than 10 examples, or too few for any interval to tell much
-        - "no better than chance": no model is above chance, at the targets neither, and by the intervals
+        - "no better than chance": no model is above chance, nor at the targets, and by the intervals
           alerts of none are right twice as often as by lot where half of the positives are found
         - "not met": no threshold of any model keeps all targets, or promises to
-        - "not told apart": several models may be best (`ranking`), which the verdict lists; one that
-          misses a target in this test may be best, too, since chance decides about a hair
+        - "not told apart": several models may be best (`ranking`), which the verdict lists, with those
+          that miss a target in this test by a hair
         - "settled": one model is better than all others, or the only one is above chance
 
-        It calls a model better that is not in at most `1 - confidence` of all tables, however many
-        models and groups there are: groups share the error of the tests.
+        It calls a model better that is not in at most `1 - confidence` of all tables: models and groups
+        share the error of the tests.
 
         Examples
         --------
@@ -288,19 +285,13 @@ class DecisionMethods(BoundTable[F], path="prc"):
     ) -> Path:
         """Decide, and write the decision as one HTML file to send: `decide(...).report(path)`.
 
-        A LazyFrame is collected at the call.
-
         Parameters
         ----------
         path, title, date, notes
-            As in `Decision.report`, which says what the file is like.
-        eta, guarantee, confidence
-            As in `decide`.
-        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
-            What is wanted, as in `decide`; all targets have to hold together.
+            As in `Decision.report`. All others, except `parts`, are as in `decide`.
         parts
-            A page of your own, in place of all that: texts, DataFrames and Altair charts, in order.
-            `Table` and `Figure` of `polars_prcurve.report` give them a caption. In a text an empty line
+            A page of your own, in place of all that: texts, DataFrames and Altair charts, in order, with
+            captions by `Table` and `Figure` of `polars_prcurve.report`. In a text an empty line
             separates paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
 
         Returns
