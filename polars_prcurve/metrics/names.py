@@ -11,8 +11,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from polars_prcurve import other_names
 from polars_prcurve.argument_kinds import read_list, refuse_kind
+from polars_prcurve.argument_names import METRICS_MEANT
 from polars_prcurve.errors import PrcError, find_repeats, suggest_names
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.metrics.metric import DECLARED, Metric, list_factories
@@ -149,7 +149,7 @@ def _find_metric(
 def _look_up(name: str, kind: type[Metric]) -> Metric:
     """Return the metric of this name; raise with a hint at what may be meant if there is none."""
     known: Mapping[str, Metric] = POINT_METRICS if kind is PointMetric else CURVE_METRICS
-    meant = {**other_names.POINT_METRICS, **other_names.CURVE_METRICS}.get(name.lower())
+    meant = METRICS_MEANT.get(name.lower())
     found = {**POINT_METRICS, **CURVE_METRICS}.get(name) or parse_metric(name)
     if found is not None:
         return found
