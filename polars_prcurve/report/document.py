@@ -39,8 +39,7 @@ from polars_prcurve.report.document_style import STYLE
 from polars_prcurve.report.html_parts import escape, isolate, write_document
 from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
-from polars_prcurve.shown_names import name_metric, name_value
-from polars_prcurve.visible_text import isolate_name, mark_names
+from polars_prcurve.visible_text import isolate_name, mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 

@@ -33,13 +33,13 @@ from polars_prcurve.report.document import (
     describe_test,
     shorten_threshold,
 )
-from polars_prcurve.shown_names import name_metric
 from polars_prcurve.visible_text import (
     cut_text,
     isolate_name,
     make_harmless,
     mark_names,
     measure_width,
+    name_metric,
     pad_text,
 )
 
