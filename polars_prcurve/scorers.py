@@ -37,8 +37,8 @@ def scorer(
     eta
         The prevalence where the model will run. None is the share of positives in whatever is scored.
     pos_label
-        The positive label, where labels are not Booleans, {0, 1} or {-1, 1}, such as `"spam"`. Which of
-        two words is the positive one no scorer can know: without `pos_label` they raise.
+        The positive label, such as `"spam"`: labels other than Booleans, {0, 1} or {-1, 1} raise without
+        it.
 
     Examples
     --------
@@ -64,10 +64,10 @@ def scorer(
 class Scorer:
     """A curve metric at a prevalence, made by `scorer`. It pickles if its metric does.
 
-    Call it with an estimator and data, as scikit-learn does. The method `score(y_true, y_score,
-    sample_weight=None)` takes labels and scores. `lightgbm` and `xgboost` are what these libraries take
-    as `eval_metric=`, and to train without scikit-learn as `feval=` and `custom_metric=`. The properties
-    `name` and `higher_is_better` tell what it is.
+    Call it with an estimator and data, as scikit-learn does. The method
+    `score(y_true, y_score, sample_weight=None)` takes labels and scores. `lightgbm` and `xgboost` are
+    what these libraries take as `eval_metric=`, and without scikit-learn as `feval=` and
+    `custom_metric=`.
     """
 
     metric: CurveMetric

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -273,29 +274,24 @@ def _stack_classes(call: Question, groups: list[Column]) -> Question:
 
 
 def _describe_words(columns: Mapping[str, Any]) -> str | None:
-    """Return a text that is equal for equal words alone.
+    """Return a text that is equal for equal words alone; None if no text can be.
 
-    It is None for an expression that does not serialize, and for a LazyFrame, which may read other
-    values the next time.
+    So it is for a LazyFrame, which may read other values the next time, and for what has no text.
     """
 
     def describe(value: Any) -> Any:
-        if value is None or type(value) in (str, bool):
-            return value
         if isinstance(value, pl.Expr):
             return "expression", value.meta.serialize(format="json")
-        if isinstance(value, list | tuple):
-            return [describe(each) for each in value]
         value = take_frame(value)
+        if isinstance(value, pl.LazyFrame):
+            raise TypeError
         if isinstance(value, pl.DataFrame):
-            return "frame", value.serialize()
-        return type(value).__name__, value
+            return "frame", repr(value.serialize())
+        return type(value).__name__, repr(value)
 
-    if any(isinstance(value, pl.LazyFrame) for value in columns.values()):
-        return None
     try:
-        return repr({name: describe(value) for name, value in columns.items()})
-    except pl.exceptions.PolarsError:
+        return json.dumps(columns, default=describe)
+    except (pl.exceptions.PolarsError, TypeError, ValueError):
         return None
 
 
@@ -334,23 +330,23 @@ class PublicMethods:
 def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function with hints, whose signature lists each word of its `**words`."""
     found = inspect.signature(function)
-    parameters = [p for p in found.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    for taken in (p for p in found.parameters.values() if p.kind is p.VAR_KEYWORD):
-        parameters += _list_words(str(taken.annotation))
+    parameters: list[inspect.Parameter] = []
+    for taken in found.parameters.values():
+        if taken.kind is not taken.VAR_KEYWORD:
+            parameters.append(taken)
+            continue
+        group = getattr(vocabulary, str(taken.annotation).removeprefix("Unpack[").removesuffix("]"))
+        parameters += [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=vocabulary.DEFAULTS.get(name),
+                annotation=getattr(kind, "__forward_arg__", kind),
+            )
+            for name, kind in group.__annotations__.items()
+        ]
     function.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
     return hint_at_arguments(function)
-
-
-def _list_words(annotation: str) -> Iterator[inspect.Parameter]:
-    """Yield the words of a group that is written `Unpack[Group]`, with the defaults of the library."""
-    group = getattr(vocabulary, annotation.removeprefix("Unpack[").removesuffix("]"))
-    for name, kind in group.__annotations__.items():
-        yield inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=vocabulary.DEFAULTS.get(name),
-            annotation=getattr(kind, "__forward_arg__", kind),
-        )
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
