@@ -98,13 +98,8 @@ def translate_errors() -> Iterator[None]:
     try:
         yield
     except pl.exceptions.InvalidOperationError as error:
-        raise _translate_error(error) from None
-
-
-def _translate_error(error: Exception) -> Exception:
-    """Return the error of a guard as a `PrcError`, and any other as it is."""
-    quoted = _QUOTED.search(str(error))
-    return error if quoted is None else PrcError(quoted.group(1))
+        quoted = _QUOTED.search(str(error))
+        raise error if quoted is None else PrcError(quoted.group(1)) from None
 
 
 def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
