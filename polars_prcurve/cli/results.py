@@ -135,7 +135,7 @@ def _read_at_work(args: argparse.Namespace) -> Iterator[AskedMethod]:
     what = f"{args.parser.prog.rpartition(' ')[2]} of {shorten_name(make_visible(args.input), 40)}"
     with nullcontext() if is_mixed else show_seconds(what):
         asked = read_command(args)
-        for sentence in asked.table.describe_dropped_rows(asked.method, asked.arguments):
+        for sentence in asked.table.describe_dropped_rows(asked.method, asked.arguments, asked.level):
             command_errors.print_note(sentence)
         yield asked
 
