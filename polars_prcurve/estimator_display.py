@@ -108,8 +108,8 @@ class PrevalenceDisplay:
         eta, sample_weight, confidence
             As in `from_predictions`.
         response_method
-            What gives the scores: `"predict_proba"`, `"decision_function"`, or `"auto"`, the first of
-            them that the estimator has.
+            What gives the scores: `"predict_proba"`, `"decision_function"`, or `"auto"`, the first it
+            has.
         pos_label
             The positive label, as in `scorer`: scikit-learn takes the last one in the alphabet.
         name

@@ -37,8 +37,7 @@ def scorer(
     eta
         The prevalence where the model will run. None is the share of positives in whatever is scored.
     pos_label
-        The positive label, such as `"spam"`: labels other than Booleans, {0, 1} or {-1, 1} raise without
-        it.
+        The positive label, such as `"spam"`; labels raise without it unless Booleans, {0, 1} or {-1, 1}.
 
     Examples
     --------
@@ -66,8 +65,7 @@ class Scorer:
 
     Call it with an estimator and data, as scikit-learn does. The method
     `score(y_true, y_score, sample_weight=None)` takes labels and scores. `lightgbm` and `xgboost` are
-    what these libraries take as `eval_metric=`, and without scikit-learn as `feval=` and
-    `custom_metric=`.
+    what these libraries take as `eval_metric=`, `feval=` and `custom_metric=`.
     """
 
     metric: CurveMetric

@@ -69,8 +69,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         eta
             As in `curve`. None is the prevalence of each group, which its models must share unless no
             metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic
-            errors it may be an estimate: how far the difference moves to the farther end of its interval
-            adds up with its error.
+            errors it may be an estimate: how far the difference moves to its farther end adds to the
+            error.
         paired
             Whether the models scored the same examples. With False each value of the column `model` has
             examples of its own, such as countries or months, or counts, published points or 2x2 tables,
@@ -88,8 +88,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             which is `model` for the columns of `score`.
         other
             A bound table of one point of other examples, such as of a human reader,
-            `prc(paper, cells=("tp", "fp", "fn", "tn"))`, with the `by` groups of this table. It goes
-            with `match`.
+            `prc(paper, cells=(...))`, with the `by` groups of this table. It goes with `match`.
         match
             `"recall"` or `"fpr"`: the scores are cut where they have this rate of `other`, and other
             metrics are compared there, at prevalences that are numbers. Since both rates have errors,
@@ -117,24 +116,21 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           With `worst`, the best one and the worst one
         - `difference`: Float64, the value of model a minus that of model b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`).
-          The error of point metrics is null, since their interval has unequal sides, except for those of
-          `threshold=` above
+          The error of point metrics, whose interval has unequal sides, is null, except at `threshold=`
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
-          `average_precision` it is where the interval begins to hold 0, not that of `difference` over
-          `standard_error`
+          `average_precision` it is where the interval begins to hold 0
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are, as in `summary` or
           `operating_points`; of point metrics with a standard error, whether in each class the examples
-          that model a alone flags, times those that model b alone flags, are at least 25. Null without
-          an interval
+          that only model a flags, times those that only b flags, are at least 25. Null without an
+          interval
         - `why`: String, what is missing where `reliable` is false, as there, or "few discordant
-          examples"; null otherwise
+          examples"
         - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
           and the interval leaves out 0. Except for `average_precision`, it must be reliable, or the
           difference twice as many errors from 0 as that takes. Null without an interval. With `match` it
-          is that of the rate that differs, for all metrics: at one recall precision orders both as fpr
-          does
+          is that of the rate that differs, which orders both as other metrics do
 
         Examples
         --------
@@ -234,8 +230,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             As in `compare`.
         metric
             A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
-            Or a point metric, at your target, or without one at its best over all thresholds,
-            `metrics.best(...)`.
+            Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
             One target, as in `compare`, for a point metric. Published points reach a recall at unlike
             points: for these pass `metrics.precision_at_recall(...)` in place of `recall`.
@@ -307,8 +302,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         of
             `"pr"`, where a metric of both models is equal, or `"roc"`, where their ROC curves cross,
             whatever the prevalence: the model that is above on the left finds the first positives with
-            fewer false positives, which counts at low prevalence (Richardson et al. 2024). Otherwise see
-            `dominance`.
+            fewer false positives, which counts at low prevalence (Richardson et al. 2024).
         metric
             As in `ranking`; a curve metric has to depend on prevalence.
         eta_range
@@ -359,8 +353,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
     ) -> pl.DataFrame:
         """The best model in each range of prevalences; a LazyFrame is collected at the call.
 
-        Of published points, `ranking(coarse=True)` tells who may be best, whatever lies between the
-        points.
+        Of published points, `ranking(coarse=True)` tells who may be best, whatever lies between.
 
         Parameters
         ----------
@@ -438,9 +431,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
     ) -> pl.DataFrame:
         """Tell in which period a rate has become worse than a reference; a LazyFrame is collected.
 
-        The probability that a group ever has a false alarm is at most `1 - confidence`, however many
-        periods there are and however often you look: run it each week on all weeks so far, and stop or
-        go on as you like.
+        The probability that a group ever has a false alarm is at most `1 - confidence`, however often
+        you look: run it each week on all weeks so far, and stop or go on as you like.
 
         Parameters
         ----------
@@ -450,15 +442,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             belongs to the period in which its label became known.
         eta
             With `metrics="precision"`, the prevalence at which it is watched, so that a change of
-            prevalence is no alarm. None watches the precision of the alerts themselves, which falls with
-            prevalence, too.
+            prevalence is no alarm. None watches that of the alerts themselves, which falls with
+            prevalence.
         reference
             What the rate was when all was well: a bound table of other rows with labels, such as
             `prc(last_year)`, whose own error is allowed for. Or a number, taken as it is. Words that the
             bound table leaves open are as here. It has all, some or none of the `by` columns.
         threshold
-            The threshold in use, which no row of the series has chosen: a number, or a frame with one
-            for each group.
+            The threshold in use, which no row of the series has chosen, or a frame with one per group.
         metrics
             `"precision"`, `"recall"` or `"fpr"`, one a call. A rise of fpr is what is bad.
         confidence
@@ -476,8 +467,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period; null rules are as in `operating_points`
         - `value`: Float64, the rate in the period; null if it has no row that the rate is of
         - `overall`: Float64, the rate of all rows since the first period
-        - `overall_low`, `overall_high`: Float64, an interval of the mean rate so far, which holds in all
-          periods at once
+        - `overall_low`, `overall_high`: Float64, an interval of the mean rate so far, in all periods at
+          once
         - `reference`: Float64, the rate of the reference
         - `bound`: Float64, the reference less its error; only what is worse than that can be an alarm
         - `evidence`: Float64, how many times likelier the series is with a change than without one: a
@@ -485,8 +476,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           Rinaldo 2023), so that Ville's inequality holds it (1939)
         - `needed`: Float64, the evidence that makes an alarm
         - `alarm`: Boolean, whether the evidence has reached that in this period or before
-        - `since`: as in the table, the period with which the change likely began, as seen at the alarm;
-          null before it
+        - `since`: as in the table, the period in which the change likely began, seen at the alarm; null
+          before
 
         Examples
         --------

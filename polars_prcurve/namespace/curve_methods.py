@@ -66,8 +66,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         label
-            None counts rows, for `estimate_prevalence(counts="n")`: the columns are then `score` and
-            `n`, Int64.
+            None counts rows, for `estimate_prevalence(counts="n")`, in the columns `score` and `n`,
+            Int64.
 
         Returns
         -------
@@ -75,8 +75,7 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         - `score`: as in the table; null for examples that were never scored
         - `n_pos`, `n_neg`: Int64, or Float64 with weights
-        - with `weight`, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights, for
-          intervals
+        - with `weight`, `n_pos_squares`, `n_neg_squares`: Float64, sums of squares, for intervals
 
         Examples
         --------
@@ -103,8 +102,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             A number n: for each k = 1..n the highest threshold with recall >= k/n, each once; none in a
             group without positives. Or a list of any numbers, as `threshold` of `operating_points`, each
             once. Or `"corners"`, which leaves out rows inside runs of negatives: at most 2 * positives +
-            2 rows per group give the same ROC curve, PR curve at every prevalence, and average
-            precision.
+            2 rows per group give the same ROC and PR curves and average precision.
 
         Returns
         -------
@@ -163,14 +161,13 @@ class CurveMethods(BoundTable[F], path="prc"):
             A level, such as 0.95, or `intervals(...)`: adds an interval of each metric, of what this
             threshold does in samples with as many positives and negatives. The analytic one holds the
             level on average (Zou and Donner 2008). With `cluster` it goes by the variance among clusters
-            (Korn and Graubard 1998) and the correlation of recall and fpr, with `stratum` by that within
-            and between strata (Neyman 1938).
+            (Korn and Graubard 1998) and the correlation of both rates, with `stratum` by that within and
+            between strata (Neyman 1938).
         smooth
-            `"binormal"`: recall and fpr at the same thresholds come from the model that `binormal` fits.
-            Counts are null.
+            `"binormal"`: recall and fpr are those of the model that `binormal` fits. Counts are null.
         long
-            One row per metric, with columns `metric`, `value` (`low`, `high`), in place of columns per
-            metric.
+            One row per metric, with columns `metric`, `value` (`low`, `high`), in place of a column
+            each.
         thresholds
             As in `sweep`.
 
@@ -187,8 +184,7 @@ class CurveMethods(BoundTable[F], path="prc"):
           metric is null or a class is absent, or in fewer than two of the `cluster`s
         - with `field`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, how many examples
           of equal weight the positives, the negatives and the false alerts count as (Kish 1965). `tp`,
-          `fp`, `fn` and `tn` are then sums of weights, at the field's prevalence, and add up to the
-          number of examples
+          `fp`, `fn` and `tn` are then sums of weights, at the field's prevalence
 
         Examples
         --------
@@ -249,20 +245,17 @@ class CurveMethods(BoundTable[F], path="prc"):
             result shows the least value of their dtype that is not below it, or null if there is none
             and nothing is flagged. A frame with a column `threshold`, any of the `by` columns, and `eta`
             if thresholds differ by it, such as a table of this method, gives each group those of its
-            rows. Other columns are ignored. A null threshold gives a row of nulls, and a group without a
-            row raises.
+            rows. A null threshold gives a row of nulls, and a group without a row raises.
         recall, npv
             The highest threshold with at least this recall, or negative predictive value at `eta`.
         fpr, fdr, predicted_positive_rate
-            The lowest threshold with at most this rate; the last two, of false discoveries and of
-            alerts, at `eta`.
+            The lowest threshold with at most this rate, of false discoveries and alerts at `eta`.
         alerts
             An alert budget: the lowest threshold with at most this number of alerts among `per` events.
         precision, lift
             The lowest threshold with at least this precision, or lift, at `eta`.
         maximize
-            A point metric: the highest threshold of its best value, which is the smallest where less is
-            better.
+            A point metric: the highest threshold of its best value, the smallest where less is better.
         metrics
             Point metrics to show.
         guarantee
@@ -292,8 +285,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             bootstrap, which needs a DataFrame (Harrell et al. 1996). For what a threshold that was found
             will do, pass it back as `threshold=points`, best with new rows.
         per
-            A number of events, such as 2_000_000 a day, which `alerts` needs: adds the alerts among
-            them.
+            A number of events, such as 2_000_000 a day, which `alerts` needs: adds alerts among them.
 
         Returns
         -------
@@ -378,15 +370,13 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         Who acts at a risk of `p` accepts `(1 - p) / p` false positives for a true one. Scores are
         posteriors in [0, 1]; flagging those of at least `p` has the net benefit
-        `eta*recall - (1-eta)*fpr * p/(1-p)`, in true positives per event (Vickers and Elkin 2006). Never
-        acting has 0.
+        `eta*recall - (1-eta)*fpr * p/(1-p)`, in true positives per event (Vickers and Elkin 2006).
 
         Parameters
         ----------
         eta
-            The prevalence where the model will run, a number or several, to which posteriors are moved,
-            as by `shift_prior`. None is each group's own prevalence: with it, and with `field(...)`,
-            posteriors stand as they are.
+            The prevalence, a number or several, to which posteriors are moved, as by `shift_prior`. At
+            each group's own one, None, and in `field(...)` they stand as they are.
         probabilities
             The risks at which users act, numbers in [0, 1).
         eta_train
@@ -450,8 +440,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             Names or values of curve metrics from `polars_prcurve.metrics`. If left out,
             `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are analytic,
             since it has none, and without `average_precision` of `rates` or `cells`, since a sum of
-            steps grows with each further point of a line. Those on the convex hull, such as
-            `pr_auc_hull`, need a DataFrame.
+            steps grows with each further point of a line. Those on the hull need a DataFrame.
         confidence
             A level, such as 0.95, or `intervals(...)`: adds standard errors and intervals. The analytic
             ones are known of `average_precision`, `roc_auc` and, outside of fields,
@@ -474,8 +463,7 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        One row per `by` group, prevalence and metric, by group (null first), `eta`, metric in the order
-        asked:
+        One row per `by` group, prevalence and metric, in that order:
 
         - `eta`: Float64, a group's own prevalence filled in
         - `n_pos`, `n_neg`: Int64, or Float64 with weights and in a field; the totals of the group
@@ -504,8 +492,7 @@ class CurveMethods(BoundTable[F], path="prc"):
           `average_precision`: without weights it is up to 0.022 / n_pos below the worst order
 
         Sums are exact to 2**-118, so areas below 1e-24 have fewer exact digits. `auprg` is null at
-        prevalences below 2**-69. With `rates=` the points (0, 0) and (1, 1) are added if they are
-        absent.
+        prevalences below 2**-69. To `rates=` the points (0, 0) and (1, 1) are added.
 
         Examples
         --------
@@ -541,9 +528,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         """Fit a normal distribution to the scores of each class, by maximum likelihood.
 
         If positives are few and scores are normal, the curve of two normal distributions is steadier
-        than the steps of the sample (Brodersen et al. 2010): `curve` and `summary` use it with
-        `smooth="binormal"`. Recall is Phi((mu_pos - threshold) / sigma_pos), and fpr Phi((mu_neg -
-        threshold) / sigma_neg).
+        than the steps of the sample (Brodersen et al. 2010): `curve` and `summary` take
+        `smooth="binormal"`. Recall is Phi((mu_pos - threshold) / sigma_pos), and fpr likewise of
+        negatives.
 
         Parameters
         ----------
@@ -575,8 +562,7 @@ class CurveMethods(BoundTable[F], path="prc"):
 def _choose_correction(question: Question) -> Intervals | None:
     """Return the bootstrap that corrects what was maximized; None where nothing is corrected.
 
-    Without a seed of the caller it draws the same replicates at each call, so that equal tables give
-    equal results.
+    Without a seed of the caller it draws the same replicates at each call.
     """
     certainty = question.certainty
     if certainty is None or certainty.method == "bootstrap":

@@ -72,8 +72,8 @@ class Decision:
 
         Columns are those of `operating_points` with `confidence`, without `criterion` and `target`, or
         the area without a target; `precision_at_half`, where half of the positives are found; and of
-        several models `behind` and `may_be_best`, as in `ranking`. A model whose thresholds keep no
-        target has nulls.
+        several models `behind` and `may_be_best`, as in `ranking`. A model that keeps no target has
+        nulls.
         """
         return build_table(self._findings)
 
@@ -165,8 +165,7 @@ class Decision:
         Parameters
         ----------
         width
-            Characters of a line, those of the terminal if left out; the last line says which columns do
-            not fit.
+            Characters of a line, those of the terminal if left out. Columns that do not fit are named.
         hint
             What follows the names of columns that are left out.
         """
@@ -211,8 +210,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             What is wanted, all together, one number each, as in `operating_points`. Models are judged by
             precision at a recall that has to be reached; by recall where alerts, fpr or precision are
             limited; by the metric that is maximized; and by average precision if nothing is wanted.
-            Alerts are counted among `per` cases: if left out, a round number with a hundred positives or
-            more.
+            Alerts are counted among `per` cases: if left out, a round number with 100 positives or more.
         guarantee
             A level, such as 0.95: thresholds keep the targets in truth, as in `operating_points`.
         confidence
@@ -230,8 +228,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
           that miss a target in this test by a hair
         - "settled": one model is better than all others, or the only one is above chance
 
-        It calls a model better that is not in at most `1 - confidence` of all tables: models and groups
-        share the error of the tests.
+        It calls a model better that is not in at most `1 - confidence` of all tables, over all groups.
 
         Examples
         --------

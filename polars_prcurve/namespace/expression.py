@@ -137,8 +137,8 @@ class ExprPrc(PublicMethods, path="prc"):
     ) -> pl.Expr:
         """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
 
-        They equal the rows of the frame method `curve`; only frames have bands. `eta` may also be a list
-        of numbers.
+        They equal the rows of the frame method `curve`, without bands. `eta` may be a list of numbers,
+        too.
         """
         asked = find_point_metrics(metrics)
         scored = read_scored_rows(self._expr, label, eta, **rows, takes_several=True)

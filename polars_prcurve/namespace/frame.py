@@ -33,17 +33,17 @@ class FramePrc(
 
     All methods share these words, which say what the table holds. `df.prc(...)` binds them for each
     method and chart of the object that it returns; a word said again in a call takes the place of the
-    bound one. `label` with `weight`, `counts`, `rates` and `cells` are rivals: one of them said in a
-    call sets the bound ones aside.
+    bound one. Of `label` with `weight`, `counts`, `rates` and `cells` one said in a call sets the others
+    aside.
 
     by
-        Group columns, as names or expressions, of any sortable dtype. Each group has its own curve; null
-        is the first group.
+        Group columns, as names or expressions, of any sortable dtype. Each group, null first, has a
+        curve.
     score
         Larger means more positive. Floats, integers, Decimals or Booleans, compared exactly; infinities
-        are allowed, and -0.0 equals 0.0. A list of columns is one model each, and makes a group column
-        `model`; a mapping from each class of the label to its column is one class against the rest each,
-        and makes a group column `class`.
+        are allowed, and -0.0 equals 0.0. A list of columns, one per model, makes a group column `model`;
+        a mapping from each class of the label to its column, which is one against the rest, a group
+        column `class`.
     label
         Booleans, or numbers: 0 and 1, or -1 and 1.
     pos_label
@@ -54,15 +54,13 @@ class FramePrc(
     stratum
         A column of strata, for intervals. Of each stratum of a group a fixed number of rows was drawn at
         random, and `weight` is its rows over those, as `weigh_sample` gives it: equal in a stratum, and
-        at least 1. Strata may be ranges of the score, or the label: where one negative in 20 was kept,
-        `stratum="label"`.
+        at least 1. Strata may be ranges of the score, or the label where one negative in 20 was kept.
     counts
         Two columns, `("n_pos", "n_neg")`, in place of label and weight. Rows of equal score add up. Of
         weights, name also the sums of their squares, as `counts(weight=)` gives them:
         `("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`.
     rates
-        Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points. Thresholds
-        and counts are null in the result.
+        Two columns, `("tpr", "fpr")`, in place of score and label. Thresholds and counts are then null.
     sizes
         The numbers of positives and negatives behind `rates`, as two columns or two numbers, for
         intervals, an own prevalence, and counts, which are not rounded. A group of a null size has no
@@ -159,8 +157,8 @@ class FramePrc(
         - a column `name`: as in the table, the label
         - a column `score`: as in the table
         - `label`: Boolean, whether the row is of that class; null where its class is null
-        - with `mix`, `weight`: Float64, the share of the row's class in the field over that in the
-          table; 1 where its class is null
+        - with `mix`, `weight`: Float64, the share of its class in the field over that in the table, 1
+          for null
 
         Examples
         --------

@@ -73,8 +73,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             prevalences, which often takes several times the examples, and `[None]` the own one: with
             weights, such as those of `reweight`, that of the field.
         relative
-            True takes `delta` as a share of the precision at `eta`: 0.5 is a band half as wide as that
-            is high.
+            True takes `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
         assurance
             The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
         threshold, recall, fpr
@@ -159,8 +158,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
         Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
         random, and puts the precision of the samples beside that of all negatives, adjusted to the same
-        prevalence (Brabec et al. 2020, section 5.1). For one threshold `subsampled_precision` gives the
-        exact distribution.
+        prevalence (Brabec et al. 2020, section 5.1). `subsampled_precision` does it exactly, at one
+        threshold.
 
         Parameters
         ----------
@@ -220,8 +219,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             into at most ten levels, finds the prevalence that mixes those of positives and negatives to
             those of the field, and tests whether any prevalence does.
         confidence
-            A level, such as 0.95: adds an interval by the likelihood ratio, with the errors of the
-            reference.
+            A level, such as 0.95: adds an interval by the likelihood ratio, with the reference's errors.
 
         Returns
         -------
@@ -313,9 +311,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
             How many rows to label next. A first plan, without any labels, shares it out in equal parts:
             50 a stratum will do. Later each stratum has 50 labels before others get more.
         strata
-            Into how many ranges the scores are cut, fewer where scores are equal, half of them above the
-            threshold: the nearest have the fewest rows. With the same rows and threshold they stay as
-            they are.
+            Into how many ranges the scores are cut, half of them above the threshold: the nearest have
+            the fewest rows. With the same rows and threshold they stay as they are.
         label
             A null label means that a row has none yet; `label=None`, that no row has. Labelled rows have
             to be drawn at random within each stratum.

@@ -60,8 +60,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     models are drawn over `eta_grid()`, down to about 1 in as many as there are negatives, which tell
     nothing of rarer positives. Charts share `color` and `facet`, the group columns that tell curves and
     panels apart, and `title`, a text, or False for a chart without words around it. `points` may also be
-    a `Decision`: its points are then marked, at its prevalences unless `eta` says others, and its
-    sentence is the title.
+    a `Decision`: its points are marked, at its prevalences if `eta` is left out, and its sentence is the
+    title.
 
     Examples
     --------
@@ -236,8 +236,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `compare` of models on the same examples, and draw the difference by prevalence.
 
-        It is of `average_precision` if `metrics` are left out. More than two models are adjusted for all
-        their pairs (Holm 1979).
+        Left out, `metrics` is `average_precision`. All pairs of models are adjusted for (Holm 1979).
 
         Examples
         --------
