@@ -94,10 +94,7 @@ _SPECIFICITY = ("specificity", "tnr", "true_negative_rate")
 
 
 def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
-    """Return what to do in place of an argument that only other functions have, or an empty text.
-
-    `weight` is how users write the argument for weights, which must be `known`.
-    """
+    """Return what to do in place of an argument that only other functions have, or an empty text."""
 
     def write(argument: str) -> str:
         return weight.replace("weight", argument)
@@ -118,11 +115,7 @@ def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
 def suggest_arguments(
     name: str, known: Mapping[str, str], *, weight: str = "weight=", written: str | None = None
 ) -> str:
-    """Return a hint at the known argument that a wrong name stands for, as others or by its spelling.
-
-    `known` tells how users write each argument, `weight` how they write that for weights, and `written`
-    how they wrote `name`, unless just so.
-    """
+    """Return a hint at the argument that a wrong name stands for; `known` has how users write each."""
     if instead := tell_alternative(name, known, weight):
         return instead
     for meant in list_arguments_meant(name.lower()):
@@ -132,10 +125,7 @@ def suggest_arguments(
 
 
 def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function with a hint in its `TypeError` for an argument that it does not have.
-
-    A word that the method took once raises a `PrcError` that tells how the same is said now.
-    """
+    """Return the function with a hint in its `TypeError` for an argument that it does not have."""
     parameters = inspect.signature(function).parameters
     names = frozenset(list(parameters))
     by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]

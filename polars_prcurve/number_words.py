@@ -88,10 +88,9 @@ def say_part(share: float) -> str:
 def say_shares(shares: Sequence[float]) -> list[str]:
     """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
 
-    All are said as `1 in 2 600` if all are below a tenth of a percent, and otherwise in percent. From
-    10 % up all have equal decimals, the fewest in which those that differ in `say_share` still differ
-    and none reads as 100 %. Smaller ones have the fewest in which none moves by a twentieth, but no more
-    than two digits each.
+    All are in percent unless all are below a tenth of one. From 10 % up all have the fewest decimals in
+    which those that differ in `say_share` still do and none reads as 100 %. Smaller ones have the fewest
+    in which none moves by a twentieth, but no more than two digits each.
     """
     said = [say_share(share) for share in shares]
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:

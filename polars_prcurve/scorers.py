@@ -1,8 +1,6 @@
 """Scorers: a curve metric at a prevalence, as training loops call it.
 
-scikit-learn calls a scorer with an estimator and data. Boosting libraries and loops of your own have
-labels and scores, as arrays. Both come to one sweep and one metric, in NumPy alone, so that a scorer
-works in any worker process.
+All come to one sweep and one metric, in NumPy alone, so that a scorer works in any worker process.
 """
 
 from __future__ import annotations
@@ -108,10 +106,7 @@ class Scorer:
 
     @property
     def xgboost(self) -> XGBoostCost:
-        """The metric as XGBoost takes it, which minimizes: negated if larger values are better.
-
-        Its name then begins with `neg_`, as such names do in scikit-learn.
-        """
+        """The metric as XGBoost takes it, negated and named `neg_...` if larger values are better."""
         self._require_numbers("XGBoost")
         return XGBoostCost(self)
 
@@ -150,10 +145,7 @@ class Scorer:
 
 @dataclass(frozen=True)
 class XGBoostCost:
-    """A scorer as a cost, for `eval_metric=` and `custom_metric=` of XGBoost. It pickles as scorers do.
-
-    XGBoost takes a function for a cost: early stopping minimizes it, unless told otherwise.
-    """
+    """A scorer as a cost, which early stopping of XGBoost minimizes. It pickles as scorers do."""
 
     scorer: Scorer
 

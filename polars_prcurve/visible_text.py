@@ -37,10 +37,7 @@ _TABLE_WITHOUT_BLANKS = {code: symbol for code, symbol in VISIBLE.items() if chr
 
 
 def make_visible(text: str, *, keep_blanks: bool = False) -> str:
-    """Return the text with each control character as the symbol that Unicode has for it, or as U+FFFD.
-
-    With `keep_blanks` tabs and line breaks stay, as HTML and XML have them.
-    """
+    """Return the text with each control character as its symbol in Unicode, or as U+FFFD."""
     return text.translate(_TABLE_WITHOUT_BLANKS if keep_blanks else VISIBLE)
 
 

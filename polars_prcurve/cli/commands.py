@@ -1,6 +1,6 @@
 """The commands: the method that each asks, and what its help says otherwise than that of the others.
 
-A new command is one `Command`. Its options are the arguments of the method: see `options`.
+Its options are the arguments of the method: see `options`.
 """
 
 from __future__ import annotations

@@ -560,10 +560,7 @@ class CurveMethods(BoundTable[F], path="prc"):
 
 
 def _choose_correction(question: Question) -> Intervals | None:
-    """Return the bootstrap that corrects what was maximized; None where nothing is corrected.
-
-    Without a seed of the caller it draws the same replicates at each call.
-    """
+    """Return the bootstrap that corrects what was maximized; None where nothing is corrected."""
     certainty = question.certainty
     if certainty is None or certainty.method == "bootstrap":
         return certainty
@@ -571,4 +568,4 @@ def _choose_correction(question: Question) -> Intervals | None:
     has_no_formula = question.has_parts or question.points is not None
     if question.targets.get("maximize") is None or not is_plain or has_no_formula:
         return None
-    return Intervals(certainty.level, "bootstrap", seed=0)
+    return Intervals(certainty.level, "bootstrap", seed=0)  # equal tables give equal results

@@ -395,10 +395,7 @@ def _check_goal(question: Question, goal: Goal, eta: Any) -> None:
 
 
 def _weigh_field(asked: Asked, question: Question) -> Asked:
-    """Return what is asked, with the examples of a field weighted so that they make one table.
-
-    Without a promise, and at exact prevalences, that table is asked for everything.
-    """
+    """Return what is asked, with the examples of a field weighted so that they make one table."""
     table: Any = asked.table
     field: Field = asked.eta
     frame = pl.DataFrame(question.find_eta().lazy().collect())
@@ -416,6 +413,7 @@ def _weigh_field(asked: Asked, question: Question) -> Asked:
         words["model"] = asked.model
     weighted = type(table)(table.reweight(eta=exact, name=weight), words)
     asked = replace(asked, unweighted=table(by=question.columns["by"]))
+    # Without a promise, and at exact prevalences, that table is asked for everything.
     if asked.goal.guarantee is None and exact.frame.columns == frame.columns:
         return replace(asked, table=weighted, eta=eta)
     return replace(asked, weighted=(weighted, eta))

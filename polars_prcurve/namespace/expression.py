@@ -1,7 +1,4 @@
-"""`.prc` on expressions: one value per row, one value per group, or structs, from a score column.
-
-Each method reads its arguments into `ScoredRows`, and asks these for one expression.
-"""
+"""`.prc` on expressions: one value per row, one value per group, or structs, from a score column."""
 
 from __future__ import annotations
 

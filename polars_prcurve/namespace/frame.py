@@ -1,8 +1,6 @@
 """`.prc` on frames: each method reads its words, calls one stage and returns a table.
 
-Only the classes of this chapter know whether a table is eager. A DataFrame goes through the lazy stages,
-too, and the query is collected at the end, with its errors raised as `PrcError`. A LazyFrame stays lazy,
-except in the methods that say that they collect.
+Only this chapter knows whether a table is eager: it collects the lazy query of a DataFrame at the end.
 """
 
 from __future__ import annotations

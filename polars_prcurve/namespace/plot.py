@@ -1,7 +1,6 @@
 """Charts straight from a score table: `df.prc.plot.<chart>(...)`.
 
-Each method asks the namespace for the reduced table that its chart draws, and passes it to the function
-of its name in `charts`. Altair is imported at that call, not before.
+Altair is imported at the call of a method, not before.
 """
 
 from __future__ import annotations
@@ -80,10 +79,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def _prepare(
         self, chart: str, words: Any, points: object = None, needed: Sequence[str] = ()
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
-        """Return the function that draws a chart, with its own words, and the words about the table.
-
-        Words that a chart cannot show raise here, before any query runs.
-        """
+        """Return the function that draws a chart, with its own words, and the words about the table."""
         of_chart = {name: value for name, value in words.items() if name in CHART_WORDS}
         check_texts(color=of_chart.get("color"), facet=of_chart.get("facet"))
         check_title(of_chart.get("title"))
@@ -390,11 +386,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return _end_at_negatives(every)["eta"].unique().sort().to_list()
 
     def _collect_crossings(self, table: pl.DataFrame, metrics: Any, said: Any) -> pl.DataFrame | None:
-        """Return the crossings of models within the prevalences of a summary table.
-
-        Return None for a chart that shows none: of many models, for several metrics, and for one that
-        does not depend on prevalence.
-        """
+        """Return the crossings of models within the prevalences of a summary; None if none are drawn."""
         chosen = find_curve_metrics(metrics)
         if len(chosen) != 1 or not chosen[0].depends_on_eta:
             return None
