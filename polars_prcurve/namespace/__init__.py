@@ -42,8 +42,7 @@ def prc(x: ArrowTable, **words: Unpack[TableWords]) -> DataFramePrc: ...
 def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc | ExprPrc:
     """The namespace `.prc` of a frame or an expression, as a call that type checkers can see.
 
-    Words say what the table holds, as in `df.prc(...)`: they then hold for each method. A table that
-    exports an Arrow stream becomes a DataFrame.
+    Words bind what the table holds, as in `df.prc(...)`. An Arrow stream becomes a DataFrame.
 
     Examples
     --------

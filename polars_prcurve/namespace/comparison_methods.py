@@ -69,12 +69,11 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         eta
             As in `curve`. None is the prevalence of each group, which its models must share unless no
             metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic
-            errors it may be an estimate: how far the difference moves to its farther end adds to the
-            error.
+            errors it may be an estimate, whose farther end adds to the error.
         paired
             Whether the models scored the same examples. With False each value of the column `model` has
-            examples of its own, such as countries or months, or counts, published points or 2x2 tables,
-            and both errors add up in quadrature.
+            examples of its own, such as a country or published points, and both errors add up in
+            quadrature.
         metrics
             Curve metrics, `average_precision` and `roc_auc` if left out; the error of others is by
             bootstrap alone, and otherwise null. At a target, point metrics, `precision` if left out.
@@ -112,8 +111,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
 
         - `eta`: Float64; null where own prevalences differ
         - `metric`: String
-        - `model_a`, `model_b`: String, names of `score` in the order given; or as in `model`, rising.
-          With `worst`, the best one and the worst one
+        - `model_a`, `model_b`: String, names of `score` in order; or as in `model`, rising. With
+          `worst`, the best one and the worst one
         - `difference`: Float64, the value of model a minus that of model b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`).
           The error of point metrics, whose interval has unequal sides, is null, except at `threshold=`
@@ -123,10 +122,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are, as in `summary` or
           `operating_points`; of point metrics with a standard error, whether in each class the examples
-          that only model a flags, times those that only b flags, are at least 25. Null without an
-          interval
-        - `why`: String, what is missing where `reliable` is false, as there, or "few discordant
-          examples"
+          that only model a flags, times those of only b, are at least 25. Null without an interval
+        - `why`: String, what is missing where that is false, as there, or "few discordant examples"
         - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
           and the interval leaves out 0. Except for `average_precision`, it must be reliable, or the
           difference twice as many errors from 0 as that takes. Null without an interval. With `match` it
@@ -294,8 +291,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         A LazyFrame is collected at the call. The difference of each pair of models is scanned at 401
         prevalences or more, evenly spaced in logit and at most 0.05 apart, and near misses on finer
         grids; each change of sign is solved to 1e-11 in logit. Models that are equal, or that touch and
-        part again, do not trade places. Of metrics that jump or bend with prevalence, unlike areas, two
-        changes of sign within one step may stay unseen.
+        part again, do not trade places. Of metrics that jump or bend with prevalence two changes within
+        one step may stay unseen.
 
         Parameters
         ----------
@@ -442,8 +439,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             belongs to the period in which its label became known.
         eta
             With `metrics="precision"`, the prevalence at which it is watched, so that a change of
-            prevalence is no alarm. None watches that of the alerts themselves, which falls with
-            prevalence.
+            prevalence is no alarm. None watches that of the alerts themselves.
         reference
             What the rate was when all was well: a bound table of other rows with labels, such as
             `prc(last_year)`, whose own error is allowed for. Or a number, taken as it is. Words that the
@@ -467,8 +463,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period; null rules are as in `operating_points`
         - `value`: Float64, the rate in the period; null if it has no row that the rate is of
         - `overall`: Float64, the rate of all rows since the first period
-        - `overall_low`, `overall_high`: Float64, an interval of the mean rate so far, in all periods at
-          once
+        - `overall_low`, `overall_high`: Float64, its interval, for the mean rate, in all periods at once
         - `reference`: Float64, the rate of the reference
         - `bound`: Float64, the reference less its error; only what is worse than that can be an alarm
         - `evidence`: Float64, how many times likelier the series is with a change than without one: a
@@ -476,8 +471,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           Rinaldo 2023), so that Ville's inequality holds it (1939)
         - `needed`: Float64, the evidence that makes an alarm
         - `alarm`: Boolean, whether the evidence has reached that in this period or before
-        - `since`: as in the table, the period in which the change likely began, seen at the alarm; null
-          before
+        - `since`: as in the table, the period in which the change likely began; null before the alarm
 
         Examples
         --------

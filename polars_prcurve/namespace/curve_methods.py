@@ -66,8 +66,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         label
-            None counts rows, for `estimate_prevalence(counts="n")`, in the columns `score` and `n`,
-            Int64.
+            None counts rows, for `estimate_prevalence(counts="n")`: columns `score` and `n`, Int64.
 
         Returns
         -------
@@ -161,20 +160,17 @@ class CurveMethods(BoundTable[F], path="prc"):
             A level, such as 0.95, or `intervals(...)`: adds an interval of each metric, of what this
             threshold does in samples with as many positives and negatives. The analytic one holds the
             level on average (Zou and Donner 2008). With `cluster` it goes by the variance among clusters
-            (Korn and Graubard 1998) and the correlation of both rates, with `stratum` by that within and
-            between strata (Neyman 1938).
+            (Korn and Graubard 1998), with `stratum` by that within and between strata (Neyman 1938).
         smooth
             `"binormal"`: recall and fpr are those of the model that `binormal` fits. Counts are null.
         long
-            One row per metric, with columns `metric`, `value` (`low`, `high`), in place of a column
-            each.
+            A row per metric, in columns `metric`, `value` (`low`, `high`), in place of a column each.
         thresholds
             As in `sweep`.
 
         Returns
         -------
-        One row per `by` group, prevalence and distinct score (and metric, with `long`), by group, `eta`,
-        metric in the order asked, falling threshold:
+        One row per `by` group, prevalence, metric (with `long`) and distinct score, in that order:
 
         - `eta`: Float64, a group's own prevalence filled in
         - the columns of `sweep`
@@ -266,8 +262,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             `eta` the end of its interval counts at which the target is hardest to meet, and what the
             interval may miss there, `(1 - eta_confidence) / 2`, is taken from what the tests may: except
             for `recall` and `fpr`, `eta_confidence` must be above `2 * guarantee - 1`, such as 0.98 for
-            0.95. In a field, at exact prevalences, targets are of the whole field: limits of all parts
-            in quadrature (Zou and Donner 2008).
+            0.95. In a field, at exact prevalences, limits of all parts add in quadrature.
         start
             Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
             the labels were seen, or a frame as for `threshold`. If left out, a number of alerts that
@@ -289,8 +284,8 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        One row per `by` group, prevalence and target, in the order of the signature. If no row of the
-        sweep meets a target, its row holds nulls:
+        One row per `by` group, prevalence and target, in the order of the signature; nulls if none is
+        met:
 
         - `eta`: Float64, a group's own prevalence filled in
         - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`
@@ -482,7 +477,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `confidence`, `reliable`: Boolean, false where the sample is too small for what it should
           tell, null where there is no interval. Of `average_precision` true means that what the sample
           lacks matters less than chance, or, with `stratum`, that positives count as 10 examples, with
-          one label of either class more in each stratum
+          one label more in each stratum
         - with `confidence`, `why`: String, what is missing where `reliable` is false: "few positives",
           "few negatives", "few false alerts", "few clusters", "tail not seen" (what the sample lacks may
           matter more than chance), "heavy weights", "few points" (with `rates` and `cells`, what lies
@@ -529,8 +524,7 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         If positives are few and scores are normal, the curve of two normal distributions is steadier
         than the steps of the sample (Brodersen et al. 2010): `curve` and `summary` take
-        `smooth="binormal"`. Recall is Phi((mu_pos - threshold) / sigma_pos), and fpr likewise of
-        negatives.
+        `smooth="binormal"`. Recall is Phi((mu_pos - threshold) / sigma_pos), fpr likewise of negatives.
 
         Parameters
         ----------

@@ -224,8 +224,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         - "no better than chance": no model is above chance, nor at the targets, and by the intervals
           alerts of none are right twice as often as by lot where half of the positives are found
         - "not met": no threshold of any model keeps all targets, or promises to
-        - "not told apart": several models may be best (`ranking`), which the verdict lists, with those
-          that miss a target in this test by a hair
+        - "not told apart": several models may be best (`ranking`), also if they miss a target by a hair
         - "settled": one model is better than all others, or the only one is above chance
 
         It calls a model better that is not in at most `1 - confidence` of all tables, over all groups.

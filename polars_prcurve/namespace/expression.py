@@ -134,8 +134,7 @@ class ExprPrc(PublicMethods, path="prc"):
     ) -> pl.Expr:
         """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
 
-        They equal the rows of the frame method `curve`, without bands. `eta` may be a list of numbers,
-        too.
+        They equal the rows of the frame method `curve`, without bands. `eta` may be a list, too.
         """
         asked = find_point_metrics(metrics)
         scored = read_scored_rows(self._expr, label, eta, **rows, takes_several=True)
@@ -220,8 +219,7 @@ class ExprPrc(PublicMethods, path="prc"):
 
         Pass one target, which means what it means in the frame method `operating_points`. The value is
         null where no threshold meets it. `guarantee` and `start` are as there, except that the start is
-        a number, with which scores are compared as Float64. Targets of alerts have no guarantee here,
-        because Polars has no beta quantiles.
+        a number, with which scores are compared as Float64. Targets of alerts have no guarantee here.
 
         Examples
         --------
@@ -250,8 +248,8 @@ class ExprPrc(PublicMethods, path="prc"):
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.
 
         They move from `eta_train`, the prevalence of training, to `eta` (Williams 2021, eq. 3), each a
-        number or an expression between 0 and 1. Posteriors 0, 1 and null stay as they are. A NaN or a
-        value outside [0, 1] in any row stops the query.
+        number or an expression between 0 and 1. Posteriors 0, 1 and null stay. A NaN or a value outside
+        [0, 1] stops the query.
 
         Examples
         --------

@@ -30,25 +30,23 @@ class FramePrc(
     """Precision-recall analysis of a score table, at any prevalence.
 
     All methods share these words, which say what the table holds. `df.prc(...)` binds them for each
-    method and chart of the object that it returns; a word said again in a call takes the place of the
-    bound one. Of `label` with `weight`, `counts`, `rates` and `cells` one said in a call sets the others
-    aside.
+    method and chart of the object that it returns; a word said again in a call takes its place. Of
+    `label` with `weight`, `counts`, `rates` and `cells` one said in a call sets the others aside.
 
     by
-        Group columns, as names or expressions, of any sortable dtype. Each group, null first, has a
-        curve.
+        Group columns, as names or expressions, of any sortable dtype. Null is a group, the first.
     score
         Larger means more positive. Floats, integers, Decimals or Booleans, compared exactly; infinities
         are allowed, and -0.0 equals 0.0. A list of columns, one per model, makes a group column `model`;
-        a mapping from each class of the label to its column, which is one against the rest, a group
-        column `class`.
+        a mapping from each class of the label to its column, one against the rest, a group column
+        `class`.
     label
         Booleans, or numbers: 0 and 1, or -1 and 1.
     pos_label
         The positive value, for labels of any other kind. It must occur in the table.
     weight
         A number >= 0 per row; rows of weight 0 are as if absent. In intervals it is one over the
-        probability with which the row was sampled.
+        probability of sampling.
     stratum
         A column of strata, for intervals. Of each stratum of a group a fixed number of rows was drawn at
         random, and `weight` is its rows over those, as `weigh_sample` gives it: equal in a stratum, and
@@ -61,8 +59,7 @@ class FramePrc(
         Two columns, `("tpr", "fpr")`, in place of score and label. Thresholds and counts are then null.
     sizes
         The numbers of positives and negatives behind `rates`, as two columns or two numbers, for
-        intervals, an own prevalence, and counts, which are not rounded. A group of a null size has no
-        interval, and stays whatever `missing` says.
+        intervals, an own prevalence, and counts, which are not rounded. A null size has no interval.
     cells
         Four columns, `("tp", "fp", "fn", "tn")`, in place of label: one row per threshold, as other
         tools report it, or the one row of a paper. `score` names the threshold, null if there is none.
@@ -70,8 +67,8 @@ class FramePrc(
         A column of clusters, such as patients, for intervals. Rows of one cluster need not be
         independent, whatever their labels. A class in fewer than two clusters has no interval.
     model
-        The column that names the model, `model` if left out of a method that compares models; for other
-        methods it is one more group, the last one.
+        The column that names the model, `model` if left out where models are compared, and elsewhere one
+        more group, the last one.
     id
         The columns that tell the examples of a group apart, where models scored the same ones. Each has
         one row per model, and `missing="drop"` leaves it out for all models.
@@ -155,8 +152,8 @@ class FramePrc(
         - a column `name`: as in the table, the label
         - a column `score`: as in the table
         - `label`: Boolean, whether the row is of that class; null where its class is null
-        - with `mix`, `weight`: Float64, the share of its class in the field over that in the table, 1
-          for null
+        - with `mix`, `weight`: Float64, its class's share in the field over that in the table, 1 for
+          null
 
         Examples
         --------

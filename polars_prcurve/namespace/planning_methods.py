@@ -59,15 +59,14 @@ class PlanningMethods(BoundTable[F], path="prc"):
     ) -> F:
         """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
 
-        With the numbers needed, a share `assurance` of test sets has a band of precision, the default
-        one of `curve` (Zou and Donner 2008), that is at most `delta` wide, if both rates stay as they
-        are here (Brabec et al. 2020, section 5).
+        With the numbers needed, a share `assurance` of test sets with these rates has a band of
+        precision, the default one of `curve`, that is at most `delta` wide (Brabec et al. 2020, section
+        5).
 
         Parameters
         ----------
         delta
-            The width of the band, upper minus lower precision: where precision is 0.01, 0.1 says
-            nothing, and the numbers for it are tiny.
+            The width of the band, upper minus lower precision: 0.1 says nothing of a precision of 0.01.
         eta
             The prevalence at which the band must be this narrow, as in `curve`, except that None is all
             prevalences, which often takes several times the examples, and `[None]` the own one: with
@@ -158,7 +157,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
         Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
         random, and puts the precision of the samples beside that of all negatives, adjusted to the same
-        prevalence (Brabec et al. 2020, section 5.1). `subsampled_precision` does it exactly, at one
+        prevalence (Brabec et al. 2020, section 5.1). `subsampled_precision` does so exactly, for one
         threshold.
 
         Parameters
@@ -211,8 +210,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta_train
-            The prevalence at which scores are calibrated probabilities, between 0 and 1. EM moves them
-            to their mean, and repeats (Saerens et al. 2002).
+            The prevalence at which scores are posteriors, between 0 and 1, for EM (Saerens et al. 2002).
         reference
             A labelled table of the same model, in place of calibration: bound, `prc(frame, ...)`, or a
             frame with the same words, and with all, some or none of the `by` columns. It cuts scores

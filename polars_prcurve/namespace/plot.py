@@ -59,8 +59,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     models are drawn over `eta_grid()`, down to about 1 in as many as there are negatives, which tell
     nothing of rarer positives. Charts share `color` and `facet`, the group columns that tell curves and
     panels apart, and `title`, a text, or False for a chart without words around it. `points` may also be
-    a `Decision`: its points are marked, at its prevalences if `eta` is left out, and its sentence is the
-    title.
+    a `Decision`: its points are marked, at its prevalences without `eta`, and its sentence is the title.
 
     Examples
     --------
@@ -350,9 +349,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """Collect `summary` at each prevalence, and draw metrics by prevalence.
 
         With models, `model=` or `score` as a list, these have the colours. For one metric that depends
-        on prevalence, and 2 to 8 models, the chart also shows where models trade places. If `metrics`
-        are left out, `average_precision` is drawn, or `pr_auc` with `rates=` or `cells=`; with `coarse`
-        the shade is the limits of each value.
+        on prevalence, and 2 to 8 models, the chart also shows where models trade places. Left out,
+        `metrics` is `average_precision`, or `pr_auc` with `rates=` or `cells=`; with `coarse` limits are
+        shaded.
         """
         draw, said = self._prepare("metric_by_eta", words)
         holds = self._methods._merge_words(said)
