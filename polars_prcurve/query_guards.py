@@ -94,8 +94,13 @@ def translate_errors() -> Iterator[None]:
     try:
         yield
     except pl.exceptions.InvalidOperationError as error:
-        quoted = _QUOTED.search(str(error))
-        raise error if quoted is None else PrcError(quoted.group(1)) from None
+        raise _translate_error(error) from None
+
+
+def _translate_error(error: Exception) -> Exception:
+    """Return the error of a guard as a `PrcError`, and any other as it is."""
+    quoted = _QUOTED.search(str(error))
+    return error if quoted is None else PrcError(quoted.group(1))
 
 
 def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
@@ -104,8 +109,10 @@ def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
     # Few rows are collected in memory, unless the user has chosen an engine.
     is_chosen = "POLARS_ENGINE_AFFINITY" in os.environ  # which pl.Config.set_engine_affinity sets, too
     is_small = not is_chosen and n_rows is not None and n_rows <= _FEW_ROWS
-    with translate_errors():
+    try:
         return query.collect(engine="in-memory" if is_small else "auto")
+    except pl.exceptions.InvalidOperationError as error:
+        raise _translate_error(error) from None
 
 
 _FEW_ROWS = 100_000

@@ -390,10 +390,6 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """Return the query as the user's kind of frame; the other arguments tell its size."""
         raise NotImplementedError
 
-    def _collect_table(self) -> BoundTable[pl.DataFrame]:
-        """Return the table in memory, with the same words."""
-        raise NotImplementedError
-
     def _check_words(self) -> None:
         """Raise for a bound word that does not fit the table; nothing is collected."""
         missing = self._words.get("missing")

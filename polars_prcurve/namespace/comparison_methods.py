@@ -123,7 +123,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - `reliable`: Boolean, whether intervals of both models are, as in `summary` or
           `operating_points`; of point metrics with a standard error, whether in each class the examples
           that only model a flags, times those of only b, are at least 25. Null without an interval
-        - `why`: String, what is missing where that is false, as there, or "few discordant examples"
+        - `why`: String, what is missing then, as there, or "few discordant examples"; null otherwise
         - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
           and the interval leaves out 0. Except for `average_precision`, it must be reliable, or the
           difference twice as many errors from 0 as that takes. Null without an interval. With `match` it
@@ -234,7 +234,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         confidence
             As in `summary`: adds how far each model is behind the leader. With `id`, or `score` as a
             list, differences are paired, as in `compare`. Without, each model counts as measured on
-            examples of its own, for which intervals of one test set are mostly too wide.
+            examples of its own: intervals of models of one test set are then mostly too wide.
         coarse
             True adds the limits of each value, as in `summary`; not with `confidence`.
 
@@ -500,9 +500,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         rate = None if isinstance(reference, BoundTable) else monitoring.read_reference_rate(reference)
         watch = monitoring.read_watch(metrics, None if eta is None else check_eta(eta), level, rate)
         cells = self._count_cells(threshold, {**words, "by": [*groups, time]})
-        of = None
-        if isinstance(reference, BoundTable):
-            of = self._count_reference(reference, threshold, words)
+        is_table = isinstance(reference, BoundTable)
+        of = self._count_reference(reference, threshold, words) if is_table else None
         return monitoring.build_monitor_table(cells, name, watch, of)
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
@@ -526,7 +525,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             raise PrcError("monitor() takes one threshold for each group; the frame holds several")
         return found.select(*keys, "threshold", *c.CELLS)
 
-    def _count_reference(self, reference: BoundTable[Any], threshold: Any, words: Any) -> pl.DataFrame:
+    def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it tells apart."""
         own = self._merge_words(words)
         words_of_both = ("score", "label", "pos_label", "by", "model", "missing")

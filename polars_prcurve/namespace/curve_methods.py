@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import polars as pl
+import polars as pl  # noqa: F401  (the examples need it)
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag
-from polars_prcurve.binding.bound_table import BoundTable, Question
+from polars_prcurve.binding.bound_table import BoundTable, F, Question
 from polars_prcurve.binding.shared_arguments import TableWords, TargetsOfTable
 from polars_prcurve.confidence.confidence_argument import Confidence, Intervals
 from polars_prcurve.curves.binormal import (
@@ -51,8 +51,6 @@ from polars_prcurve.uncertainty.unknown_negatives import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
-
 
 class CurveMethods(BoundTable[F], path="prc"):
     """The methods of `.prc` that answer row by row of a curve, or for a whole curve."""
@@ -60,8 +58,8 @@ class CurveMethods(BoundTable[F], path="prc"):
     def counts(self, **words: Unpack[TableWords]) -> F:
         """Count positives and negatives at each distinct score; without labels, count rows.
 
-        Counts add up: of those of several days or shards, passed on together as
-        `counts=("n_pos", "n_neg")`, a method returns what it would of all their rows.
+        Counts add up: concatenate those of several days or shards, and pass them to another method with
+        `counts=("n_pos", "n_neg")`.
 
         Parameters
         ----------
@@ -170,7 +168,8 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        One row per `by` group, prevalence, metric (with `long`) and distinct score, in that order:
+        One row per `by` group, prevalence, metric as asked (with `long`) and falling threshold, in that
+        order:
 
         - `eta`: Float64, a group's own prevalence filled in
         - the columns of `sweep`
@@ -245,7 +244,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         recall, npv
             The highest threshold with at least this recall, or negative predictive value at `eta`.
         fpr, fdr, predicted_positive_rate
-            The lowest threshold with at most this rate, of false discoveries and alerts at `eta`.
+            The lowest threshold with at most this rate, the last two at `eta`.
         alerts
             An alert budget: the lowest threshold with at most this number of alerts among `per` events.
         precision, lift
@@ -262,7 +261,8 @@ class CurveMethods(BoundTable[F], path="prc"):
             `eta` the end of its interval counts at which the target is hardest to meet, and what the
             interval may miss there, `(1 - eta_confidence) / 2`, is taken from what the tests may: except
             for `recall` and `fpr`, `eta_confidence` must be above `2 * guarantee - 1`, such as 0.98 for
-            0.95. In a field, at exact prevalences, limits of all parts add in quadrature.
+            0.95. In a field, at exact prevalences, limits of all parts add in quadrature (Zou and Donner
+            2008).
         start
             Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
             the labels were seen, or a frame as for `threshold`. If left out, a number of alerts that
@@ -284,8 +284,8 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        One row per `by` group, prevalence and target, in the order of the signature; nulls if none is
-        met:
+        One row per `by` group, prevalence and target, in the order of the signature. If no row of the
+        sweep meets a target, its row holds nulls:
 
         - `eta`: Float64, a group's own prevalence filled in
         - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`
@@ -458,7 +458,7 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        One row per `by` group, prevalence and metric, in that order:
+        One row per `by` group, prevalence and metric as asked, in that order:
 
         - `eta`: Float64, a group's own prevalence filled in
         - `n_pos`, `n_neg`: Int64, or Float64 with weights and in a field; the totals of the group

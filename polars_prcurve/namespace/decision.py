@@ -318,7 +318,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
     ) -> Asked:
         """Return the table in memory, whose methods are asked, and that whose models are ranked."""
         said = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-        bound: Any = self(**said)._collect_table()
+        bound: Any = self(**said)
+        bound = bound._collect_table()
         column = question.columns.get("model")
         if column is not None and question.stacked is None:
             bound = bound(model=column)
