@@ -184,22 +184,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.curve(eta=[0.5, 0.01]).select("eta", "threshold", "recall", "precision")
-        shape: (8, 4)
-        ┌──────┬───────────┬────────┬───────────┐
-        │ eta  ┆ threshold ┆ recall ┆ precision │
-        │ ---  ┆ ---       ┆ ---    ┆ ---       │
-        │ f64  ┆ f64       ┆ f64    ┆ f64       │
-        ╞══════╪═══════════╪════════╪═══════════╡
-        │ 0.01 ┆ 0.9       ┆ 0.5    ┆ 1.0       │
-        │ 0.01 ┆ 0.8       ┆ 0.5    ┆ 0.01      │
-        │ 0.01 ┆ 0.2       ┆ 1.0    ┆ 0.019802  │
-        │ 0.01 ┆ 0.1       ┆ 1.0    ┆ 0.01      │
-        │ 0.5  ┆ 0.9       ┆ 0.5    ┆ 1.0       │
-        │ 0.5  ┆ 0.8       ┆ 0.5    ┆ 0.5       │
-        │ 0.5  ┆ 0.2       ┆ 1.0    ┆ 0.666667  │
-        │ 0.5  ┆ 0.1       ┆ 1.0    ┆ 0.5       │
-        └──────┴───────────┴────────┴───────────┘
+        >>> curve = df.prc.curve(eta=[0.5, 0.01]).filter(threshold=0.2)
+        >>> curve.select("eta", "threshold", "recall", pl.col("precision").round(6)).rows()
+        [(0.01, 0.2, 1.0, 0.019802), (0.5, 0.2, 1.0, 0.666667)]
         """
         asked = find_point_metrics(metrics)
         if smooth is not None:
