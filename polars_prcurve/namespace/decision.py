@@ -284,7 +284,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         path, title, date, notes
-            As in `Decision.report`. All others, except `parts`, are as in `decide`.
+            As in `Decision.report`.
+        eta, guarantee, confidence
+            As in `decide`.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            As in `decide`.
         parts
             A page of your own, in place of all that: texts, DataFrames and Altair charts, in order, with
             captions by `Table` and `Figure` of `polars_prcurve.report`. In a text an empty line

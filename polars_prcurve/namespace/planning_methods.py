@@ -59,9 +59,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
     ) -> F:
         """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
 
-        With the numbers needed, a share `assurance` of test sets with these rates has a band of
-        precision, the default one of `curve`, that is at most `delta` wide (Brabec et al. 2020, section
-        5).
+        With the numbers needed, test sets with these rates have a band of precision, the default one of
+        `curve`, that is at most `delta` wide (Brabec et al. 2020, section 5).
 
         Parameters
         ----------
