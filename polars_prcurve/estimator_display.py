@@ -158,8 +158,10 @@ class PrevalenceDisplay:
             As in `curve`.
         sample_weight
             Numbers >= 0, the `weight=` of the table.
-        pos_label, name
-            The positive label, as in `scorer`, and the name of the curve, `"Classifier"` if left out.
+        pos_label
+            The positive label, as in `scorer`.
+        name
+            The name of the curve, `"Classifier"` if left out.
 
         Examples
         --------
@@ -262,7 +264,13 @@ class PrevalenceDisplay:
         log_y: bool | None = None,
         title: Title = None,
     ) -> Chart:
-        """Return the Altair chart of the curves, `test.plot.pr_curve(eta)`, with its words."""
+        """Return the Altair chart of the curves, `test.plot.pr_curve(eta)`.
+
+        Parameters
+        ----------
+        points, log_y, title
+            As in `plot.pr_curve`.
+        """
         return self.test.plot.pr_curve(**self._asked, points=points, log_y=log_y, title=title)
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> Any:

@@ -55,11 +55,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
 
     A curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
-    every score. If `eta` is left out, `metric_by_eta`, `p3_curve`, `ranking`, and `difference` of two
-    models are drawn over `eta_grid()`, down to about 1 in as many as there are negatives, which tell
-    nothing of rarer positives. Charts share `color` and `facet`, the group columns that tell curves and
-    panels apart, and `title`, a text, or False for a chart without words around it. `points` may also be
-    a `Decision`: its points are marked, at its prevalences without `eta`, and its sentence is the title.
+    every score. Charts share `color` and `facet`, the group columns that tell curves and panels apart,
+    and `title`, a text, or False for a chart without words around it. `points` may also be a `Decision`:
+    its points are marked, at its prevalences without `eta`, and its sentence is the title.
 
     Examples
     --------
@@ -112,7 +110,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `operating_points`, and draw of 100 alerts how many are right: one grid per row.
 
-        With `confidence=None` no doubt is drawn.
+        Parameters
+        ----------
+        confidence
+            As in `operating_points`; with None no doubt is drawn.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            Targets, as in `operating_points`.
         """
         draw, said = self._prepare("alerts", words)
         table = self._methods.operating_points(
@@ -189,8 +192,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `decision_curve`, and draw net benefit by risk, beside that of treating all and none.
 
-        If `probabilities` are left out where a prevalence is below 5 %, they are from a tenth of the
-        least to 20 times the greatest, and at most 99 %.
+        Parameters
+        ----------
+        probabilities
+            As in `decision_curve`; but left out where a prevalence is below 5 %, from a tenth of the
+            least to 20 times the greatest, and at most 99 %.
         """
         draw, said = self._prepare("decision_curve", words)
         if log_x is not None:
@@ -231,7 +237,14 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `compare` of models on the same examples, and draw the difference by prevalence.
 
-        Left out, `metrics` is `average_precision`. All pairs of models are adjusted for (Holm 1979).
+        Parameters
+        ----------
+        eta
+            As in `compare`, but as in `metric_by_eta` if left out, for two models.
+        metrics
+            As in `compare`, but `average_precision` if left out.
+        confidence
+            As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
 
         Examples
         --------
@@ -290,7 +303,13 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         coarse: bool = False,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect `ranking` at each prevalence, and draw ranks by prevalence."""
+        """Collect `ranking` at each prevalence, and draw ranks by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `ranking`, but as in `metric_by_eta` if left out.
+        """
         draw, said = self._prepare("ranking", words)
         etas = self._choose_etas(said) if eta is None else eta
         table = _collect(
@@ -349,9 +368,17 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """Collect `summary` at each prevalence, and draw metrics by prevalence.
 
         With models, `model=` or `score` as a list, these have the colours. For one metric that depends
-        on prevalence, and 2 to 8 models, the chart also shows where models trade places. Left out,
-        `metrics` is `average_precision`, or `pr_auc` with `rates=` or `cells=`; with `coarse` limits are
-        shaded.
+        on prevalence, and 2 to 8 models, the chart also shows where models trade places.
+
+        Parameters
+        ----------
+        eta
+            As in `summary`, but `eta_grid()` if left out, down to about 1 in as many as there are
+            negatives.
+        metrics
+            As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
+        coarse
+            As in `summary`: the shade is the limits of each value.
         """
         draw, said = self._prepare("metric_by_eta", words)
         holds = self._methods._merge_words(said)
@@ -423,7 +450,15 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def p3_curve(
         self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]
     ) -> Chart:
-        """Collect `operating_points` at each prevalence, and draw their precision by prevalence."""
+        """Collect `operating_points` at each prevalence, and draw their precision by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `operating_points`, but if left out as in `metric_by_eta`.
+        threshold, recall, fpr
+            Targets, as in `operating_points`, that fix a threshold for all prevalences.
+        """
         draw, said = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
         table = _collect(
