@@ -209,7 +209,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta_train
-            The prevalence at which scores are posteriors, between 0 and 1, for EM (Saerens et al. 2002).
+            The prevalence at which scores are posteriors, between 0 and 1. EM moves them to their mean,
+            and repeats (Saerens et al. 2002).
         reference
             A labelled table of the same model, in place of calibration: bound, `prc(frame, ...)`, or a
             frame with the same words, and with all, some or none of the `by` columns. It cuts scores
