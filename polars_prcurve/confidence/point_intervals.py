@@ -382,7 +382,8 @@ def add_band(
         frame, ends = _add_ends_of_rates(
             frame, metric, bands, correlation, eta_squares, shares_eta=shares_eta
         )
-    ends = _choose(bands.own_eta if shares else "no", c.IS_OWN_ETA, _COUNTED_ENDS, ends)
+    counted_rows = bands.own_eta if shares and bands.moves != "all" else "no"
+    ends = _choose(counted_rows, c.IS_OWN_ETA, _COUNTED_ENDS, ends)
     ends = _choose(bands.moves, c.IS_MOVING, _MOVED_ENDS, ends)
     value = pl.col(metric.name)
     low, high = (end.fill_nan(None) for end in ends)
