@@ -13,7 +13,7 @@ of expressions in `agg`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -83,7 +83,11 @@ class _CountReader:
 
     def fill_eta(self) -> pl.Expr:
         """Return the prevalence, with the own one in place of None or null."""
-        return _fill_eta(self.eta, *self.class_totals())
+        pos, neg = self.class_totals()
+        if self.eta is None:
+            return pos / (pos + neg)
+        eta = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta)
+        return eta.cast(pl.Float64).fill_null(pos / (pos + neg))
 
     def read_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a metric from the fields of `list_steps`, which come first."""
@@ -107,7 +111,8 @@ class _CountReader:
             at = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
             pos, neg = map(pl.field, _TOTALS)
             factors = class_factors(at, at.is_null(), pos, neg)
-            steps.append({_AT: _fill_eta(at, pos, neg), **dict(zip(_FACTORS, factors, strict=True))})
+            filled = at.cast(pl.Float64).fill_null(pos / (pos + neg))
+            steps.append({_AT: filled, **dict(zip(_FACTORS, factors, strict=True))})
         return steps
 
 
@@ -132,17 +137,11 @@ class ScoredRows:
 
     # One value per row ------------------------------------------------------------------------
 
-    def count_above(self, positive: bool) -> pl.Expr:
-        """Return tp or fp: the sum of a class at the row's own score and above."""
-        return self._count(positive, pl.Expr.cum_sum)
-
-    def count_below(self, positive: bool) -> pl.Expr:
-        """Return fn or tn: the sum of a class below the row's own score."""
-        return self._count(positive, _sum_below)
-
-    def _count(self, positive: bool, add: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+    def count(self, cell: str) -> pl.Expr:
+        """Return tp or fp: sums of a class at the row's own score and above; or fn or tn: below it."""
+        positive = cell in ("tp", "fn")
         falling = self._sort_falling(self.pos if positive else self.neg)
-        amount = self._gather_own_score(add(falling))
+        amount = self._gather_own_score(falling.cum_sum() if cell[1] == "p" else _sum_below(falling))
         if self.exponents:
             amount = exact_sums.from_integer(amount, self.exponents[not positive])
         return self.keep_name(amount)
@@ -156,10 +155,8 @@ class ScoredRows:
 
     def point_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a point metric at the row's own score."""
-        amounts = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
-        sums = self._sort_falling(amounts).struct.eval(
-            *_cumulative_counts(pl.field("pos"), pl.field("neg"))
-        )
+        falling = self._sort_falling(pl.struct(self.pos.alias("pos"), self.neg.alias("neg")))
+        sums = falling.struct.eval(*_cumulative_counts(pl.field("pos"), pl.field("neg")))
         rows = self._gather_own_score(sums)
         if self.exponents:
             rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
@@ -202,9 +199,8 @@ class ScoredRows:
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
         fields = _sweep_fields(_CountReader(None, weighted=bool(self.exponents)))
-        return self.keep_name(
-            _build_structs(self._distinct_list().list.explode(), fields, c.SWEEP_COLUMNS)
-        )
+        rows = self._distinct_list().list.explode()
+        return self.keep_name(_build_structs(rows, fields, c.SWEEP_COLUMNS))
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
@@ -451,14 +447,6 @@ def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str
     """Return structs that hold only the new fields, in the order of `names`."""
     # Two steps, because `eval` alone loses a field that is used twice.
     return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
-
-
-def _fill_eta(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
-    """Return the prevalence, with the own one in place of None or null."""
-    own = n_pos / (n_pos + n_neg)
-    if eta is None:
-        return own
-    return (eta if isinstance(eta, pl.Expr) else pl.lit(eta)).cast(pl.Float64).fill_null(own)
 
 
 def _alias_all(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:

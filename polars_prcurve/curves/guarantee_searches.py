@@ -17,7 +17,7 @@ examples, and so do the false ones among them; see `effective_alerts`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -43,7 +43,7 @@ from polars_prcurve.curves.targets import (
 )
 from polars_prcurve.float_exactness import is_at_most
 from polars_prcurve.inputs.input_tables import InputTable
-from polars_prcurve.metrics.curve_metric import Rows
+from polars_prcurve.metrics.curve_metric import Rows, Step
 from polars_prcurve.normal_distribution import add_normal_quantile
 from polars_prcurve.sweep.effective_alerts import GREATEST_SIZES
 
@@ -149,7 +149,7 @@ class _Run(NamedTuple):
     Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
     """
 
-    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]  # columns that the tests read
+    steps: Sequence[Step]  # columns that the tests read
     has_started: RowTest
     passes: RowTest
 

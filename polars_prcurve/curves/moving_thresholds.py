@@ -90,12 +90,12 @@ def add_moved_rates(
     rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
-    beyond = (pl.lit(1.0 if target.takes_first else 0.0) for target in targets.values())
+    beyond = (1.0 if target.takes_first else 0.0 for target in targets.values())
     # A moved target has a number for its end of a rate in that of its target.
     number, place = pl.col(TARGET_NUMBER), pl.col(TARGET_NUMBER) // len(ends)
     found = search.choose_rows(moved).join(rates, on=ROW_NUMBER, how="left")
     found = found.with_columns((number % len(ends)).alias(_END), place).with_columns(
-        pick_by_number(TARGET_NUMBER, beyond, pl.lit(None)).alias(_BEYOND)
+        pick_by_number(TARGET_NUMBER, beyond).alias(_BEYOND)
     )
     columns, reached = [], pl.col(_BEYOND).first()
     for end, (rate, limit) in enumerate(ends):
@@ -108,7 +108,7 @@ def add_moved_rates(
                 there = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
             columns.append(rate_there.fill_null(there).alias(column))
     found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
-    numbers = pick_by_number(TARGET_NUMBER, map(pl.lit, targets), pl.lit(None)).cast(pl.Int64)
+    numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
     found = found.with_columns(numbers.alias(TARGET_NUMBER))
     points = points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
     if not bands.moves_with_eta or of_eta:

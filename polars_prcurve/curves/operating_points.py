@@ -10,7 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -53,11 +53,9 @@ from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_si
 from polars_prcurve.sweep.sample_design import Design, choose_design
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 
-SAMPLE_SIZE_COLUMNS = (
-    *("criterion", "target", "threshold", "recall", "fpr"),
-    *("n_pos", "n_neg", "n_pos_needed", "n_neg_needed"),
-)
-RESOLUTION_COLUMNS = (*SAMPLE_SIZE_COLUMNS[:7], "eta")
+_COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
+SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")
+RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")
 IntervalKind: TypeAlias = Literal["threshold", "model", "best"]
 """What an interval is of: what the threshold does, the model at its target, or the best value."""
 _SHOWN = (point.recall, point.fpr)
@@ -114,12 +112,8 @@ def list_points_columns(
             metric_columns = [name for name in metric_columns if name not in counts]
     elif bands is not None and bands.shown_with == "differences":
         flags = ["reliable", "why", c.ETA_ERROR]
-    sweep = (
-        threshold,
-        *kind,
-        *(joint_targets.GUARANTEE_COLUMNS if guarantee is not None else ()),
-        *counts,
-    )
+    promised = joint_targets.GUARANTEE_COLUMNS if guarantee is not None else ()
+    sweep = (threshold, *kind, *promised, *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
     curve_table.check_metric_names(columns, [] if long else metrics)
     return columns
@@ -143,12 +137,12 @@ def _choose_bands(
     # The sample chose the threshold of a target, and would choose another one if it were drawn again:
     # then the interval is of what the model does at this target. Where that is not known, it is of the
     # threshold as it stands: in a field, of published points, and of simultaneous intervals.
-    if bands is None:
-        return None, []
     kinds: list[IntervalKind] = []
+    if bands is None or bands.shown_with != "points":
+        return bands, kinds
     is_known = isinstance(table, ScoreTable) and not input_tables.is_field(table)
     may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
-    for target in targets if bands.shown_with == "points" else ():
+    for target in targets:
         is_sought = target.test is not None and target.least_score is None and target.promise is None
         is_best = target.maximized is not None and bands.corrected
         kinds.append("best" if is_best else "model" if may_move and is_sought else "threshold")
@@ -185,7 +179,8 @@ def build_points_table(
         points = add_moved_rates(points, every, moved, bands)
     if kinds:
         told: dict[str, Any] = {"interval_of": [*kinds], c.IS_MOVING: [k == "model" for k in kinds]}
-        points = points.with_columns(**{name: _pick_literals(of) for name, of in told.items()})
+        picked = {name: curve_table.pick_by_number(TARGET_NUMBER, of) for name, of in told.items()}
+        points = points.with_columns(**picked)
     if optimism is not None:
         points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
     frames = list_frame_targets(targets)
@@ -207,12 +202,6 @@ def build_points_table(
     promise = targets[0].promise
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
-
-
-def _pick_literals(values: Iterable[Any], dtype: pl.DataType | None = None) -> pl.Expr:
-    """Return value i for the points of target i; of None, null."""
-    literals = (of if of is None or isinstance(of, pl.Expr) else pl.lit(of) for of in values)
-    return curve_table.pick_by_number(TARGET_NUMBER, literals, pl.lit(None, dtype=dtype))
 
 
 def _build_search(
@@ -278,15 +267,21 @@ def _find_points(search: RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
         numbered = chosen.with_columns(end_row(read_extreme(0)).alias(number))
         chosen = numbered.join(ends, on=number, how="left")
     rows = rows.drop(c.GROUP, c.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)  # pairs have these
+    no_text, no_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
     points = chosen.join(rows, on=ROW_NUMBER, how="left").with_columns(
-        criterion=_pick_literals((target.criterion for target in targets), pl.String()),
-        target=_pick_literals((target.value for target in targets), pl.Float64()),
+        criterion=curve_table.pick_by_number(
+            TARGET_NUMBER, (target.criterion for target in targets), no_text
+        ),
+        target=curve_table.pick_by_number(
+            TARGET_NUMBER, (target.value for target in targets), no_number
+        ),
     )
+    least = [target.least_score for target in targets]
     if isinstance(table, ScoreTable):
-        points = _fill_given_thresholds(points, targets, table)
+        threshold = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col(c.SCORE)).alias("threshold")
+        points = _flag_nothing_above_all(points.with_columns(threshold), table)
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        least = (of.least_score for of in targets)
         asked = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col("threshold"))
         known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
         points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
@@ -343,13 +338,8 @@ def build_counted_points(
     return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
 
-def _fill_given_thresholds(
-    points: pl.LazyFrame, targets: Sequence[Target], table: ScoreTable
-) -> pl.LazyFrame:
-    """Set the thresholds of all points; a target threshold stays as given, though no row may have it."""
-    # A target threshold above all scores meets no row; nothing is flagged there.
-    least = (of.least_score for of in targets)
-    threshold = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col(c.SCORE))
+def _flag_nothing_above_all(points: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+    """Set the counts of given thresholds above all scores, which meet no row: nothing is flagged."""
     given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
     above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
     n_pos, n_neg = class_counts(table)
@@ -358,8 +348,7 @@ def _fill_given_thresholds(
     totals = {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}
     there |= {rate: pl.when(n.is_not_null()).then(0.0).otherwise(rate) for rate, n in totals.items()}
     return points.with_columns(
-        threshold.alias("threshold"),
-        *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
+        pl.when(above_all).then(value).otherwise(name).alias(name) for name, value in there.items()
     )
 
 

@@ -23,6 +23,7 @@ from polars_prcurve.curves.curve_table import build_metric_rows, pick_by_number
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.curves.guarantee_searches import PROMISE_COLUMNS, add_upper_limits
 from polars_prcurve.curves.targets import (
+    END,
     ROW_NUMBER,
     TARGET_NUMBER,
     Extreme,
@@ -50,16 +51,24 @@ class RowSearch:
 
         A target that is a frame has one row per threshold of the group.
         """
-        requests, of_groups = self._list_requests(targets), list_frame_targets(targets)
-        eta_free: dict[int, Target] = {}
-        in_blocks: dict[int, Target] = {}
-        others: dict[int, Target] = {}
-        for number, target in enumerate(targets):
-            if number not in of_groups:
-                # At one prevalence a look at every row costs no more than the search for blocks.
-                has_blocks = self.has_many_etas and target.changes_once_in_block
-                at_eta = in_blocks if has_blocks else others
-                (at_eta if target.depends_on_eta else eta_free)[number] = target
+        frames = list_frame_targets(targets)
+        sought = {n: target for n, target in enumerate(targets) if n not in frames}
+        eta_free = {n: target for n, target in sought.items() if not target.depends_on_eta}
+        # At one prevalence a look at every row costs no more than the search for blocks.
+        at_eta = {n: target for n, target in sought.items() if target.depends_on_eta}
+        in_blocks = {
+            n: of for n, of in at_eta.items() if self.has_many_etas and of.changes_once_in_block
+        }
+        others = {n: target for n, target in at_eta.items() if n not in in_blocks}
+        alike = pl.LazyFrame({TARGET_NUMBER: [*sought]}, schema={TARGET_NUMBER: pl.Int64})
+        parts = [self.pairs.join(alike, how="cross")] if sought else []
+        for number, thresholds in frames.items():
+            one = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
+            parts.append(thresholds.join_thresholds(one))
+        requests = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
+        if frames:
+            # A larger query may run this twice, and a join may return rows in another order each time.
+            requests = requests.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
         if eta_free:
             found = self._find_extremes(self.rows, c.GROUP, eta_free)
             requests = requests.join(found, on=c.GROUP, how="left")
@@ -68,29 +77,14 @@ class RowSearch:
             requests = requests.join(found, on=c.PAIR, how="left")
         if in_blocks:
             requests = requests.join(self._search_blocks(in_blocks), on=c.PAIR, how="left")
-        for n in of_groups:
+        for n in frames:
             asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
             reached = self.rows.join(asked, on=c.GROUP)
             found = self._find_extremes(reached, _REQUEST, {n: targets[n]})
             requests = requests.join(found, on=_REQUEST, how="left")
-        numbers = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
-        chosen = pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64))
+        rows = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
+        chosen = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
         return requests.with_columns(chosen.alias(ROW_NUMBER))
-
-    def _list_requests(self, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return one row per pair and target; for thresholds of each group, one row per threshold."""
-        of_groups = list_frame_targets(targets)
-        numbers = [number for number in range(len(targets)) if number not in of_groups]
-        alike = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
-        requests = [self.pairs.join(alike, how="cross")] if numbers else []
-        for number, thresholds in of_groups.items():
-            one = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
-            requests.append(thresholds.join_thresholds(one))
-        every = requests[0] if len(requests) == 1 else pl.concat(requests, how="diagonal")
-        if not of_groups:
-            return every
-        # A larger query may run this twice, and a join may return its rows in another order each time.
-        return every.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
@@ -135,18 +129,20 @@ class RowSearch:
     ) -> pl.LazyFrame:
         """Return, per value of `key`, the extremes that tell the row of each target."""
         extremes, metric_rows = self._name_extremes(targets), build_metric_rows(self.table)
-        for add in merge_steps(targets.values()):
-            rows = rows.with_columns(**add(metric_rows))
+        for step in merge_steps(targets.values()):
+            rows = rows.with_columns(**step(metric_rows))
         values = {name: extreme.value for name, extreme in extremes.items()}
         reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
         return rows.select(key, **values).group_by(key).agg(reduced)
 
     def _name_extremes(self, targets: Mapping[int, Target]) -> dict[str, Extreme]:
-        """Return the extremes of targets, by the names of their columns."""
+        """Return the extremes that tell the rows of targets, and END of promises, by their columns."""
         metric_rows = build_metric_rows(self.table)
         named: dict[str, Extreme] = {}
         for number, target in targets.items():
-            extremes = target.list_extremes(metric_rows)
+            extremes = dict(target.search.extremes(metric_rows))
+            if target.promise is not None and target.promise.end is not None:
+                extremes[END] = target.promise.end(metric_rows)
             named |= {name_extreme(number, name): extreme for name, extreme in extremes.items()}
         return named
 

@@ -31,7 +31,7 @@ from polars_prcurve.inputs.input_tables import InputTable, RateTable, read_score
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.best_and_at_target import best
-from polars_prcurve.metrics.curve_metric import CurveMetric, Rows
+from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.query_guards import Check, compose_sentence
@@ -79,7 +79,7 @@ class Search(NamedTuple):
 
     extremes: Callable[[Rows], Mapping[str, Extreme]]
     row: Callable[[Found], pl.Expr]  # the number of the row; null where no row meets the target
-    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]] = ()
+    steps: Sequence[Step] = ()
     """Columns that are added first, each step from those before it, and that the extremes may read."""
     end_row: Callable[[Found], pl.Expr] | None = None
     """Return the number of the row at the other end of a stretch, if several promises share one."""
@@ -137,22 +137,14 @@ class Target:
             return self.maximized.falls_with_fpr
         return self.promise is None or self.promise.changes_once_in_block
 
-    def list_extremes(self, rows: Rows) -> dict[str, Extreme]:
-        """Return the extremes that tell the row of the target, and END if it keeps a promise."""
-        extremes = dict(self.search.extremes(rows))
-        if self.promise is None or self.promise.end is None:
-            return extremes
-        return {**extremes, END: self.promise.end(rows)}
 
-
-def merge_steps(targets: Iterable[Target]) -> list[Callable[[Rows], Mapping[str, pl.Expr]]]:
+def merge_steps(targets: Iterable[Target]) -> list[Step]:
     """Return the steps of the searches of all targets: the first ones as one, then the second ones."""
 
-    def merge(adds: Sequence[Any], rows: Rows) -> dict[str, pl.Expr]:
-        return {name: value for add in adds if add for name, value in add(rows).items()}
+    def merge(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
+        return {name: value for step in steps if step for name, value in step(rows).items()}
 
-    steps = (target.search.steps for target in targets)
-    return [partial(merge, adds) for adds in zip_longest(*steps)]
+    return [partial(merge, each) for each in zip_longest(*(target.search.steps for target in targets))]
 
 
 def find_greatest_rate(targets: Iterable[Target]) -> float | None:
@@ -226,11 +218,12 @@ def build_only_point_target(table: RateTable) -> Target:
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
     several = (table.tallies.sum_per_group(point_of_row) > 1).sum()
-    text = (
+    sentence = compose_sentence(
+        "points are compared one by one, and ",
+        several.cast(pl.String),
         " model(s) have several points; keep one row for each, or pass threshold=, if score= names the "
-        "thresholds of the points"
+        "thresholds of the points",
     )
-    sentence = compose_sentence("points are compared one by one, and ", several.cast(pl.String), text)
     table.tallies.checks.append(Check(several > 0, sentence))
     return Target(_ONLY_POINT, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
 
@@ -358,10 +351,8 @@ def _read_values(name: str, given: Any) -> list[float]:
     words, most = "numbers in [0, 1]", 1.0
     if name == "lift":
         words, most = "numbers of at least 0", sys.float_info.max
-    values = _to_list(name, given)
-    return [
-        read_number(f"{name}=", value, words, lambda number: 0 <= number <= most) for value in values
-    ]
+    numbers = _to_list(name, given)
+    return [read_number(f"{name}=", number, words, lambda of: 0 <= of <= most) for number in numbers]
 
 
 def read_events(per: object) -> float:

@@ -58,19 +58,19 @@ class ExprPrc(PublicMethods, path="prc"):
         >>> df.select(pl.col("score").prc.tp("label")).to_series().to_list()
         [1, 2, 1, 2]
         """
-        return read_scored_rows(self._expr, label, **rows).count_above(positive=True)
+        return read_scored_rows(self._expr, label, **rows).count("tp")
 
     def fp(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """False positives at the row's own score: negatives that score at least as high."""
-        return read_scored_rows(self._expr, label, **rows).count_above(positive=False)
+        return read_scored_rows(self._expr, label, **rows).count("fp")
 
     def fn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """False negatives at the row's own score: positives that score lower."""
-        return read_scored_rows(self._expr, label, **rows).count_below(positive=True)
+        return read_scored_rows(self._expr, label, **rows).count("fn")
 
     def tn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """True negatives at the row's own score: negatives that score lower."""
-        return read_scored_rows(self._expr, label, **rows).count_below(positive=False)
+        return read_scored_rows(self._expr, label, **rows).count("tn")
 
     def recall(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
