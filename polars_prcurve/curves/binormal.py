@@ -23,8 +23,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
-from polars_prcurve.metrics.array_or_expression import Cell
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveFacts, CurveMetric
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end
@@ -76,10 +75,7 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
     rows = sweep.rows.select(
         c.GROUP,
         (pl.col(c.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE),
-        *(
-            (pl.col(cum) - pl.col(above)).alias(_name("amount", k))
-            for k, (cum, above) in amounts.items()
-        ),
+        **{_name("amount", k): pl.col(cum) - pl.col(above) for k, (cum, above) in amounts.items()},
     ).cache()  # without it, each of the uses below would sort again
     halves = {k: pl.when(_column("amount", k) > 0).then(pl.col(_HALF_SCORE)) for k in amounts}
     ends = rows.group_by(c.GROUP).agg(
@@ -245,12 +241,13 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
             "integrated(...) of those"
         )
 
-    def finish(value: pl.Expr, curve: CurveFacts) -> Cell:
-        # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.
-        return metric.recipe.finish(value.clip(upper_bound=1.0), curve)
-
-    averages, (term, steps) = metric.recipe.averages, metric.recipe.fitted
+    averages, finish = metric.recipe.averages, metric.recipe.finish
     if averages is not None:
         averages = averages._replace(of=to_binormal_metric(averages.of))
-    given = {"term": term, "finish": finish, "steps": steps, "averages": averages}
+    given = {
+        **metric.recipe.fitted._asdict(),
+        # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.
+        "finish": lambda value, facts: finish(value.clip(upper_bound=1.0), facts),
+        "averages": averages,
+    }
     return metric.change_recipe(**{**PROMISES, **given, "needs": "rises"})

@@ -151,12 +151,12 @@ def metric_values(
 
 def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
     """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
-
-    def value(metric: PointMetric) -> pl.Expr:
-        return metric_values([metric], table, column)[0]
-
-    unscored = table is not None and has_unscored(table)
-    return Rows(column, column("eta"), value, has_unscored=unscored)
+    return Rows(
+        column,
+        column("eta"),
+        lambda metric: metric_values([metric], table, column)[0],
+        has_unscored=table is not None and has_unscored(table),
+    )
 
 
 # Long tables, of a row per metric: each row comes repeated, numbered in COPY -------------------

@@ -52,10 +52,7 @@ _RECALL, _FPR = _share(_TP, _FN), _share(_FP, _TN)
 
 
 class _CountReader:
-    """Reads the fields of the four counts, and point metrics at a prevalence, in any context.
-
-    With weights, a count is its integer divided by two to the power of the exponent of its class.
-    """
+    """Reads the fields of the four counts, and point metrics at a prevalence, in any context."""
 
     def __init__(self, eta: Prevalence, *, weighted: bool) -> None:
         self.eta, self.weighted, self.reads_metrics = eta, weighted, False
@@ -118,13 +115,10 @@ class _CountReader:
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """The rows of one context: the score of each, and its contribution to either class.
-
-    Weights are integers here: a weight times a power of two, which `exponents` hold for each class.
-    """
+    """The rows of one context: the score of each, and its contribution to either class."""
 
     score: pl.Expr
-    pos: pl.Expr  # 0 or 1, or the scaled weight of the row
+    pos: pl.Expr  # 0 or 1, or the weight of the row times two to the exponent of its class: an integer
     neg: pl.Expr
     weight: pl.Expr | None
     exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
@@ -140,7 +134,7 @@ class ScoredRows:
     def count(self, cell: str) -> pl.Expr:
         """Return tp or fp: sums of a class at the row's own score and above; or fn or tn: below it."""
         positive = cell in ("tp", "fn")
-        falling = self._sort_falling(self.pos if positive else self.neg)
+        falling = (self.pos if positive else self.neg).sort_by(self.score, descending=True)
         amount = self._gather_own_score(falling.cum_sum() if cell[1] == "p" else _sum_below(falling))
         if self.exponents:
             amount = exact_sums.from_integer(amount, self.exponents[not positive])
@@ -149,13 +143,15 @@ class ScoredRows:
     def rate(self, positive: bool) -> pl.Expr:
         """Return recall or fpr at the row's own score."""
         amount = pl.field("amount")
-        rows = self._sort_falling(pl.struct((self.pos if positive else self.neg).alias("amount")))
+        rows = pl.struct((self.pos if positive else self.neg).alias("amount"))
+        rows = rows.sort_by(self.score, descending=True)
         sums = rows.struct.eval(amount.cum_sum().alias("above"), _sum_below(amount).alias("below"))
         return self._evaluate(self._gather_own_score(sums), _share(pl.field("above"), pl.field("below")))
 
     def point_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a point metric at the row's own score."""
-        falling = self._sort_falling(pl.struct(self.pos.alias("pos"), self.neg.alias("neg")))
+        both = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
+        falling = both.sort_by(self.score, descending=True)
         sums = falling.struct.eval(*_cumulative_counts(pl.field("pos"), pl.field("neg")))
         rows = self._gather_own_score(sums)
         if self.exponents:
@@ -164,14 +160,9 @@ class ScoredRows:
         value = reader.read_metric(metric)
         return self._evaluate(_add_fields(rows, reader.list_steps()), value)
 
-    def _sort_falling(self, amounts: pl.Expr) -> pl.Expr:
-        return amounts.sort_by(self.score, descending=True)
-
     def _gather_own_score(self, falling: pl.Expr) -> pl.Expr:
-        """Return, in the order of the rows, the value at each row's score from values by falling score.
-
-        The rank "max" is the place of the last tied row, so that ties get the sum of all of them.
-        """
+        """Return the value at the score of each row, in row order, from values by falling score."""
+        # The rank "max" is the place of the last tied row, so that ties get the sum of all of them.
         first = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
         return falling.gather(self.score.rank("max", descending=True) - first)
 
@@ -293,9 +284,8 @@ class ScoredRows:
         self, points: pl.Expr, metric: CurveMetric, rows: Rows, reader: _CountReader
     ) -> pl.Expr:
         """Return the rows that the metric needs, each with the segment that ends at it."""
-        tp, fp = pl.field("tp"), pl.field("fp")
-        shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
-        points = _add_steps(points, [shifted])
+        before = {"tp_before": _TP.shift(1).fill_null(0), "fp_before": _FP.shift(1).fill_null(0)}
+        points = _add_steps(points, [before])
         if metric.recipe.needs == "rises":
             element = pl.element().struct.field
             points = points.list.filter(element("tp") > element("tp_before"))
@@ -303,9 +293,9 @@ class ScoredRows:
             "at": reader.fill_eta(),
             "recall": _RECALL,
             "fpr": _FPR,
-            c.RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
+            c.RECALL_BEFORE: (pl.field("tp_before") / (_TP + _FN)).fill_nan(None),
             c.FPR_OR_ZERO: _FPR.fill_null(0.0),
-            c.FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
+            c.FPR_BEFORE: (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0),
         }
         extent = {
             c.RISE: rows.recall - rows.recall_before,
@@ -321,10 +311,7 @@ class ScoredRows:
         return _add_steps(points, steps)
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
-        """Return a list of structs of score, tp, fp, fn, tn (and exponents), by falling score.
-
-        Counts are integers, also those of weights. With `squares`, sums of squared weights are, too.
-        """
+        """Return a list of structs of score, cells (sums of squares, exponents), by falling score."""
         score, pos = pl.field("score"), pl.field("pos")
         fields = [self.score.alias("score"), self.pos.alias("pos")]
         neg: pl.Expr = 1 - pos  # which is one column less to sort
@@ -332,7 +319,7 @@ class ScoredRows:
             neg = pl.field("neg")
             fields += [self.neg.alias("neg"), self.weight.alias("weight")]
             fields += _alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
-        falling = self._sort_falling(pl.struct(*fields)).implode()
+        falling = pl.struct(*fields).sort_by(self.score, descending=True).implode()
         rows: pl.Expr = pl.when(self.guard == 0).then(falling)
         if self.weight is not None:
             rows = rows.list.filter(pl.element().struct.field("weight") > 0)

@@ -135,7 +135,7 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     if promise is None or not grid.uncertain or not any(target.depends_on_eta for target in targets):
         return checks
     given, interval = pl.col(c.ETA_LOW).is_not_null(), pl.col(c.ETA_CONFIDENCE)
-    unknown = (
+    unknown = compose_sentence(
         "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
         "eta_confidence to the eta= frame"
     )
@@ -147,7 +147,7 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
         f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
         f"of a level above {1 - 2 * alpha:.12g}",
     )
-    checks.append(Check((given & interval.is_null()).any(), compose_sentence(unknown)))
+    checks.append(Check((given & interval.is_null()).any(), unknown))
     return [*checks, Check((given & pl.col(ALPHA).is_null()).any(), no_room)]
 
 

@@ -128,9 +128,8 @@ def _move_target(target: Target, source: str, limit: str) -> Target:
             found: pl.Expr = rows.column(limit if name == source else name)
             return found
 
+        rates = column("recall"), column("fpr")
         eta = column("eta") if source == "eta" else rows.eta
-        return test(
-            Rows(column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta))
-        )
+        return test(Rows(column, eta, lambda metric: metric.from_columns(*rates, eta)))
 
     return replace(target, search=choose_row(test_at_limit, first=target.takes_first))

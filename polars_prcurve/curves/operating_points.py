@@ -23,17 +23,11 @@ from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_si
 from polars_prcurve.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
-from polars_prcurve.curves import curve_table, joint_targets
+from polars_prcurve.curves import curve_table, joint_targets, moving_thresholds
 from polars_prcurve.curves.curve_segments import build_segments
 from polars_prcurve.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
 from polars_prcurve.curves.guarantees_over_parts import add_field_tests
-from polars_prcurve.curves.moving_thresholds import (
-    COARSENESS,
-    add_eta_ends,
-    add_moved_rates,
-    add_row_limits,
-)
 from polars_prcurve.curves.row_search import RowSearch, list_frame_targets, name_extreme, read_extreme
 from polars_prcurve.curves.targets import (
     END,
@@ -165,7 +159,8 @@ def build_points_table(
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
     bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
-    sized = targets[0].promise is not None and input_tables.has_unlike_examples(table)
+    promise = targets[0].promise
+    sized = promise is not None and input_tables.has_unlike_examples(table)
     effective = bands is not None or sized
     clusters = (sized and input_tables.is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
@@ -176,11 +171,12 @@ def build_points_table(
         moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         every = replace(search, has_many_etas=False) if design.weighted else search
-        points = add_moved_rates(points, every, moved, bands)
+        points = moving_thresholds.add_moved_rates(points, every, moved, bands)
     if kinds:
         told: dict[str, Any] = {"interval_of": [*kinds], c.IS_MOVING: [k == "model" for k in kinds]}
-        picked = {name: curve_table.pick_by_number(TARGET_NUMBER, of) for name, of in told.items()}
-        points = points.with_columns(**picked)
+        points = points.with_columns(
+            curve_table.pick_by_number(TARGET_NUMBER, of).alias(name) for name, of in told.items()
+        )
     if optimism is not None:
         points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
     frames = list_frame_targets(targets)
@@ -199,7 +195,6 @@ def build_points_table(
         points = _add_chance(points, search.rows, sweep.groups, table, bands.confidence)
     points = curve_table.add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
-    promise = targets[0].promise
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
 
@@ -236,8 +231,9 @@ def _build_search(
         pairs = add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
-        rows = add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
-        pairs = add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
+        rows = moving_thresholds.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
+        if bands.moves_with_eta:
+            pairs = moving_thresholds.add_eta_ends(pairs, rows, bands)
     # Rows are read twice: to choose from, and to look up the chosen ones.
     return RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
 
@@ -413,7 +409,7 @@ def _add_doubts(
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
         doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
     if bands.moving:
-        is_coarse = pl.col(COARSENESS) > _COARSE
+        is_coarse = pl.col(moving_thresholds.COARSENESS) > _COARSE
         doubts["equal scores"] = is_coarse & pl.col(c.IS_MOVING) if bands.moves == "some" else is_coarse
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)

@@ -47,10 +47,7 @@ class RowSearch:
     has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
 
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return one row per pair and target, with ROW_NUMBER, which is null where no row will do.
-
-        A target that is a frame has one row per threshold of the group.
-        """
+        """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null."""
         frames = list_frame_targets(targets)
         sought = {n: target for n, target in enumerate(targets) if n not in frames}
         eta_free = {n: target for n, target in sought.items() if not target.depends_on_eta}

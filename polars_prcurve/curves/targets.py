@@ -30,8 +30,8 @@ from polars_prcurve.float_exactness import is_at_least, is_at_most
 from polars_prcurve.inputs.input_tables import InputTable, RateTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
-from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
+from polars_prcurve.metrics.from_other_metrics import best
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.query_guards import Check, compose_sentence
@@ -115,8 +115,7 @@ class Target:
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
     thresholds: GroupThresholds | None = None
-    """The thresholds of each group, if they are the target; `value` then reads one, and there may be
-    several for a group."""
+    """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
     test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
     takes_first: bool = False  # of the rows that pass the test; otherwise the last one is taken
@@ -155,11 +154,7 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 def read_targets(
     table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **given: Any
 ) -> list[Target]:
-    """Return the targets of all arguments, in the order of `_METRIC_TARGETS`; raise if there is none.
-
-    `given` are words of targets, with None for those that are left out. `per` is the number of events
-    that `alerts` are among. `at_eta` and `one_each` are as in `read_group_thresholds`.
-    """
+    """Return the targets of all words `given`, in the order of `_METRIC_TARGETS`; raise if none is."""
     given = {name: value for name, value in given.items() if value is not None}
     targets = _build_threshold_targets(table, given.get("threshold"), at_eta=at_eta, one_each=one_each)
     targets += [
