@@ -23,7 +23,7 @@ both ends counts for the low end of the band, and the higher for the high end. A
 counted in the table, other shares than recall and fpr take their place; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
-a prevalence, has the value where the target is met if it is there; see `curves.moving_thresholds`. No
+a prevalence, has the value where the target is met if it is there; see `curves.row_search`. No
 distance is less than that of one example, or of the step of the curve there: a target is met between two
 rows.
 """
@@ -72,7 +72,7 @@ MOVED_RATES = {
 MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
-"""The steps of the rates beside a threshold that moves; see `curves.moving_thresholds`."""
+"""The steps of the rates beside a threshold that moves; see `curves.row_search`."""
 ESTIMATE = f"{c.RESERVED}estimate"
 _MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
 _COUNTED_ENDS = (f"{c.RESERVED}counted_low", f"{c.RESERVED}counted_high")

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -23,12 +24,11 @@ from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_si
 from polars_prcurve.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
-from polars_prcurve.curves import curve_table, joint_targets, moving_thresholds
+from polars_prcurve.curves import curve_table, joint_targets, row_search
 from polars_prcurve.curves.curve_segments import build_segments
 from polars_prcurve.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
 from polars_prcurve.curves.guarantees_over_parts import add_field_tests
-from polars_prcurve.curves.row_search import RowSearch, list_frame_targets, name_extreme, read_extreme
 from polars_prcurve.curves.targets import (
     END,
     ROW_NUMBER,
@@ -74,6 +74,7 @@ _ALERTS = {
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96 %, and those of a
 # threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
 _FEW, _FEW_CLUSTERS, _COARSE = 10, 30, 0.5
+_pick = partial(curve_table.pick_by_number, TARGET_NUMBER)
 _CLASS_SIZES = (c.POS_SIZE, c.NEG_SIZE)
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}
 
@@ -171,15 +172,13 @@ def build_points_table(
         moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         every = replace(search, has_many_etas=False) if design.weighted else search
-        points = moving_thresholds.add_moved_rates(points, every, moved, bands)
+        points = row_search.add_moved_rates(points, every, moved, bands)
     if kinds:
-        told: dict[str, Any] = {"interval_of": [*kinds], c.IS_MOVING: [k == "model" for k in kinds]}
-        points = points.with_columns(
-            curve_table.pick_by_number(TARGET_NUMBER, of).alias(name) for name, of in told.items()
-        )
+        is_moving = _pick(kind == "model" for kind in kinds).alias(c.IS_MOVING)
+        points = points.with_columns(is_moving, interval_of=_pick(kinds))
     if optimism is not None:
         points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
-    frames = list_frame_targets(targets)
+    frames = row_search.list_frame_targets(targets)
     order = [c.PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if frames else [])]
     if long:
         points = points.join(pl.LazyFrame({c.COPY: range(len(metrics))}), how="cross")
@@ -205,7 +204,7 @@ def _build_search(
     targets: Sequence[Target],
     bands: BandOptions | None,
     design: Design,
-) -> RowSearch:
+) -> row_search.RowSearch:
     """Return the rows and the pairs of all curves, with what the targets and their bands read."""
     table = design.table
     rows = sweep.rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
@@ -231,11 +230,10 @@ def _build_search(
         pairs = add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
-        rows = moving_thresholds.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
-        if bands.moves_with_eta:
-            pairs = moving_thresholds.add_eta_ends(pairs, rows, bands)
+        rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
+        pairs = row_search.add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
     # Rows are read twice: to choose from, and to look up the chosen ones.
-    return RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
+    return row_search.RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
 
 
 def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
@@ -252,38 +250,34 @@ def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> 
     )
 
 
-def _find_points(search: RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
+def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
     """Return one row per pair and target, with the row that was chosen and what was asked for."""
     chosen, rows, table = search.choose_rows(targets), search.rows, search.table
     if (end_row := targets[0].search.end_row) is not None:
         # Targets that are met together: END is the score at the other end of their stretch.
         number = f"{c.RESERVED}end_row"
-        score = pl.col(c.SCORE).alias(name_extreme(0, END))
+        score = pl.col(c.SCORE).alias(row_search.name_extreme(0, END))
         ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
-        numbered = chosen.with_columns(end_row(read_extreme(0)).alias(number))
+        numbered = chosen.with_columns(end_row(row_search.read_extreme(0)).alias(number))
         chosen = numbered.join(ends, on=number, how="left")
     rows = rows.drop(c.GROUP, c.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)  # pairs have these
     no_text, no_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
     points = chosen.join(rows, on=ROW_NUMBER, how="left").with_columns(
-        criterion=curve_table.pick_by_number(
-            TARGET_NUMBER, (target.criterion for target in targets), no_text
-        ),
-        target=curve_table.pick_by_number(
-            TARGET_NUMBER, (target.value for target in targets), no_number
-        ),
+        criterion=_pick((target.criterion for target in targets), no_text),
+        target=_pick((target.value for target in targets), no_number),
     )
     least = [target.least_score for target in targets]
     if isinstance(table, ScoreTable):
-        threshold = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col(c.SCORE)).alias("threshold")
+        threshold = _pick(least, pl.col(c.SCORE)).alias("threshold")
         points = _flag_nothing_above_all(points.with_columns(threshold), table)
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        asked = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col("threshold"))
+        asked = _pick(least, pl.col("threshold"))
         known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
         points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
     if targets[0].promise is None:
         return points
-    ends_of_stretches = [read_extreme(number)(END) for number in range(len(targets))]
+    ends_of_stretches = [row_search.read_extreme(number)(END) for number in range(len(targets))]
     return joint_targets.add_guarantee_columns(points, targets, ends_of_stretches, table)
 
 
@@ -409,7 +403,7 @@ def _add_doubts(
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
         doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
     if bands.moving:
-        is_coarse = pl.col(moving_thresholds.COARSENESS) > _COARSE
+        is_coarse = pl.col(row_search.COARSENESS) > _COARSE
         doubts["equal scores"] = is_coarse & pl.col(c.IS_MOVING) if bands.moves == "some" else is_coarse
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)

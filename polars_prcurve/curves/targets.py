@@ -19,12 +19,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, round_to_float, take_frame
-from polars_prcurve.curves.group_thresholds import (
-    GIVEN_THRESHOLD,
-    LEAST_SCORE,
-    GroupThresholds,
-    read_group_thresholds,
-)
+from polars_prcurve.curves import group_thresholds
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_exactness import is_at_least, is_at_most
 from polars_prcurve.inputs.input_tables import InputTable, RateTable, read_score_dtype
@@ -94,7 +89,7 @@ class Promise(NamedTuple):
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
     holds_above: bool  # whether the stretch begins at the threshold and rises; otherwise it ends there
-    starts: GroupThresholds | None = None
+    starts: group_thresholds.GroupThresholds | None = None
     run_start: str | None = None
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
@@ -114,7 +109,7 @@ class Target:
     least_score: pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
-    thresholds: GroupThresholds | None = None
+    thresholds: group_thresholds.GroupThresholds | None = None
     """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
     test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
@@ -196,9 +191,16 @@ def _build_threshold_targets(
     if given is None:
         return []
     if isinstance(given, pl.DataFrame | pl.LazyFrame) and table is not None:
-        of_groups = read_group_thresholds(table, given, at_eta=at_eta, one_each=one_each)
+        of_groups = group_thresholds.read_group_thresholds(
+            table, given, at_eta=at_eta, one_each=one_each
+        )
         # Its columns are joined to the rows, where the search and `value` read them.
-        return [replace(build(pl.col(GIVEN_THRESHOLD), pl.col(LEAST_SCORE)), thresholds=of_groups)]
+        return [
+            replace(
+                build(pl.col(group_thresholds.GIVEN_THRESHOLD), pl.col(group_thresholds.LEAST_SCORE)),
+                thresholds=of_groups,
+            )
+        ]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     numbers = read_threshold_list("threshold", _to_list("threshold", given), score_dtype)
