@@ -118,7 +118,7 @@ class RowSearch:
         )
         corners = rows.filter(_IS_CORNER)
         at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), c.PAIR, targets)
-        extremes = self._name_extremes(targets)
+        extremes = self._name_extremes(targets, build_metric_rows(self.table))
         numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
         if not numbers:
             return at_corners
@@ -149,16 +149,16 @@ class RowSearch:
         self, rows: pl.LazyFrame, key: str, targets: Mapping[int, Target]
     ) -> pl.LazyFrame:
         """Return, per value of `key`, the extremes that tell the row of each target."""
-        extremes, metric_rows = self._name_extremes(targets), build_metric_rows(self.table)
+        metric_rows = build_metric_rows(self.table)
+        extremes = self._name_extremes(targets, metric_rows)
         for step in merge_steps(targets.values()):
             rows = rows.with_columns(**step(metric_rows))
         values = {name: extreme.value for name, extreme in extremes.items()}
         reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
         return rows.select(key, **values).group_by(key).agg(reduced)
 
-    def _name_extremes(self, targets: Mapping[int, Target]) -> dict[str, Extreme]:
+    def _name_extremes(self, targets: Mapping[int, Target], metric_rows: Rows) -> dict[str, Extreme]:
         """Return the extremes that tell the rows of targets, and END of promises, by their columns."""
-        metric_rows = build_metric_rows(self.table)
         named: dict[str, Extreme] = {}
         for number, target in targets.items():
             extremes = dict(target.search.extremes(metric_rows))
@@ -277,8 +277,9 @@ def _move_target(target: Target, source: str, limit: str) -> Target:
             found: pl.Expr = rows.column(limit if name == source else name)
             return found
 
-        rates = column("recall"), column("fpr")
         eta = column("eta") if source == "eta" else rows.eta
-        return test(Rows(column, eta, lambda metric: metric.from_columns(*rates, eta)))
+        return test(
+            Rows(column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta))
+        )
 
     return replace(target, search=choose_row(test_at_limit, first=target.takes_first))

@@ -141,9 +141,9 @@ class PointMetric(Metric):
 
     def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
         """Return the value from columns of rates and prevalences, null where undefined."""
-        chosen = self.choose_eta(eta)
-        chosen = chosen if isinstance(chosen, pl.Expr) else pl.lit(chosen)
-        value: pl.Expr = self.from_rates(recall, fpr, chosen)
+        if self.fixed_eta is not None or not self.depends_on_eta:
+            eta = pl.lit(self.choose_eta(None))
+        value: pl.Expr = self.from_rates(recall, fpr, eta)
         return value.fill_nan(None).alias(self.name)
 
     def from_counts(
