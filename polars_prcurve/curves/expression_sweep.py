@@ -180,10 +180,9 @@ class ScoredRows:
         counts = map(reader.show, map(_own_sum, ("tp", "fp")), exponents)
         fields = _alias_all(names, (pl.field("score"), *counts))
         if self.exponents:
-            sums = map(_own_sum, c.SQUARE_COLUMNS)
+            sums, names = map(_own_sum, c.SQUARE_COLUMNS), (*names, *c.SQUARE_COLUMNS)
             squares = map(exact_sums.square_from_integer, sums, map(pl.field, exponents))
             fields += _alias_all(c.SQUARE_COLUMNS, squares)
-            names = (*names, *c.SQUARE_COLUMNS)
         rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
         return self.keep_name(_build_structs(rows, fields, names))
 

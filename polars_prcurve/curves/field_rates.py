@@ -112,9 +112,8 @@ def add_field_bands(
             sides = zip(squares, point_intervals.measure_distances(estimate, ends), strict=True)
             parts = parts.with_columns(**{name: distance * distance for name, distance in sides})
             sums += [add_squares(pl.col(name)).alias(name) for name in squares]
-    added = parts.group_by(_ROW).agg(sums)
     rows = rows.drop(*_FIELD_SIZES.values(), strict=False)
-    rows = rows.join(added, on=_ROW, how="left", maintain_order="left")
+    rows = rows.join(parts.group_by(_ROW).agg(sums), on=_ROW, how="left", maintain_order="left")
     rows = _add_rate_limits_of_field(rows, options, table)
     for metric, squares in zip(metrics, eta_squares, strict=True):
         rows = point_intervals.add_band(

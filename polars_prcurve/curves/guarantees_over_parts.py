@@ -83,7 +83,25 @@ _SHARES = pl.col(c.PART_SHARE) * pl.col(c.PART_ETA), pl.col(c.PART_SHARE) * (1 -
 
 def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Return a row per GROUP and SCORE: the limits of both runs, whether they are long, and of rates."""
-    sums = _add_parts(_add_squares(counts, alpha))
+    import numpy as np
+
+    counts = _add_squares(counts, alpha)
+    k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
+    (recall, fpr), (pos, neg) = map(pl.col, _RATES), _SHARES
+    terms = {"alerts": k_pos + k_neg, "silent": n_pos - k_pos + n_neg - k_neg}
+    terms |= {"n_pos": n_pos, "n_neg": n_neg, "pos": pos, "neg": neg}
+    terms |= {"tp": pos * recall, "fn": pos * (1 - recall), "fp": neg * fpr, "tn": neg * (1 - fpr)}
+    terms |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
+    # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
+    # GROUP and SCORE may be equal.
+    is_first = (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
+    for name in (c.GROUP, c.SCORE):
+        is_first |= pl.col(name).ne_missing(pl.col(name).shift(1))
+    first = np.flatnonzero(counts.select(is_first).to_series().to_numpy())
+    values = counts.select(term.alias(name) for name, term in terms.items())
+    sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
+    rows = counts.select(c.GROUP, c.SCORE)[first]
+    rows = rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms])
     tp, fn, fp, tn, pos, neg = map(pl.col, ("tp", "fn", "fp", "tn", "pos", "neg"))
     # The limit of a sum is as far from it as those of its parts are, in quadrature.
     below, above = pl.col("tp_below").sqrt(), pl.col("fp_above").sqrt()
@@ -97,7 +115,7 @@ def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         FIELD_FPR_HIGH: fp_high / neg,
         FIELD_ALERTS_HIGH: tp + fp + (pl.col("tp_above") + pl.col("fp_above")).sqrt(),
     }
-    return sums.select(c.GROUP, c.SCORE, **columns)
+    return rows.select(c.GROUP, c.SCORE, **columns)
 
 
 def _add_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
@@ -114,28 +132,6 @@ def _add_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         steps = {name: (pl.col(name) - pl.col(rate)).fill_nan(0.0) * share for name in squares}
         counts = counts.with_columns((step * step).alias(name) for name, step in steps.items())
     return counts
-
-
-def _add_parts(counts: pl.DataFrame) -> pl.DataFrame:
-    """Return sums over the parts of each row, from counts in order."""
-    import numpy as np
-
-    k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
-    (recall, fpr), (pos, neg) = map(pl.col, _RATES), _SHARES
-    terms = {"alerts": k_pos + k_neg, "silent": n_pos - k_pos + n_neg - k_neg}
-    terms |= {"n_pos": n_pos, "n_neg": n_neg, "pos": pos, "neg": neg}
-    terms |= {"tp": pos * recall, "fn": pos * (1 - recall), "fp": neg * fpr, "tn": neg * (1 - fpr)}
-    terms |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
-    # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
-    # GROUP and SCORE may be equal.
-    is_first = (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
-    for name in (c.GROUP, c.SCORE):
-        is_first |= pl.col(name).ne_missing(pl.col(name).shift(1))
-    first = np.flatnonzero(counts.select(is_first).to_series().to_numpy())
-    values = counts.select(term.alias(name) for name, term in terms.items())
-    sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
-    rows = counts.select(c.GROUP, c.SCORE)[first]
-    return rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms])
 
 
 def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Expr]) -> pl.Expr:

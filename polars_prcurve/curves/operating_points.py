@@ -268,12 +268,21 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
     )
     least = [target.least_score for target in targets]
     if isinstance(table, ScoreTable):
-        threshold = _pick(least, pl.col(c.SCORE)).alias("threshold")
-        points = _flag_nothing_above_all(points.with_columns(threshold), table)
+        # A given threshold stays. Above all scores it meets no row, and nothing is flagged there.
+        given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
+        above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
+        n_pos, n_neg = class_counts(table)
+        there: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+        for rate, n in {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}.items():
+            there[rate] = pl.when(n.is_not_null()).then(0.0).otherwise(rate)  # null for an empty class
+        points = points.with_columns(
+            _pick(least, pl.col(c.SCORE)).alias("threshold"),
+            *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
+        )
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        asked = _pick(least, pl.col("threshold"))
-        known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
+        is_given = pl.col("threshold") == _pick(least, pl.col("threshold"))
+        known = (pl.col("criterion") != "threshold") | is_given
         points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
     if targets[0].promise is None:
         return points
@@ -326,20 +335,6 @@ def build_counted_points(
     """Return operating points with n_pos and n_neg; without a grid nothing may depend on eta."""
     points = build_points_table(table, grid, targets, metrics, bands=bands)
     return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
-
-
-def _flag_nothing_above_all(points: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Set the counts of given thresholds above all scores, which meet no row: nothing is flagged."""
-    given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
-    above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
-    n_pos, n_neg = class_counts(table)
-    there: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
-    # Null for an empty class
-    totals = {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}
-    there |= {rate: pl.when(n.is_not_null()).then(0.0).otherwise(rate) for rate, n in totals.items()}
-    return points.with_columns(
-        pl.when(above_all).then(value).otherwise(name).alias(name) for name, value in there.items()
-    )
 
 
 def _lists_scores(table: InputTable) -> bool:

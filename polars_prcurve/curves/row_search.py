@@ -100,8 +100,7 @@ class RowSearch:
             requests = requests.join(self._search_blocks(in_blocks), on=c.PAIR, how="left")
         for n in frames:
             asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-            reached = self.rows.join(asked, on=c.GROUP)
-            found = self._find_extremes(reached, _REQUEST, {n: targets[n]})
+            found = self._find_extremes(self.rows.join(asked, on=c.GROUP), _REQUEST, {n: targets[n]})
             requests = requests.join(found, on=_REQUEST, how="left")
         rows = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
         chosen = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))

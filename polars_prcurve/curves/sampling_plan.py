@@ -21,7 +21,6 @@ say that few are, and could not know of positives that score as negatives do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -228,23 +227,19 @@ def build_weighed_sample(
         (score.value <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM)
     )
     is_labelled = label.value.is_not_null()
-    rows = stop_if_broken(frame, _list_checks(score, is_labelled, plan)).filter(is_labelled)
+    nan, beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
+    checks = [*value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)]
+    where = f"{score.what} is in no stratum of the plan in ", beyond.sum().cast(pl.String)
+    example, remake = score.value.filter(beyond).first(), "; make the plan of these rows"
+    sentence = compose_sentence(*where, " row(s), such as ", show_value(example), remake)
+    checks.append(Check(beyond.any(), sentence))
+    for number, (stratum, low, high, rows) in enumerate(zip(*plan, strict=True)):
+        has = f"stratum {stratum} of the plan, scores {low} to {high}, has {rows} row(s) and "
+        n = (is_labelled & (pl.col(_PLACE) == number)).sum()
+        checks.append(Check(n == 0, compose_sentence(f"{has}no label; label as many as its n_next")))
+        checks.append(Check(n > rows, compose_sentence(has, n.cast(pl.String), f" label(s){remake}")))
     size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
     stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
     weight = size / pl.len().over(_PLACE).cast(pl.Float64)
-    return rows.select(*map(c.select_column, names), stratum.alias("stratum"), weight.alias("weight"))
-
-
-def _list_checks(score: ReadColumn, is_labelled: pl.Expr, plan: Plan) -> Iterator[Check]:
-    """Yield the checks that each score is in a stratum, and that labels can stand for each stratum."""
-    nan = score.dtype.is_float()
-    yield from value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)
-    beyond, remake = ~pl.col(_IN_STRATUM).fill_null(False), "; make the plan of these rows"
-    example = show_value(score.value.filter(beyond).first())
-    where = f"{score.what} is in no stratum of the plan in ", beyond.sum().cast(pl.String)
-    yield Check(beyond.any(), compose_sentence(*where, " row(s), such as ", example, remake))
-    for place, (stratum, low, high, size) in enumerate(zip(*plan, strict=True)):
-        has = f"stratum {stratum} of the plan, scores {low} to {high}, has {size} row(s) and "
-        n = (is_labelled & (pl.col(_PLACE) == place)).sum()
-        yield Check(n == 0, compose_sentence(f"{has}no label; label as many as its n_next"))
-        yield Check(n > size, compose_sentence(has, n.cast(pl.String), f" label(s){remake}"))
+    kept = stop_if_broken(frame, checks).filter(is_labelled)
+    return kept.select(*map(c.select_column, names), stratum=stratum, weight=weight)

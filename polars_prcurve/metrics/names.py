@@ -125,9 +125,8 @@ def _find_metric(given: Any, argument: str, kind: type[M], takes_target: bool = 
             f"ask for it with .prc.summary(metrics={metric.name!r})"
         )
     if not isinstance(metric, PointMetric):
-        raise refuse_kind(
-            argument, "a name or a metric" if argument == "metric=" else "names or metrics", given
-        )
+        one = argument == "metric="
+        raise refuse_kind(argument, "a name or a metric" if one else "names or metrics", given)
     name = metric.name
     best = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
     if takes_target:
