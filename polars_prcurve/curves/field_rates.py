@@ -107,7 +107,8 @@ def add_field_bands(
             rates |= {f"{c.RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
             values = {name: point_intervals.evaluate_metric(metric, *of) for name, of in rates.items()}
             scale = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
-            parts = parts.with_columns(**values).with_columns(scale(pl.col(name)) for name in values)
+            scaled = {name: scale(pl.col(name)) for name in values}
+            parts = parts.with_columns(**values).with_columns(**scaled)
             estimate, *ends = map(pl.col, values)
             sides = zip(squares, point_intervals.measure_distances(estimate, ends), strict=True)
             parts = parts.with_columns(**{name: distance * distance for name, distance in sides})
