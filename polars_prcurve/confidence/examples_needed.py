@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args, overload
@@ -258,7 +259,7 @@ def _add_limits(frame: F, options: SizeOptions) -> F:
     for rate, move in product(_RATES, _MOVES):
         hits_column, size_column = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
-        compute = rates.compute_recall_limits if rate == "recall" else rates.compute_limits
+        compute = partial(rates.compute_limits, of_recall=rate == "recall")
         ends: Iterable[pl.Expr | pl.Series]
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
             numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())

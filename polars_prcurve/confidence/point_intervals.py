@@ -23,7 +23,7 @@ both ends counts for the low end of the band, and the higher for the high end. A
 counted in the table, other shares than recall and fpr take their place; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
-a prevalence, has the value where the target is met if it is there; see `curves.row_search`. No
+a prevalence, has the value where the target is met if it is there; see `curves.moving_thresholds`. No
 distance is less than that of one example, or of the step of the curve there: a target is met between two
 rows.
 """
@@ -31,10 +31,10 @@ rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -48,7 +48,6 @@ from polars_prcurve.confidence.rates import (
     BETA_METHODS,
     RateMethod,
     compute_limits,
-    compute_recall_limits,
     z_value,
 )
 from polars_prcurve.errors import PrcError
@@ -72,11 +71,13 @@ MOVED_RATES = {
 MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
-"""The steps of the rates beside a threshold that moves; see `curves.row_search`."""
+"""The steps of the rates beside a threshold that moves; see `curves.moving_thresholds`."""
 ESTIMATE = f"{c.RESERVED}estimate"
-_MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
-_COUNTED_ENDS = (f"{c.RESERVED}counted_low", f"{c.RESERVED}counted_high")
+_AT = "_value"  # what follows the name of a limit in the column of a metric there
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
+_MOVED, _COUNTED, _PLAIN = (
+    (f"{c.RESERVED}{kind}_low", f"{c.RESERVED}{kind}_high") for kind in ("moved", "counted", "plain")
+)  # the ends of a band, by what moves them
 _RECALLS, _FPRS = LIMIT_COLUMNS.values()
 MOST_LEVELS = 10
 """Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
@@ -103,14 +104,14 @@ class BandOptions:
     stratified: bool = False  # whether rows have RATE_CORRELATION, since examples were drawn by strata
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
-    own_eta: Literal["no", "some", "all"] = "no"
+    own_eta: Literal["none", "some", "all"] = "none"
     """Of which rows the prevalence was counted in the table; such rows have ETA_VARIANCE, and of some of
     them IS_OWN_ETA tells."""
 
     @cached_property
     def counts_eta(self) -> bool:
         """Whether the prevalence of a row may have been counted in the table."""
-        return self.own_eta != "no"
+        return self.own_eta != "none"
 
     @cached_property
     def has_eta_limits(self) -> bool:
@@ -195,8 +196,8 @@ class BandOptions:
         if self.band == "simultaneous":
             ends = compute_simultaneous_limits(value * size, size, self.rate_level)
         else:
-            compute = compute_recall_limits if rate == "recall" else compute_limits
-            ends = compute(value * size, size, self.rate_level, self.interval)
+            of = value * size, size, self.rate_level, self.interval
+            ends = compute_limits(*of, of_recall=rate == "recall")
         return zip(LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high")), ends, strict=True)
 
 
@@ -222,10 +223,8 @@ def add_bands(
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
-    shares: dict[str, tuple[str, str]] = {}
-    pairs: Collection[str] = ()
     if bands.counts_eta:
-        frame, shares, pairs = _add_shares(frame, metrics, bands, table)
+        frame, shares = _add_shares(frame, metrics, bands, table)
         columns |= shares
     if bands.clustered:
         # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
@@ -240,13 +239,8 @@ def add_bands(
             of_eta = (student_quantile(z, both) * (1 / z)) ** 2
             lowered[c.ETA_VARIANCE] = pl.col(c.ETA_VARIANCE) * of_eta
         frame = frame.with_columns(**lowered)
-    frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
-    # A share of no example may be any: the metric is undefined, or does not move with it.
-    frame = frame.with_columns(
-        pl.col(f"{name}{end}").fill_nan(None).fill_null(of)
-        for name in shares
-        for end, of in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
-    )
+    frame = add_rate_limits(frame, columns, bands, table)
+    frame = add_limits_of_etas(frame, bands)
     if bands.uncertain_eta and c.ETA_REFERENCE in frame.collect_schema():
         # The prevalence was estimated with the table itself.
         correlations = {}
@@ -263,7 +257,7 @@ def add_bands(
     # Asked once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()
     for number, metric in enumerate(metrics):
-        frame = add_band(frame, metric, bands, shares_eta=shares_eta, correlations=pairs)
+        frame = add_band(frame, metric, bands, shares_eta=shares_eta)
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
     return frame
@@ -286,11 +280,8 @@ def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
 
 def _add_shares(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
-) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
-    """Add what intervals at a counted prevalence read.
-
-    Return the columns of shares with their sizes, and those of correlations of two shares, too.
-    """
+) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]]]:
+    """Add what intervals at a counted prevalence read, and return the columns of shares and sizes."""
     moments: tuple[str, ...] = ()
     if bands.clustered or bands.stratified:
         moments = (*cohort_intervals.MOMENTS, *(cohort_intervals.UNITS if bands.stratified else ()))
@@ -299,7 +290,6 @@ def _add_shares(
     if moments and bands.moving:
         frame = cohort_intervals.add_eta_correlations(frame, table, moments)
     columns: dict[str, pl.Expr] = {}
-    correlations: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
         named = cohort_intervals.list_shares(metric)
@@ -310,9 +300,8 @@ def _add_shares(
             )
         for a, b in combinations(named, 2):
             shared = cohort_intervals.correlate_shares((named[a], named[b]), table, moments)
-            if shared is not None:
-                correlations[cohort_intervals.name_correlation(a, b)] = shared
-    return frame.with_columns(**columns, **correlations), shares, correlations.keys()
+            columns[cohort_intervals.name_correlation(a, b)] = shared
+    return frame.with_columns(**columns), shares
 
 
 def add_rate_limits(
@@ -358,33 +347,31 @@ def add_band(
     *,
     eta_squares: tuple[str, str] | None = None,
     shares_eta: bool = False,
-    correlations: Collection[str] = (),
 ) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta.
 
     `eta_squares` are columns of squared distances, below and above, if eta is that of several parts. If
-    errors of rates share something with that of eta, as `shares_eta` says, the rows have it, too. The
-    errors of two shares of cells have one of the `correlations`, which are columns, or none.
+    errors of rates share something with that of eta, as `shares_eta` says, the rows have it, too.
     """
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
     shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
-    ends: list[pl.Expr] = []
-    # Each kind of ends is bound as columns, since the next one writes its values over what they read.
+    counted = bands.own_eta if shares else "none"
     if bands.moving:
-        frame, moved = _add_moves(frame, metric, bands, correlation, shares_eta=shares_eta)
-        frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, moved, strict=True))
+        frame = _add_moved_ends(frame, metric, bands, correlation, shares_eta=shares_eta)
     if shares and bands.moves != "all":
-        frame, counted = _add_ends_of_shares(frame, metric, shares, correlations)
-        frame = frame.with_columns(
-            end.alias(name) for name, end in zip(_COUNTED_ENDS, counted, strict=True)
-        )
-    if bands.moves != "all" and not (shares and bands.own_eta == "all"):
-        frame, ends = _add_ends_of_rates(
-            frame, metric, bands, correlation, eta_squares, shares_eta=shares_eta
-        )
-    counted_rows = bands.own_eta if shares and bands.moves != "all" else "no"
-    ends = _choose(counted_rows, c.IS_OWN_ETA, _COUNTED_ENDS, ends)
-    ends = _choose(bands.moves, c.IS_MOVING, _MOVED_ENDS, ends)
+        frame = _add_counted_ends(frame, metric, shares)
+    if "all" not in (bands.moves, counted):
+        frame = _add_plain_ends(frame, metric, bands, correlation, eta_squares, shares_eta=shares_eta)
+    ends = list(map(pl.col, _PLAIN))
+    for which, condition, special in (
+        (counted, c.IS_OWN_ETA, _COUNTED),
+        (bands.moves, c.IS_MOVING, _MOVED),
+    ):
+        if which == "all":
+            ends = list(map(pl.col, special))
+        elif which == "some":
+            both = zip(special, ends, strict=True)
+            ends = [pl.when(condition).then(a).otherwise(b) for a, b in both]
     value = pl.col(metric.name)
     low, high = (end.fill_nan(None) for end in ends)
     # Rounding must not put an end on the wrong side of the estimate.
@@ -397,16 +384,7 @@ def add_band(
     )
 
 
-def _choose(which: str, condition: str, special: Sequence[str], others: list[pl.Expr]) -> list[pl.Expr]:
-    """Return both ends of a band, special ones in all rows, or in some, where a condition holds."""
-    if which == "some":
-        return [
-            pl.when(condition).then(pl.col(a)).otherwise(b) for a, b in zip(special, others, strict=True)
-        ]
-    return list(map(pl.col, special)) if which == "all" else others
-
-
-def _add_ends_of_rates(
+def _add_plain_ends(
     frame: pl.LazyFrame,
     metric: PointMetric,
     bands: BandOptions,
@@ -414,114 +392,150 @@ def _add_ends_of_rates(
     eta_squares: tuple[str, str] | None,
     *,
     shares_eta: bool,
-) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """Return both ends of a metric from those of rates and eta, and the frame with what they read."""
+) -> pl.LazyFrame:
+    """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
     etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
-    corners = _find_extremes(metric, etas)
-    if bands.band != "mover":
-        return frame, corners
-    values = {  # the value at the end that makes it less, then at the one that makes it greater
-        "recall": [evaluate_metric(metric, _RECALLS[t], "fpr") for t, _ in find_corners(metric)],
-        "fpr": [evaluate_metric(metric, "recall", _FPRS[f]) for _, f in find_corners(metric)],
-    }
-    if etas and not eta_squares:
-        values["eta"] = [evaluate_metric(metric, "recall", "fpr", eta) for eta in etas]
-    frame, distances = _add_distances(frame, metric, evaluate_metric(metric, "recall", "fpr"), values)
-    if eta_squares:
-        below, above = (pl.col(name).sqrt() for name in eta_squares)
-        distances.append((below, above))
-    shared = _correlate_with_eta(metric) if shares_eta and "eta" in values else []
-    return frame, _combine_sides(metric, distances, correlation, shared, corners)
-
-
-def _find_extremes(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
-    """Return the least and the greatest value within the limits of both rates, at all `etas`."""
     least, greatest = (
         [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
         for t, f in find_corners(metric)
     )
-    return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
+    if bands.band != "mover":
+        extremes = pl.min_horizontal(least), pl.max_horizontal(greatest)
+        return frame.with_columns(**dict(zip(_PLAIN, extremes, strict=True)))
+    values = [
+        {end: evaluate_metric(metric, end, "fpr") for end in _RECALLS},
+        {end: evaluate_metric(metric, "recall", end) for end in _FPRS},
+    ]
+    if etas and not eta_squares:
+        values.append({eta: evaluate_metric(metric, "recall", "fpr", eta) for eta in etas})
+    return _add_ends(
+        *(frame, metric, _PLAIN, evaluate_metric(metric, "recall", "fpr"), values),
+        corners=[*least, *greatest],
+        correlation=correlation,
+        shared=_correlate_with_eta(metric) if shares_eta and len(values) > 2 else [],
+        more=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
+    )
 
 
-def _add_ends_of_shares(
-    frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], correlations: Collection[str]
-) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """Return both ends of a metric from those of its shares, and the frame with what they read."""
+def _add_counted_ends(frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str]) -> pl.LazyFrame:
+    """Add the ends of a metric from those of its shares, where the prevalence was counted."""
     at_shares = partial(cohort_intervals.evaluate_shares, metric)
-    at, low, high = ([pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high"))
-    ends = [at_shares(low), at_shares(high)]
+    # A share of no example may be any: the metric is undefined, or does not move with it.
+    at, low, high = (
+        [pl.col(f"{share}{place}").fill_nan(None).fill_null(of) for share in shares]
+        for place, of in {"": 0.5, "_low": 0.0, "_high": 1.0}.items()
+    )
     if len(shares) > 1:
-        values = {
-            share: [at_shares([*at[:i], end, *at[i + 1 :]]) for end in (low[i], high[i])]
+        values = [
+            {
+                f"{share}{end}": at_shares([*at[:i], there[i], *at[i + 1 :]])
+                for end, there in (("_low", low), ("_high", high))
+            }
             for i, share in enumerate(shares)
-        }
-        frame, distances = _add_distances(frame, metric, at_shares(at), values)
-        common = []
-        for pair in combinations(shares, 2):
-            if (known := cohort_intervals.name_correlation(*pair)) in correlations:
-                signs = [(pl.col(_name_end(of, 1)) - pl.col(_name_end(of, 0))).sign() for of in pair]
-                common.append(pl.col(known).fill_null(0.0) * signs[0] * signs[1])
-        first, shared = (-common[0], common[1:]) if common else (None, [])
-        ends = _combine_sides(metric, distances, first, shared, _find_extremes(metric, c.ETA_LIMITS))
+        ]
+        moves = [(pl.col(f"{share}_high{_AT}") - pl.col(f"{share}_low{_AT}")).sign() for share in shares]
+        correlation, *shared = (
+            pl.col(cohort_intervals.name_correlation(a, b)).fill_null(0.0) * moves[i] * moves[j]
+            for (i, a), (j, b) in combinations(enumerate(shares), 2)
+        )
+        corners = list(map(at_shares, product(*zip(low, high, strict=True))))
+        frame = _add_ends(
+            *(frame, metric, _COUNTED, at_shares(at), values),
+            corners=corners,
+            correlation=-correlation,
+            shared=shared,
+        )
+    else:
+        frame = frame.with_columns(**dict(zip(_COUNTED, map(at_shares, (low, high)), strict=True)))
     has_both = pl.col(c.ETA_VARIANCE).is_finite()
-    return frame, [pl.when(has_both).then(end) for end in ends]
+    return frame.with_columns(pl.when(has_both).then(end).alias(end) for end in _COUNTED)
 
 
-def _name_end(source: str, number: int) -> str:
-    return f"{c.RESERVED}{source.removeprefix(c.RESERVED)}_end_{number}"
-
-
-def _add_distances(
+def _add_moved_ends(
     frame: pl.LazyFrame,
     metric: PointMetric,
-    estimate: pl.Expr,
-    values: Mapping[str, Sequence[pl.Expr]],
+    bands: BandOptions,
+    correlation: pl.Expr | None,
     *,
-    with_extremes: bool = False,
-) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, pl.Expr]]]:
-    """Return the distances below and above to the values at the ends of each source of error.
-
-    The frame gets ESTIMATE and these values on the unbounded scale, and if asked their extremes as they
-    are.
-    """
-    every = {ESTIMATE: estimate}
-    every |= {_name_end(source, i): of for source, ends in values.items() for i, of in enumerate(ends)}
-    # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-    frame, bounds = frame.with_columns(**every), scale_bounds(metric)
-    extremes = {_CORNERS[0]: pl.min_horizontal(*every), _CORNERS[1]: pl.max_horizontal(*every)}
-    frame = frame.with_columns(
-        *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
-        **(extremes if with_extremes else {}),
+    shares_eta: bool,
+) -> pl.LazyFrame:
+    """Add the ends of a metric where the threshold moves with the rates, and MOVES."""
+    values: list[dict[str, pl.Expr]] = []
+    for rate, limits in LIMIT_COLUMNS.items():
+        # Where either end of the rate moves the threshold, and a step less or more: that of one example
+        # or of the curve, since a target is met between two rows.
+        at = {limit: evaluate_metric(metric, **MOVED_RATES[limit]) for limit in limits}
+        one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
+        for place, changed in (("less", pl.col(rate) - one), ("more", pl.col(rate) + one)):
+            rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
+            at[f"{limits[0]}_{place}"] = metric.from_columns(**rates, eta=pl.col("eta"))
+        values.append(at)
+    if bands.moves_with_eta:
+        values.append(
+            {end: evaluate_metric(metric, **MOVED_RATES[end], eta=end) for end in c.ETA_LIMITS}
+        )
+    frame = _add_ends(
+        *(frame, metric, _MOVED, evaluate_metric(metric, "recall", "fpr"), values),
+        correlation=correlation,
+        shared=_correlate_with_eta(metric) if shares_eta and len(values) > 2 else [],
     )
-    distances = []
-    for source, ends in values.items():
-        at = [pl.col(_name_end(source, i)) for i in range(len(ends))]
-        is_directed = source in LIMIT_COLUMNS and not with_extremes
-        beside = pl.col(ESTIMATE) - at[0], at[-1] - pl.col(ESTIMATE)
-        distances.append(beside if is_directed else measure_distances(pl.col(ESTIMATE), at))
-    return frame, distances
+    bound = [[pl.col(limit + _AT) for limit in of] for of in values]
+    moves = [pl.max_horizontal(of) - pl.min_horizontal(of) for of in bound[:2]]
+    moves += [high - low for low, high in bound[2:]]  # both models move one way, or they do not
+    named = zip(MOVES.values(), moves, strict=False)
+    return frame.with_columns(move.alias(f"{metric.name}_{name}") for name, move in named)
 
 
-def _combine_sides(
+def _add_ends(
+    frame: pl.LazyFrame,
     metric: PointMetric,
-    distances: Iterable[tuple[pl.Expr, pl.Expr]],
+    ends: tuple[str, str],
+    estimate: pl.Expr,
+    values: Sequence[Mapping[str, pl.Expr]],
+    *,
+    corners: Sequence[pl.Expr] = (),
     correlation: pl.Expr | None,
     shared: Sequence[pl.Expr],
-    corners: Sequence[pl.Expr],
-) -> list[pl.Expr]:
-    """Return both ends of a metric from the distances below and above ESTIMATE, of each source."""
-    below, above = (
-        combine_distances(side, correlation, shared) for side in zip(*distances, strict=True)
+    more: Sequence[Sequence[pl.Expr]] = (),
+) -> pl.LazyFrame:
+    """Add both `ends` of a metric, from its values at the limits of each source of error, by limit.
+
+    The distances to them, and `more`, are added in quadrature on the unbounded scale, on which the
+    values stay as columns. At a bound the extremes of the corners, or of the values, are the ends.
+    """
+    every = {ESTIMATE: estimate} | {limit + _AT: at for of in values for limit, at in of.items()}
+    # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
+    frame, bounds = frame.with_columns(**every), scale_bounds(metric)
+    corners = corners or list(map(pl.col, every))
+    extremes = pl.min_horizontal(corners), pl.max_horizontal(corners)
+    frame = frame.with_columns(
+        *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
+        **dict(zip(_CORNERS, extremes, strict=True)),
     )
+    middle = pl.col(ESTIMATE)
+    distances = [measure_distances(middle, [pl.col(limit + _AT) for limit in of]) for of in values]
+    sides = zip(*distances, *more, strict=True)
+    below, above = (combine_distances(side, correlation, shared) for side in sides)
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
     # the corner takes the place of the end.
-    estimate, bounds = pl.col(ESTIMATE), scale_bounds(metric)
-    return [
-        pl.when(estimate.is_finite() & end.is_not_nan())
+    return frame.with_columns(
+        pl.when(middle.is_finite() & end.is_not_nan())
         .then(from_unbounded(end, bounds))
-        .otherwise(corner)
-        for corner, end in zip(corners, (estimate - below, estimate + above), strict=True)
-    ]
+        .otherwise(pl.col(corner))
+        .alias(name)
+        for name, corner, end in zip(ends, _CORNERS, (middle - below, middle + above), strict=True)
+    )
+
+
+def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
+    """Return what the errors of recall and of fpr share with that of eta, whose limits have values.
+
+    It is above 0 where both errors move the metric one way.
+    """
+    low, high = (pl.col(limit + _AT) for limit in c.ETA_LIMITS)
+    better = -1.0 if metric.direction == "minimize" else 1.0
+    signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
+    return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
 
 
 def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
@@ -532,54 +546,6 @@ def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta"
 def scale_bounds(metric: PointMetric) -> tuple[float, float]:
     """Return the bounds of the scale of distances: none for a metric that is linear in the rates."""
     return (-math.inf, math.inf) if metric.is_linear else metric.range
-
-
-def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
-    """Return what the errors of recall and of fpr share with that of eta, whose ends have values.
-
-    It is above 0 where both errors move the metric one way.
-    """
-    low, high = (pl.col(_name_end("eta", number)) for number in (0, 1))
-    better = -1.0 if metric.direction == "minimize" else 1.0
-    signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
-    return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
-
-
-def _add_moves(
-    frame: pl.LazyFrame,
-    metric: PointMetric,
-    bands: BandOptions,
-    correlation: pl.Expr | None,
-    *,
-    shares_eta: bool,
-) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
-    values = {}
-    for rate, limits in LIMIT_COLUMNS.items():
-        # Where either end of the rate moves the threshold, and a step less or more: that of one example
-        # or of the curve, since a target is met between two rows.
-        moved = [evaluate_metric(metric, **MOVED_RATES[limit]) for limit in limits]
-        one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
-        for changed in (pl.col(rate) - one, pl.col(rate) + one):
-            rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
-            moved.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
-        values[rate] = moved
-    if bands.moves_with_eta:
-        values["eta"] = [evaluate_metric(metric, **MOVED_RATES[end], eta=end) for end in c.ETA_LIMITS]
-    estimate = evaluate_metric(metric, "recall", "fpr")
-    frame, distances = _add_distances(frame, metric, estimate, values, with_extremes=True)
-    ends = {
-        source: [pl.col(_name_end(source, i)) for i in range(len(of))] for source, of in values.items()
-    }
-    moves = {source: pl.max_horizontal(of) - pl.min_horizontal(of) for source, of in ends.items()}
-    if bands.moves_with_eta:
-        low, high = ends["eta"]
-        moves["eta"] = high - low  # both models move one way, or they do not
-    frame = frame.with_columns(
-        move.alias(f"{metric.name}_{MOVES[source]}") for source, move in moves.items()
-    )
-    shared = _correlate_with_eta(metric) if shares_eta and bands.moves_with_eta else []
-    return frame, _combine_sides(metric, distances, correlation, shared, list(map(pl.col, _CORNERS)))
 
 
 def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
