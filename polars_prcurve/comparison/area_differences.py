@@ -242,11 +242,7 @@ def _join_values(
     flags: Sequence[str] | None = None,
     of_group: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return one row per model pair, prevalence and group, with `<name>_difference` of `names`.
-
-    Columns of either model, among them `also`, begin with A or B. `flags`, those of reliable intervals
-    if left out, are true where both are. Those `of_group` are the same in both models.
-    """
+    """Return one row per model pair and prevalence, with `<name>_difference` of `names` and flags."""
     # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
     names = [*names, *(f"{name}_{end}" for name in models.moved for end in ETA_ENDS)]
     flags = models.name("reliable") if flags is None else flags

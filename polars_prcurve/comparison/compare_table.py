@@ -78,11 +78,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
 def _choose_farthest(
     differences: pl.LazyFrame, table: InputTable, signs: Mapping[str, float]
 ) -> pl.LazyFrame:
-    """Return the pair of the best and the worst model, of all pairs of a group, prevalence and metric.
-
-    Model a is the best one. `signs` are 1 for metrics of which greater values are better, otherwise -1.
-    Among equal pairs the first is returned, and models without a value are neither best nor worst.
-    """
+    """Return the pair of the best and the worst model, as a and b, by group, prevalence and metric."""
     by, difference = [*table.group_columns, "eta", "metric"], pl.col("difference")
     falling = [name for name, sign in signs.items() if sign < 0]
     lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
@@ -92,6 +88,7 @@ def _choose_farthest(
         difference.abs().fill_null(-1.0).alias(_DISTANCE),
     )
     # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.
+    # Among equal pairs the first counts, and models without a value are neither best nor worst.
     is_farthest = pl.col(_DISTANCE) == pl.col(_DISTANCE).max().over(*by, _NUMBER)
     numbered = numbered.with_columns(pl.when(is_farthest).then(_ROW).alias(_FARTHEST))
     numbered = numbered.with_columns(pl.col(_FARTHEST).min().over(*by, _NUMBER))

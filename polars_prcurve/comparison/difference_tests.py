@@ -86,11 +86,7 @@ class Level(NamedTuple):
 def add_limits(
     differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level, *, clustered: bool
 ) -> pl.LazyFrame:
-    """Add `<name>_low`, `_high`, `_p_value`, and `_p_adjusted` if asked.
-
-    The interval leaves out 0 just where the p-value is small. Where rows are `clustered`, quantiles are
-    Student's, of `<name>_freedom`.
-    """
+    """Add `<name>_low`, `_high` and `_p_value`, small just where they leave out 0, and `_p_adjusted`."""
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
     for name, metric in metrics.items():
         freedom = pl.col(f"{name}_freedom") if clustered else None
@@ -224,12 +220,9 @@ def add_flags(
 
 
 def is_resolved(low: pl.Expr, high: pl.Expr, reliable: pl.Expr, decisive: pl.Expr) -> pl.Expr:
-    """Return whether the sign of a difference is certain: outside of a reliable interval, or decisive.
-
-    It is `decisive` twice as far from 0 as the interval reaches.
-    """
-    # Where no interval is reliable, but each class has 10 examples, equally good models were decisively
-    # apart in at most 0.3 % of test sets.
+    """Return whether a sign is certain: outside of a reliable interval, or decisive."""
+    # It is decisive twice as far from 0 as the interval reaches. Where no interval is reliable, but each
+    # class has 10 examples, equally good models were so far apart in at most 0.3 % of test sets.
     return (((low > 0) | (high < 0)) & reliable) | decisive
 
 

@@ -54,11 +54,7 @@ def is_weighted_sum(metric: PointMetric) -> bool:
 def count_discordant(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> pl.LazyFrame:
-    """Return the numbers of examples, by class, that one model alone flags, or both, and of all.
-
-    There is a row per model pair and ETA_NUMBER. `points` hold a threshold of each model and ETA_NUMBER.
-    Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
-    """
+    """Return how many examples one model alone flags, or both, and all, by class, pair, ETA_NUMBER."""
     # Only examples that both models flag are joined, which mostly are few: what one model alone flags is
     # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
     # counted together, once for all steps.
@@ -73,6 +69,7 @@ def count_discordant(
     of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_add_up())
     sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
     counted += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
+    # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
         squares = exact_sums.square_integer(squares, scaled=table.float_sums)
@@ -136,11 +133,7 @@ def _read_models(
 
 
 def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the examples that any threshold flags, and the thresholds, both with _LEVEL.
-
-    An example is flagged if its level is at least that of the threshold. Where nothing is flagged the
-    level is beyond all examples, and where no threshold was found it is null.
-    """
+    """Return the examples that any threshold flags, and the thresholds, both with _LEVEL."""
     marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
     least = marks.group_by(c.GROUP).agg(pl.col(c.SCORE).min().alias(_LEAST))
     # What was never scored has no score that is as high.
@@ -150,6 +143,7 @@ def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.Laz
     # A score that equals a threshold comes after it.
     ordered = pl.concat([rows, marked], how="diagonal").sort(c.GROUP, c.SCORE, _IS_MARK, nulls_last=True)
     numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
+    # Flagged are levels from that of the threshold on: of none, it is beyond all; of no threshold, null.
     beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
     thresholds = thresholds.join(levels, on=[c.GROUP, c.SCORE], how="left")
     level = pl.coalesce(_LEVEL, beyond).alias(_LEVEL)

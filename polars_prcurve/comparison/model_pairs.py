@@ -86,10 +86,7 @@ def is_ordered_pair() -> pl.Expr:
 def join_sides(
     rows: pl.LazyFrame, keys: Mapping[str, pl.DataType], names: Sequence[str], shared: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return one row per model pair and value of `keys`, from rows of single models.
-
-    `names`, GROUP among them, of either model begin with A or B; `shared` ones are of both.
-    """
+    """Return one row per model pair, with `names` of either under A or B, and `shared` ones of both."""
     a, b = (
         rows.select(*keys, *others, *(pl.col(name).alias(side + name) for name in names))
         for side, others in zip(SIDES, (shared, ()), strict=True)

@@ -145,11 +145,7 @@ def read_reference_rate(reference: object) -> float:
 def build_monitor_table(
     cells: pl.DataFrame, time: str, watch: Watch, reference: pl.DataFrame | None
 ) -> pl.DataFrame:
-    """Return the result of `monitor`, from the cells of each group and period.
-
-    The first columns of `cells`, up to `threshold`, are the groups and the time. A `reference` has the
-    cells of groups, which its other columns tell apart.
-    """
+    """Return the result of `monitor`, from the cells of each group and period, and of the reference."""
     keys = cells.columns[: cells.columns.index("threshold")]
     groups = [name for name in keys if name != time]
     missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(c.CELLS).sum()).item()

@@ -60,10 +60,7 @@ def build_matched_table(
     etas: Sequence[float | None],
     confidence: float,
 ) -> pl.LazyFrame:
-    """Return the differences of models from points, by `by`, eta, metric and both names.
-
-    `sweep` has CELLS of each threshold of "model_a", by falling score, and `points` a row of "model_b".
-    """
+    """Return the differences of models, from CELLS by falling score, from the points of their groups."""
     # Users may call their columns whatever they like.
     own = {name: f"{c.RESERVED}by_{i}" for i, name in enumerate(by)}
     sweep, points, by = sweep.rename(own), points.rename(own), list(own.values())
@@ -114,11 +111,9 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) ->
 
 
 def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:
-    """Add the pooled rate, the number of errors between both rates, and what is left of z.
-
-    Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and the
-    point in the other rate. `is_first` tells the first row that reaches the rate of the point.
-    """
+    """Add the pooled rate, the number of errors between both rates, and what is left of z."""
+    # Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and the
+    # point in the other rate.
     same, other = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
     rows = rows.with_columns(
         k=pl.col(same[0]),

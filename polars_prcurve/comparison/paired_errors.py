@@ -44,12 +44,7 @@ _IS_POS = f"{c.RESERVED}is_pos"  # whether a cell holds positives
 
 
 def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Return one row per model pair and cell: examples of one class, with an influence in each model.
-
-    `rows` are the examples of all models, with whole POS and NEG. _SHARE is the share of the class that
-    is in the cell; of weights, of their squares. Where rows come in clusters a cell is of one cluster,
-    and of weights it is their share.
-    """
+    """Return one row per model pair and cell: examples of one class, with an influence in each model."""
     by, of_cluster = table.group_columns, [c.CLUSTER] if is_clustered(table) else []
     amount = pl.col(c.POS) + pl.col(c.NEG)  # an example is of one class
     if table.has_squares and not of_cluster:
@@ -69,6 +64,7 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
         )
         for side, of_example, end in sides
     )
+    # _SHARE is that of the class in the cell; of weights, of their squares. A cell is of one cluster.
     both = join_groups(a, b, example).filter(is_ordered_pair() & (pl.col(_AMOUNT) > 0))
     models, numbers = ([side + n for side in SIDES] for n in (c.GROUP, _INFLUENCE))
     cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
@@ -94,11 +90,7 @@ def add_pair_variances(
     etas_per_group: int | None,
     clustered: bool,
 ) -> pl.LazyFrame:
-    """Add the variances `<name>_pos` and `<name>_neg`, among the examples, of differences of influences.
-
-    The `cells` are those of `count_cells`. Of rows that are `clustered` there are `<name>_of_clusters`
-    and `_of_fourths`.
-    """
+    """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
     sums = {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)}
     sums = sums if clustered else {"pos": ("pos", 2), "neg": ("neg", 2)}
     group_b = B + c.GROUP
@@ -135,13 +127,10 @@ def add_pair_variances(
 def _list_influences(
     influences: InfluenceTable, alike: Sequence[str], *, clustered: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return one row per influence, with `<name>` over the size of its class, and the sizes by key.
-
-    The size is a power of two that no difference of influences of a class exceeds, between models of
-    rows `alike`; of rows that are `clustered`, none of either class.
-    """
+    """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
     sizes, listed, key = {}, {}, influences.key
     for name in influences.all_names:
+        # The size is a power of two that no difference between models of rows `alike` exceeds.
         of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size in of_class.values():
             most = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()

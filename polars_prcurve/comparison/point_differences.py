@@ -208,11 +208,7 @@ _MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 def _add_correlation(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric], *, moving: bool, sums: bool, counted: bool
 ) -> pl.LazyFrame:
-    """Add _CORRELATION, that of the values of both models, to rows with the discordant examples.
-
-    Of thresholds that are `moving`, the rows have MOVES. Weighted `sums` may be left null. Where a
-    prevalence may be `counted`, rows have ETA_ERROR.
-    """
+    """Add _CORRELATION, that of the values of both models, to rows with the discordant examples."""
     rates, agreements = {}, {}
     for name in AMOUNTS:
         both, n = pl.col(BOTH + name), pl.col(OF_ALL + name) + 1
@@ -241,10 +237,7 @@ def _add_correlation(
 def _add_moves(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, counted: bool
 ) -> pl.LazyFrame:
-    """Add how far rates, and a counted prevalence, move the values at thresholds that were given.
-
-    Each moves by one standard error, half of it to either side.
-    """
+    """Add how far one standard error of a rate, half to either side, moves values at given thresholds."""
     eta, error_of_eta = pl.col("eta"), pl.col(A + c.ETA_ERROR)
     ends: dict[str, pl.Expr] = {}
     moves: dict[str, pl.Expr] = {}

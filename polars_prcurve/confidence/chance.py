@@ -31,11 +31,7 @@ _PLACES = 0.1
 def measure_chance(
     segments: pl.LazyFrame, groups: pl.LazyFrame, sizes: tuple[pl.Expr, pl.Expr], confidence: float
 ) -> pl.LazyFrame:
-    """Return ABOVE_CHANCE by GROUP, null without examples of both classes.
-
-    The rows of `segments` are those of scores of positives, with both rates there and before. The sizes
-    are over the columns of `groups`.
-    """
+    """Return ABOVE_CHANCE by GROUP, from `segments` at scores of positives; null without a class."""
     n_pos, n_neg = sizes
     counts = groups.select(c.GROUP, n_pos=n_pos, n_neg=n_neg)
     counts = counts.with_columns(n=pl.col("n_pos") + pl.col("n_neg"))

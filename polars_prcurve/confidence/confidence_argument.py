@@ -113,15 +113,13 @@ def read_certainty(
     *,
     takes_rate: bool = False,
 ) -> Intervals:
-    """Return what `confidence=` says; raise for an interval that the `asker` does not have.
-
-    `methods` are those that it has: "rectangle" stands for all intervals of point metrics.
-    """
+    """Return what `confidence=` says; raise for an interval that the `asker` does not have."""
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
     if confidence.method not in methods:
         has = " or ".join(f'"{name}"' for name in methods)
         raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {has}')
+    # Of `methods`, "rectangle" stands for all intervals of point metrics.
     if confidence.simultaneous and "rectangle" not in methods:
         raise PrcError(f"{asker} has no simultaneous intervals; leave out simultaneous=")
     if confidence.rate != "wilson" and not takes_rate:

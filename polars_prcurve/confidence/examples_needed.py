@@ -198,10 +198,7 @@ def read_size_options(
 
 
 def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
-    """Add `n_pos_needed` and `n_neg_needed` to rows of recall and fpr, and with `at_eta` of eta.
-
-    They are null where a rate is 0 or null. Methods that need beta quantiles need a DataFrame.
-    """
+    """Add `n_pos_needed` and `n_neg_needed` to rows of recall and fpr, `at_eta` of eta, or null."""
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
     alone: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
     sizes = {of: sample_size(pl.col(of), options.delta, options.confidence, alone) for of in _RATES}

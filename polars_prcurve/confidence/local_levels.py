@@ -56,13 +56,11 @@ def compute_simultaneous_limits(k: Any, n: Any, level: float) -> tuple[Any, Any]
 
 
 def find_local_level(n: float, level: float) -> float:
-    """Return the local level for n examples, exact for few, and rather too small between table entries.
-
-    In how many parts a class splits the probability to miss, `(1 - level) / local level`, is nearly a
-    straight line over log(n), and lies below its chords. NaN without examples.
-    """
+    """Return the local level for n examples, exact for few; NaN without examples."""
     if not n >= 1:
         return math.nan
+    # In how many parts a class splits the probability to miss, `(1 - level) / local level`, is nearly a
+    # straight line over log(n), and lies below its chords: between sizes the level is rather too small.
     if n > _SIZES[-1]:
         parts = _interpolate(n, _TABLE_PARTS)
         if not math.isclose(level, _TABLE_LEVEL, rel_tol=1e-12):
@@ -98,10 +96,7 @@ _TABLE_PARTS = {n: (1 - _TABLE_LEVEL) / a for n, a in _TABLE.items()}
 
 
 def probability_at_all(n: int, local_level: float) -> float:
-    """Return the probability that intervals of one class hold at all thresholds at once.
-
-    Each of them may miss on either side with the probability `local_level`.
-    """
+    """Return how surely intervals that miss by `local_level` on a side hold at all thresholds."""
     import numpy as np
 
     special = load_scipy_special()

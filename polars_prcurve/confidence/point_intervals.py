@@ -164,12 +164,10 @@ class BandOptions:
     def mark_own_eta(
         self, metrics: Iterable[PointMetric], *, are_all: bool, is_known: bool
     ) -> BandOptions:
-        """Return the options for prevalences of which some, or all, were counted in the table.
-
-        Where that `is_known` only when the query runs, the rows are checked then.
-        """
+        """Return the options for prevalences of which some, or all, were counted in the table."""
         if self.band == "mover":
             return replace(self, own_eta="all" if are_all else "some")
+        # If it is known only when the query runs, the rows are checked then.
         if is_known and any(metric.depends_on_eta for metric in metrics):
             raise PrcError(self.tell_exact_eta())
         return self
@@ -327,10 +325,7 @@ def add_rate_limits(
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return which ends of recall and fpr, 0 low and 1 high, make a metric least, and greatest.
-
-    Raise if the metric does not move one way with each rate.
-    """
+    """Return which ends of recall and fpr, 0 low and 1 high, make a metric least, and greatest; or raise."""
     if not metric.falls_with_fpr:
         raise PrcError(
             f"{metric.name} is not known to move one way with recall and with fpr, so there is no "
@@ -345,14 +340,10 @@ def add_band(
     metric: PointMetric,
     bands: BandOptions,
     *,
-    eta_squares: tuple[str, str] | None = None,
-    shares_eta: bool = False,
+    eta_squares: tuple[str, str] | None = None,  # squared distances below and above, if eta is of parts
+    shares_eta: bool = False,  # whether rows have ETA_CORRELATIONS
 ) -> pl.LazyFrame:
-    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta.
-
-    `eta_squares` are columns of squared distances, below and above, if eta is that of several parts. If
-    errors of rates share something with that of eta, as `shares_eta` says, the rows have it, too.
-    """
+    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
     shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
     counted = bands.own_eta if shares else "none"
@@ -498,11 +489,7 @@ def _add_ends(
     shared: Sequence[pl.Expr],
     more: Sequence[Sequence[pl.Expr]] = (),
 ) -> pl.LazyFrame:
-    """Add both `ends` of a metric, from its values at the limits of each source of error, by limit.
-
-    The distances to them, and `more`, are added in quadrature on the unbounded scale, on which the
-    values stay as columns. At a bound the extremes of the corners, or of the values, are the ends.
-    """
+    """Add both `ends` of a metric, from its values at the limits of each source of error, by limit."""
     every = {ESTIMATE: estimate} | {limit + _AT: at for of in values for limit, at in of.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame, bounds = frame.with_columns(**every), scale_bounds(metric)
@@ -512,6 +499,7 @@ def _add_ends(
         *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
         **dict(zip(_CORNERS, extremes, strict=True)),
     )
+    # On the unbounded scale the distances to the values, and `more`, are added in quadrature.
     middle = pl.col(ESTIMATE)
     distances = [measure_distances(middle, [pl.col(limit + _AT) for limit in of]) for of in values]
     sides = zip(*distances, *more, strict=True)
@@ -528,10 +516,7 @@ def _add_ends(
 
 
 def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
-    """Return what the errors of recall and of fpr share with that of eta, whose limits have values.
-
-    It is above 0 where both errors move the metric one way.
-    """
+    """Return what errors of rates share with that of eta: above 0 if both move the metric one way."""
     low, high = (pl.col(limit + _AT) for limit in c.ETA_LIMITS)
     better = -1.0 if metric.direction == "minimize" else 1.0
     signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
@@ -600,11 +585,8 @@ def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl
 def combine_distances(
     distances: Iterable[pl.Expr], correlation: pl.Expr | None = None, shared: Iterable[pl.Expr] = ()
 ) -> pl.Expr:
-    """Return the root of the sum of squared distances.
-
-    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`. What
-    they have in common with the third one is `shared`, as correlations of how they move the metric.
-    """
+    """Return the root of the sum of squares; the first two have what is `shared` with the last."""
+    # The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.
     first, *others = distances
     squares = sum((distance * distance for distance in others), first * first)
     if correlation is not None:

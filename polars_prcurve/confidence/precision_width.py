@@ -259,14 +259,11 @@ def check_delta(delta: float) -> float:
 
 
 def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
-    """Return the lowest prevalence above which the band of precision is nowhere wider than `delta`.
-
-    `least` is the low end L of the ratio recall / fpr, and `inverse` is 1 / U, since the high end U may
-    be infinite. Return 0 where the band is never wider, and null where it is wider up to eta = 1. With
-    the odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta. The
-    result is the larger root of this quadratic.
-    """
+    """Return the least eta above which no band is wider than `delta`: 0 if none is, null if all are."""
     delta = check_delta(delta)
+    # `least` is the low end L of the ratio recall / fpr, and `inverse` is 1 / U of its high end. With the
+    # odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta. This is
+    # a quadratic in r, of which the larger root counts.
     product = least * inverse
     half = (1 - product) - delta * (1 + product)
     square = half * half - 4 * delta * delta * product

@@ -50,12 +50,10 @@ class SeriesEvidence(NamedTuple):
 
 
 def bound_rate(k: int, n: int, alpha: float) -> float:
-    """Return a bound that a rate is below with a probability of at most alpha, from k of n.
-
-    It is the alpha quantile of Beta(k, n - k + 1) (Clopper and Pearson 1934), to 1e-6 of its spread.
-    """
+    """Return a bound that a rate is below with a probability of at most alpha, from k of n."""
     import numpy as np
 
+    # The alpha quantile of Beta(k, n - k + 1) (Clopper and Pearson 1934), to 1e-6 of its spread.
     if k == 0:
         return 0.0
     a, b = k, n - k + 1
@@ -70,16 +68,14 @@ def bound_rate(k: int, n: int, alpha: float) -> float:
 
 
 def bound_ratio(cells: PeriodCells, alpha: float) -> float:
-    """Return a bound that fpr / recall is above with a probability of at most alpha; NaN without any.
-
-    The distances of the bounds of both rates add up as squares, in logarithms (Zou and Donner 2008). As
-    summed over all draws of 30 to 2 000 positives, the probability was 0.04 at most at an alpha of 0.04.
-    """
+    """Return a bound that fpr / recall is above with a probability of at most alpha; NaN without any."""
     tp, fp, fn, tn = map(int, cells)
     if tp * (fp + tn) == 0:
         return math.nan
     if fp == 0:  # which has no logarithm: both bounds at once
         return (1 - bound_rate(tn, tn, alpha / 2)) / bound_rate(tp, tp + fn, alpha / 2)
+    # Distances of both bounds add up as squares, in logarithms (Zou and Donner 2008). As summed over all
+    # draws of 30 to 2 000 positives, the probability was 0.04 at most at an alpha of 0.04.
     recall, fpr = tp / (tp + fn), fp / (fp + tn)
     below = math.log(recall / bound_rate(tp, tp + fn, alpha))
     above = math.log((1 - bound_rate(tn, fp + tn, alpha)) / fpr)
@@ -97,10 +93,7 @@ def bet_on_rate(k: Counts, n: Counts, bound: float) -> Floats:
 
 
 def bet_on_precision(cells: PeriodCells, before: PeriodCells, ratio: float) -> Floats:
-    """Return the log likelihood ratios of falls of precision at a prevalence.
-
-    Precision is at least a bound if fpr is at most `ratio` times recall.
-    """
+    """Return the log likelihood ratios of falls of precision from that at fpr / recall = `ratio`."""
     import numpy as np
 
     # A bet takes both rates as they were in earlier periods and in the counts `before`, with one of them

@@ -77,10 +77,7 @@ class IntervalPlan(NamedTuple):
 
 
 def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKind) -> IntervalPlan:
-    """Return how the interval of a metric is computed, over its variances and the columns of pairs.
-
-    Of weighted clusters and of parts, precision at a recall has none.
-    """
+    """Return how the interval of a metric is computed, over its variances and the columns of pairs."""
     recipe, clustered = metric.recipe, rows in _CLUSTERED
     if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
         return _plan_at_recall(name, recipe.at_recall, confidence, rows)

@@ -87,10 +87,7 @@ class Bootstrap(NamedTuple):
         groups: Sequence[Sequence[int]],
         read: Callable[[pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]],
     ) -> tuple[pl.LazyFrame, pl.DataFrame]:
-        """Return the errors of what is `read` from blocks of pairs, and the class sizes of each sample.
-
-        `pairs` has a row per curve and prevalence, with the estimates.
-        """
+        """Return the errors of what is `read` from blocks of `pairs`, and the sizes of each sample."""
         samples = list(self.build_samples(sweep, groups))
         errors = self.estimate_errors(read(*block) for block in self._compute_blocks(samples, pairs))
         schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
@@ -193,10 +190,7 @@ class Bootstrap(NamedTuple):
     def estimate_errors(
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
     ) -> pl.LazyFrame:
-        """Return the keys of rows with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0.
-
-        Replicates in which a metric is undefined are left out, with a warning that counts them.
-        """
+        """Return keys with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0."""
         import numpy as np
 
         n, tables, n_dropped = self.certainty.resamples, [], 0

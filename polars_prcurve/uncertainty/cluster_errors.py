@@ -128,12 +128,8 @@ def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -
 def add_up_clusters(
     cells: pl.LazyFrame, keys: Sequence[str], terms: Mapping[str, tuple[pl.Expr, pl.Expr]]
 ) -> pl.LazyFrame:
-    """Return one row per value of `keys`, with `<name>_of_clusters` and `_of_fourths` of each term.
-
-    They are sums over clusters of the square, and of the fourth power, of the sum of a term within a
-    cluster: influences times shares. Beside it stands a power of two that no such sum exceeds, equal on
-    all rows of a key.
-    """
+    """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
+    # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
     shares, most = {}, {}
     for name, (moved, size) in terms.items():
         shares[name], most[f"{name}_most"] = to_whole_shares(moved / size), size

@@ -41,14 +41,9 @@ def carry_eta_errors(
     sizes: tuple[pl.Expr, pl.Expr],
     build_values: BuildValues,
     confidence: float,
-    shared: pl.LazyFrame | None = None,
+    shared: pl.LazyFrame | None = None,  # of `build_shared_errors`, if eta was found with the table
 ) -> pl.LazyFrame:
-    """Let the intervals of metrics carry the error of eta; an exact one changes not even the last bit.
-
-    `build_values` makes rows like `values` of pairs at other prevalences, and `sizes` are the positives
-    and negatives of a group. If eta was estimated with the table itself, `shared` is the table of
-    `build_shared_errors`.
-    """
+    """Let the intervals of metrics carry the error of eta; an exact one changes not the last bit."""
     known = [] if shared is None else shared.collect_schema().names()
     values = values if shared is None else values.join(shared, on=c.PAIR, how="left")
     moved = {n: of for n, of in named.items() if of.depends_on_eta and has_analytic_interval(of)}
@@ -98,11 +93,7 @@ def add_values_at_ends(
 def build_shared_errors(
     curves: CurveSegments, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
-    """Return one row per pair: what the errors of metrics with influences share with that of eta.
-
-    The pairs have ETA_REFERENCE. Columns are `<name>_pos_with_eta` and `_neg_with_eta`, sums over the
-    shares of examples of influence times slope.
-    """
+    """Return by PAIR what errors of metrics share with that of eta: sums of influence times slope."""
     moved = {name: of for name, of in named.items() if of.depends_on_eta and of.recipe.influence}
     shared, scale = (
         pairs.select(c.PAIR),
@@ -156,12 +147,7 @@ def widen_intervals(
     *,
     shared: Sequence[pl.Expr] = (),
 ) -> pl.LazyFrame:
-    """Add distances to the interval of a metric in quadrature; leave it as it is where eta is exact.
-
-    They are how far the value moves with eta, below and above on its scale, and its standard error.
-    They may have a correlation with the error of the sample, `shared`. A value at a bound is infinitely
-    far on the scale: its ends are the outermost of `corners`, the intervals at the ends of eta.
-    """
+    """Add distances below, above, and of the error, to an interval in quadrature unless eta is exact."""
     value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
     columns = zip((_MIDDLE, _LEAST, _MOST), (value, low, high), strict=True)
     frame = frame.with_columns(
@@ -173,6 +159,7 @@ def widen_intervals(
         "low": middle - point_intervals.combine_distances([middle - least, of_below], shared=shared),
         "high": middle + point_intervals.combine_distances([most - middle, of_above], shared=shared),
     }
+    # A value at a bound is infinitely far on the scale: its ends are the outermost of `corners`.
     inside = middle.is_finite()
     error = pl.col(f"{name}_standard_error")
     changed = {"standard_error": point_intervals.combine_distances([error, of_error], shared=shared)}

@@ -62,15 +62,11 @@ def build_influences(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
-    also: Sequence[str] = (),
+    also: Sequence[str] = (),  # columns of the pairs that stay, beside those of the segments
     *,
-    etas_per_group: int | None = None,
+    etas_per_group: int | None = None,  # puts prevalences in lanes
 ) -> Iterator[InfluenceTable]:
-    """Yield the influences of metrics that do not depend on prevalence, and of metrics that do.
-
-    PLACE and the columns of the segments stay; of those of the pairs, `also` stay. Prevalences are in
-    lanes if `etas_per_group` is given.
-    """
+    """Yield the influences of metrics that do not depend on prevalence, and of metrics that do."""
     in_group = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
     fpr_above = pl.when(in_group).then(pl.col(c.FPR_OR_ZERO).shift(1)).otherwise(0.0)
     # Other metrics may have asked for more rows, whose negatives are then in a gap.
@@ -129,11 +125,8 @@ def add_influences(
 
 
 def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
-    """Subtract from each influence its mean over the positives or the negatives of its curve.
-
-    Add `<name>_pos_size` and `<name>_neg_size`, a power of two just above the largest influence of each
-    class before that.
-    """
+    """Subtract from influences their means by class, and add `<name>_pos_size` and `<name>_neg_size`."""
+    # A size is a power of two just above the largest influence of the class before that.
     sides = list(product(names, _SHARES.items()))
     sizes = {
         f"{name}_{side}_size": round_up_to_power_of_two(
@@ -158,13 +151,10 @@ def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.La
 
 
 def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
-    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences.
-
-    Of examples with weights they are means of squares by the squares of weights, so that over an
-    effective size W**2 / (sum of w**2) they are design-based variances. Then there are `<name>_pos_tilt`
-    and `<name>_neg_tilt`, too: means by the squares of weights of the influences themselves, which are
-    not 0 where heavy examples are unlike light ones.
-    """
+    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences."""
+    # Of examples with weights they are means of squares by the squares of weights, so that over an
+    # effective size W**2 / (sum of w**2) they are design-based variances. A tilt is such a mean of the
+    # influences themselves, which is not 0 where heavy examples are unlike light ones.
     key, names, frame, design, _ = influences
     shares = _SQUARE_SHARES if design else _SHARES
     powers = {"": 2, "_tilt": 1} if design else {"": 2}
@@ -194,13 +184,10 @@ def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 
 
 
 def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Add where the score of an example lies among the scores of positives of its GROUP.
-
-    PLACE is the number of higher ones, and the example IS_TIED if a positive has its own score. What was
-    never scored lies below all of them, as one more score.
-    """
+    """Add PLACE, the number of scores of positives above, and whether an example IS_TIED to one."""
     scores = pl.col(c.SCORE).filter(pl.col(c.POS) > 0).drop_nulls().unique().sort(descending=True)
     higher = scores.search_sorted(pl.col(c.SCORE), side="left", descending=True).cast(pl.Int64)
+    # What was never scored lies below all of them, as one more score.
     below = pl.col(c.SCORE).is_null()
     higher = pl.when(below).then(scores.len().cast(pl.Int64)).otherwise(higher)
     rows = rows.with_columns(higher.over(c.GROUP).alias(c.PLACE))

@@ -46,10 +46,7 @@ def build_optimism_table(
     metrics: Sequence[PointMetric],
     certainty: Intervals | None,
 ) -> pl.LazyFrame | None:
-    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER that maximizes.
-
-    None unless the method is the bootstrap; null without two examples of a class.
-    """
+    """Return IS_MAXIMIZED and OPTIMISM by PAIR and TARGET_NUMBER; None without a bootstrap."""
     if certainty is None or certainty.method != "bootstrap":
         return None
     maximized = {
@@ -130,11 +127,7 @@ def compare_with_sample(
     maximized: PointMetric,
     metrics: Sequence[PointMetric],
 ) -> NDArray[np.float64]:
-    """Return each metric at the best row of each replicate, less its value at that row of the sample.
-
-    `drawn` are recall and fpr of the replicates by row, and `of_sample` those of the sample. Of equally
-    good rows the first counts. NaN where a metric is undefined.
-    """
+    """Return each metric at the best row of each replicate, less its value at that row of the sample."""
     import numpy as np
 
     def evaluate(metric: PointMetric, tpr: Any, fpr: Any) -> NDArray[np.float64]:

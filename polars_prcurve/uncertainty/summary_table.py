@@ -217,10 +217,7 @@ def build_analytic_values(
     cells: pl.LazyFrame | None = None,
     parts: part_errors.PartCells | None = None,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair with the columns of an `IntervalPlan`.
-
-    Rows that come in clusters have `cells`, those of `count_cluster_cells`, and fields have `parts`.
-    """
+    """Return the metrics at each pair with the columns of an `IntervalPlan`; `cells` are of clusters."""
     # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
     # not correlated with those of recall and fpr: given the class sizes, either rate has the same mean.
     # One that was said is exact.

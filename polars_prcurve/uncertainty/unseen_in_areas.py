@@ -61,11 +61,7 @@ EXTENDED = ("", *(f"_{end}{kind}" for end in (_LEAST, _MOST) for kind in _KINDS)
 
 
 def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
-    """Return both ends of the interval that reaches `deviations` standard errors to either side.
-
-    All of it is on the logit scale, from the columns of EXTENDED; those of a `side` of a pair begin with
-    it. A value of 1 has no plain end, and neither has one of 0, where no positive was found.
-    """
+    """Return both ends of the interval that reaches `deviations` standard errors to either side."""
     value = pl.col(side + name)
 
     def reach(kind: str, sign: int) -> pl.Expr:
@@ -73,6 +69,7 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
         # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
         return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
+    # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
     low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
     inside, is_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
     return (
@@ -82,11 +79,8 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
 
 
 def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
-    """Return how far a difference may lie below what was seen, by unseen examples and by chance.
-
-    The side that is `better` has its lower curve, and that which is `worse` its upper one. `error` is
-    that of the difference.
-    """
+    """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
+    # The side that is `better` has its lower curve, and that which is `worse` its upper one.
     moved, jumps = [], []
     for side, end in ((better, _LEAST), (worse, _MOST)):
         value, there = pl.col(side + name), pl.col(f"{side}{name}_{end}")
