@@ -112,8 +112,8 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) ->
 
 def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:
     """Add the pooled rate, the number of errors between both rates, and what is left of z."""
-    # Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and the
-    # point in the other rate.
+    # Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and
+    # the point in the other rate.
     same, other = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
     rows = rows.with_columns(
         k=pl.col(same[0]),

@@ -237,7 +237,7 @@ def _add_correlation(
 def _add_moves(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, counted: bool
 ) -> pl.LazyFrame:
-    """Add how far one standard error of a rate, half to either side, moves values at given thresholds."""
+    """Add how far one standard error of a rate, half to either side, moves values at a threshold."""
     eta, error_of_eta = pl.col("eta"), pl.col(A + c.ETA_ERROR)
     ends: dict[str, pl.Expr] = {}
     moves: dict[str, pl.Expr] = {}

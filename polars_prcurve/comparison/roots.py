@@ -75,8 +75,8 @@ def find_sign_changes(
         first, second = np.split(values(np.append(a[pair], b[pair]), np.tile(places, 2)), 2)
         return subtract_rounded(first, second, term_size)
 
-    # If functions are equal over a stretch, the root is its upper end. If values are differences of terms
-    # of the size `term_size`, the rounding errors of these remain when they cancel.
+    # If functions are equal over a stretch, the root is its upper end. If values are differences of
+    # terms of the size `term_size`, the rounding errors of these remain when they cancel.
     steps = max(_SCAN_STEPS, math.ceil((high - low) / _MAX_STEP))
     step = (high - low) / steps
     # One step more beyond either end: a near miss at the end needs neighbours on both sides.
@@ -166,8 +166,8 @@ def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
     """Return the rows and columns of gaps that come near zero without a change of sign."""
     import numpy as np
 
-    # They are smaller than both neighbours, of one sign, and bend enough: with gaps l, m and r, a parabola
-    # reaches zero only if 10 m <= l + r; 3 m leaves a margin for other functions.
+    # They are smaller than both neighbours, of one sign, and bend enough: with gaps l, m and r, a
+    # parabola reaches zero only if 10 m <= l + r; 3 m leaves a margin for other functions.
     left, middle, right = gaps[:, :-2], gaps[:, 1:-1], gaps[:, 2:]
     one_sign = (np.sign(left) * np.sign(right) > 0) & (np.sign(left) * np.sign(middle) >= 0)
     left, middle, right = np.abs(left), np.abs(middle), np.abs(right)
@@ -181,8 +181,8 @@ def _solve_brackets(gap: GapFunction, brackets: _Brackets) -> Floats:
     """Return the place of the sign change in each bracket, to within _TOLERANCE."""
     import numpy as np
 
-    # As in Chandrupatla's algorithm, a is the latest place, b the other end of the bracket, and c the end
-    # that was dropped last. All brackets advance together, and narrow ones drop out.
+    # As in Chandrupatla's algorithm, a is the latest place, b the other end of the bracket, and c the
+    # end that was dropped last. All brackets advance together, and narrow ones drop out.
     pair, (b, a, at_b, at_a) = brackets.pair, (part.copy() for part in brackets[1:])
     c, at_c, share = b.copy(), at_b.copy(), np.full(len(b), 0.5)
     low_sign = np.sign(at_b)
@@ -211,8 +211,8 @@ def _choose_next_share(*ends: _PlaceAndGap) -> Floats:
 
     (a, at_a), (b, at_b), (c, at_c) = ends
     with np.errstate(all="ignore"):
-        # The root of the parabola that gives place as a function of gap (inverse quadratic interpolation), if
-        # by Chandrupatla's test it is monotonic in the bracket; otherwise the middle.
+        # The root of the parabola that gives place as a function of gap (inverse quadratic
+        # interpolation), if by Chandrupatla's test it is monotonic in the bracket; otherwise the middle.
         xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
         monotonic = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
         share = at_a / (at_b - at_a) * at_c / (at_b - at_c)

@@ -325,7 +325,7 @@ def add_rate_limits(
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return which ends of recall and fpr, 0 low and 1 high, make a metric least, and greatest; or raise."""
+    """Return which ends of both rates, 0 low and 1 high, make a metric least, and greatest; or raise."""
     if not metric.falls_with_fpr:
         raise PrcError(
             f"{metric.name} is not known to move one way with recall and with fpr, so there is no "

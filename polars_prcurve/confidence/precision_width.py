@@ -261,9 +261,9 @@ def check_delta(delta: float) -> float:
 def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
     """Return the least eta above which no band is wider than `delta`: 0 if none is, null if all are."""
     delta = check_delta(delta)
-    # `least` is the low end L of the ratio recall / fpr, and `inverse` is 1 / U of its high end. With the
-    # odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta. This is
-    # a quadratic in r, of which the larger root counts.
+    # `least` is the low end L of the ratio recall / fpr, and `inverse` is 1 / U of its high end. With
+    # the odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta.
+    # This is a quadratic in r, of which the larger root counts.
     product = least * inverse
     half = (1 - product) - delta * (1 + product)
     square = half * half - 4 * delta * delta * product

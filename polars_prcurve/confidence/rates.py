@@ -185,8 +185,8 @@ def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> t
     """Return both ends of an interval that beta quantiles miss with the probability `tail` each."""
     import numpy as np
 
-    # Of Beta(k + more, n - k + 1 - more) for the low end, and of Beta(k + 1 - more, n - k + more) for the
-    # high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
+    # Of Beta(k + more, n - k + 1 - more) for the low end, and of Beta(k + 1 - more, n - k + more) for
+    # the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
     low = load_scipy_special().betaincinv(k + more, n - k + (1 - more), tail)
     low = np.where(k == 0, 0.0, low) + np.where(n > 0, 0.0, np.nan)
     return low, compute_upper_limits(k, n, tail, more)
