@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -82,20 +82,6 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
     return etas[0] if etas else None
 
 
-class OrderChanges(NamedTuple):
-    """Changes of order between two models, as columns with an item per change."""
-
-    overtaken: Indices  # the number of the model that is ahead below the place
-    overtaker: Indices  # the number of the model that is ahead above the place
-    places: Floats
-    is_parting: NDArray[np.bool_]
-    """Both models are equal below the place: nobody is overtaken, but the order changes."""
-
-    def select(self, rows: NDArray[np.bool_] | Indices) -> OrderChanges:
-        """Return some of the changes."""
-        return OrderChanges._make(column[rows] for column in self)
-
-
 @dataclass(frozen=True)
 class ModelScores:
     """Models of one or several `by` groups, and a function that scores them at any prevalence."""
@@ -112,8 +98,11 @@ class ModelScores:
     """The metric, if it is one of operating points, which stay where they are at all prevalences."""
     points: Sequence[tuple[float, float]] = ()  # the recall and fpr of each model's operating point
 
-    def find_order_changes(self) -> OrderChanges:
-        """Return all changes of order, by rising place."""
+    def find_order_changes(self) -> pl.DataFrame:
+        """Return a row per change of order, by rising place, with both models, and whether they part.
+
+        Models that part are equal below the place: nobody is overtaken, but the order changes.
+        """
         import numpy as np
 
         a, b = self.models.list_pairs()
@@ -123,9 +112,14 @@ class ModelScores:
             roots = self._solve_ties(a, b, self.point_metric.ties)
         roots = roots.select(np.argsort(roots.place))
         first, second = a[roots.pair], b[roots.pair]
-        overtaken = np.where(roots.falling, first, second)
-        overtaker = np.where(roots.falling, second, first)
-        return OrderChanges(overtaken, overtaker, roots.place, roots.is_parting)
+        return pl.DataFrame(
+            {
+                "overtaken": np.where(roots.falling, first, second),  # the model that is ahead below
+                "overtaker": np.where(roots.falling, second, first),
+                "place": roots.place,
+                "is_parting": roots.is_parting,
+            }
+        )
 
     def _solve_ties(self, a: Indices, b: Indices, ties: Callable[[Any, Any], Iterable[float]]) -> Roots:
         """Return the roots of all pairs of operating points, by the metric's equation for ties."""
@@ -196,13 +190,10 @@ def collect_model_scores(
 
 def build_crossings_table(scores: ModelScores) -> pl.DataFrame:
     """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
-    import numpy as np
-
-    changes, models = scores.find_order_changes(), scores.models
-    changes = changes.select(~changes.is_parting)
-    overtaken, overtaker, places, _ = changes
-    order = np.lexsort((overtaker, overtaken, places, models.group_numbers()[overtaken]))
-    overtaken, overtaker, places, _ = changes.select(order)
+    models, changes = scores.models, scores.find_order_changes().filter(~pl.col("is_parting"))
+    group = pl.Series("group", models.group_numbers()[changes["overtaken"].to_numpy()])
+    changes = changes.with_columns(group).sort("group", "place", "overtaken", "overtaker")
+    overtaken, overtaker, places = (changes[name].to_numpy() for name in changes.columns[:3])
     return models.build_table(
         overtaken,
         model_a=models.model_names(overtaken),
@@ -216,20 +207,20 @@ def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
     """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
     import numpy as np
 
-    changes = scores.find_order_changes()
-    groups = scores.models.group_numbers()
+    changes, groups = scores.find_order_changes(), scores.models.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.
     first_places = np.full(len(groups), scores.high)
-    np.minimum.at(first_places, groups[changes.overtaker] - 1, changes.places)
+    overtaken, overtaker, places = (changes[name].to_numpy() for name in changes.columns[:3])
+    np.minimum.at(first_places, groups[overtaker] - 1, places)
     all_models = np.arange(len(groups))
     values = scores.score_at(all_models, (scores.low + first_places[groups - 1]) / 2)
     rows: list[tuple[int, float, float]] = []
     for group in np.unique(groups):
         models = all_models[(groups == group) & ~np.isnan(values)]
         if len(models) > 0:
-            within = np.isin(changes.overtaker, models) & np.isin(changes.overtaken, models)
+            within = np.isin(overtaker, models) & np.isin(overtaken, models)
             gaps = subtract_rounded(values[models, None], values[models], scores.term_size)
-            own = changes.select(within)
+            own = changes.filter(within)
             rows += _split_by_leader(models, gaps > 0, own, scores.low, scores.high)
     models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
     models = models.astype(np.intp)
@@ -238,20 +229,22 @@ def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
 
 
 def _split_by_leader(
-    models: Indices, ahead: NDArray[np.bool_], changes: OrderChanges, low: float, high: float
+    models: Indices, ahead: NDArray[np.bool_], changes: pl.DataFrame, low: float, high: float
 ) -> Iterator[tuple[int, float, float]]:
     """Yield the leader and both ends of each stretch between low and high in which the leader stays."""
     import numpy as np
 
     # The leader is the first model with the fewest models ahead of it, normally none.
     leader = int(np.argmin(ahead.sum(axis=0)))
-    overtaken = np.searchsorted(models, changes.overtaken)
-    overtaker = np.searchsorted(models, changes.overtaker)
+    overtaken, overtaker = (
+        np.searchsorted(models, changes[name].to_numpy()) for name in ("overtaken", "overtaker")
+    )
+    places = changes["place"].to_numpy()
     # If three models meet in one place, their changes are rounded apart, and must be applied together.
-    ends = np.flatnonzero(np.diff(changes.places, append=np.inf) > _SAME_PLACE) + 1
+    ends = np.flatnonzero(np.diff(places, append=np.inf) > _SAME_PLACE) + 1
     start = 0
     for end in ends.tolist():
-        place = float(changes.places[start])
+        place = float(places[start])
         for loser, winner in zip(overtaken[start:end], overtaker[start:end], strict=True):
             ahead[loser, winner], ahead[winner, loser] = False, True
         if ahead[:, leader].any():

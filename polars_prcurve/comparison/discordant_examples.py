@@ -34,6 +34,7 @@ AMOUNTS = {"pos": c.POS, "neg": c.NEG}  # the column of what a row adds to a cla
 BOTH, OF_ALL = f"{c.RESERVED}both_", f"{c.RESERVED}n_"
 """What the columns with the examples of a class begin with that both models flag, and with all examples;
 those that one model alone flags begin with A or B."""
+_SUMS = pl.col(*AMOUNTS.values()).sum()
 _SQUARED = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
 _LEVEL, _IS_MARK, _LEAST = (f"{c.RESERVED}{name}" for name in ("level", "is_mark", "least"))
 _SIDE_GROUPS = [side + c.GROUP for side in SIDES]
@@ -65,15 +66,15 @@ def count_discordant(
     of_both = join_sides(flagged, example, own, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
     steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, own, [])
     steps = steps.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
-    counted = [_count_flagged(steps, of_both.agg(_add_up(BOTH)), SIDES, BOTH)]
-    of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_add_up())
+    counted = [_count_flagged(steps, of_both.agg(_SUMS.name.prefix(BOTH)), SIDES, BOTH)]
+    of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_SUMS)
     sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
     counted += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
         squares = exact_sums.square_integer(squares, scaled=table.float_sums)
-    totals = rows.group_by(c.GROUP).agg(_add_up(OF_ALL), squares.sum().name.suffix(_SQUARED))
+    totals = rows.group_by(c.GROUP).agg(_SUMS.name.prefix(OF_ALL), squares.sum().name.suffix(_SQUARED))
     pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
     pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
     for found in counted:
@@ -90,11 +91,6 @@ def count_discordant(
         unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
         counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
     return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **counts)
-
-
-def _add_up(kind: str = "") -> pl.Expr:
-    """Return the sums of the AMOUNTS, in columns whose names begin with a kind."""
-    return pl.col(*AMOUNTS.values()).sum().name.prefix(kind)
 
 
 def _count_flagged(

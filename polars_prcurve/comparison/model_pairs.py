@@ -68,6 +68,7 @@ ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence in its group
 BASE_GROUP = f"{c.RESERVED}base"  # a number that models of one `by` group share
 A, B = SIDES = f"{c.RESERVED}a_", f"{c.RESERVED}b_"
 """What the columns of model a and of model b begin with, in a row of both."""
+IS_ORDERED = pl.col(A + c.GROUP) < pl.col(B + c.GROUP)  # each pair once, and no model with itself
 
 
 def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
@@ -78,11 +79,6 @@ def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyF
     )
 
 
-def is_ordered_pair() -> pl.Expr:
-    """Return whether model a comes before model b: each pair once, and no model with itself."""
-    return pl.col(A + c.GROUP) < pl.col(B + c.GROUP)
-
-
 def join_sides(
     rows: pl.LazyFrame, keys: Mapping[str, pl.DataType], names: Sequence[str], shared: Sequence[str]
 ) -> pl.LazyFrame:
@@ -91,7 +87,7 @@ def join_sides(
         rows.select(*keys, *others, *(pl.col(name).alias(side + name) for name in names))
         for side, others in zip(SIDES, (shared, ()), strict=True)
     )
-    return join_groups(a, b, keys).filter(is_ordered_pair())
+    return join_groups(a, b, keys).filter(IS_ORDERED)
 
 
 def name_models(*, wide: bool) -> list[pl.Expr]:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, is_ordered_pair
+from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, IS_ORDERED, SIDES, A, B
 from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
@@ -65,7 +65,7 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
         for side, of_example, end in sides
     )
     # _SHARE is that of the class in the cell; of weights, of their squares. A cell is of one cluster.
-    both = join_groups(a, b, example).filter(is_ordered_pair() & (pl.col(_AMOUNT) > 0))
+    both = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
     models, numbers = ([side + n for side in SIDES] for n in (c.GROUP, _INFLUENCE))
     cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
     is_pos = pl.col(A + _INFLUENCE) % len(_KINDS) == 0

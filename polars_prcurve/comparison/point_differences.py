@@ -42,7 +42,7 @@ _METRIC = f"{c.RESERVED}metric_number"
 _BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"
 
 
-def check_has_point_intervals(comparison: Comparison) -> None:
+def _check_has_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
     clustered = is_clustered(comparison.table)
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
@@ -81,6 +81,7 @@ def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
 
 def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison at a target, and more columns."""
+    _check_has_intervals(comparison)
     metrics = cast("Sequence[PointMetric]", comparison.metrics)
     paired, moving = comparison.examples != "apart", cast("Target", comparison.target).is_found_in_sample
     step = {ETA_NUMBER: pl.UInt32(), _METRIC: pl.Int64()}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.compare_table import build_differences, check_comparison
+from polars_prcurve.comparison.compare_table import build_differences
 from polars_prcurve.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.comparison.point_differences import name_curve_metric
 from polars_prcurve.confidence.confidence_argument import Intervals
@@ -74,7 +74,6 @@ def build_ranking_table(
         examples: Examples = "by id" if paired else "apart"
         asked = Comparison(table, grid, [metric], (*targets, None)[0], certainty, examples, "models")
         asked = asked._replace(needs_pairs=paired)
-        check_comparison(asked)
         ranks = _add_lead(table, ranks, build_differences(asked), sign)
     eta, *others = list_ranking_columns(lead=certainty is not None, coarse=coarse)
     return ranks.select(*table.group_columns, eta, *grid.carried, *others)
