@@ -9,12 +9,12 @@ ends that point at each other, and the covariance C of both values, the differen
 
 (Zou and Donner 2008). What unseen examples do to one model does not cancel out there, even if chance
 does. So the difference may also be that of the lower curve of one model and the upper curve of the
-other, with the error of the difference and the jumps by the unseen positives. Whichever is nearer
-counts: in simulations not even the nearer one told equal models apart too often.
+other, with the error of the difference and the jumps by the unseen positives. The nearer one counts: in
+simulations not even that told equal models apart too often.
 
-Besides, the difference is computed a second time, with one false positive more at every threshold in
-both models. The larger error counts, and the difference that is nearer to 0. Without this, models of
-equal average precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
+Besides, the difference is computed with one false positive more at every threshold in both models. The
+larger error counts, and the difference that is nearer to 0. Without this, models of equal average
+precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
 
 Of several models, all differences of a group hold at once: the farthest two of K equal values are not
 farther apart than the quantile of the studentised range (Tukey 1953, Kramer 1956).

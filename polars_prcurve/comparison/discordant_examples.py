@@ -1,4 +1,4 @@
-"""Differences of point metrics between models that flag the same examples, at one target.
+"""Differences of point metrics between models that flag the same examples, at given thresholds.
 
 A metric that is a weighted sum of recall and fpr, such as net benefit, has a difference that is one of
 differences of rates. A difference of rates is (b - c) / n, with b of n examples flagged by model a alone
@@ -8,8 +8,6 @@ example is added to b and to c: a sample without discordant examples proves noth
 An interval is reliable if b times c is at least 25 in each class that counts. Chance moves the product
 and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
 nearly all of both: it would mark just the samples whose difference is too large.
-
-Both thresholds were given. Differences of other thresholds and metrics are in `point_differences`.
 
 Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
 """

@@ -20,6 +20,7 @@ from polars_prcurve.argument_kinds import read_number, refuse_kind
 from polars_prcurve.confidence import sequential_tests as tests
 from polars_prcurve.confidence.sequential_tests import PeriodCells
 from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.metrics.point_metrics import precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,13 +42,8 @@ class Watch:
 
     metric: str
     eta: float | None
-    confidence: float
+    alpha: float  # the probability that there is ever a false alarm, at most
     reference: float | None  # what the rate is to be at least, or fpr at most; None if a table tells
-
-    @property
-    def alpha(self) -> float:
-        """The probability that there is ever a false alarm, at most."""
-        return 1 - self.confidence
 
     @property
     def least_evidence(self) -> float:
@@ -68,14 +64,9 @@ class Watch:
         tp, fp, fn, tn = cells
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.eta is not None:
-                return self.join_rates(tp / (tp + fn), fp / (fp + tn))
+                return precision.from_rates(tp / (tp + fn), fp / (fp + tn), self.eta)
             k, n = self.count(cells)
             return k / n
-
-    def join_rates(self, recall: Any, fpr: Any) -> Any:
-        """Return precision at the prevalence."""
-        assert self.eta is not None
-        return recall * self.eta / (recall * self.eta + fpr * (1 - self.eta))
 
     def count(self, cells: PeriodCells) -> tuple[Any, Any]:
         """Return what the rate counts, and among how many."""
@@ -93,7 +84,8 @@ class Watch:
         recall = tests.find_running_interval(tp, tp + fn, self.alpha / 2)
         fpr = tests.find_running_interval(fp, fp + tn, self.alpha / 2)
         with np.errstate(invalid="ignore"):
-            return self.join_rates(recall[0], fpr[1]), self.join_rates(recall[1], fpr[0])
+            low, high = (precision.from_rates(recall[i], fpr[1 - i], self.eta) for i in (0, 1))
+        return low, high
 
     def find_bound(self, of: PeriodCells | None) -> float:
         """Return what no rate is worse than that is as good as the reference; NaN if nothing tells."""
@@ -117,11 +109,8 @@ class Watch:
             before = PeriodCells(*(np.int64(0),) * 4) if of is None else of
             return tests.bet_on_precision(cells, before, self.ratio_of_odds * (1 - bound) / bound)
         k, n = self.count(cells)
-        return (
-            tests.bet_on_rate(n - k, n, 1 - bound)
-            if self.metric == "fpr"
-            else tests.bet_on_rate(k, n, bound)
-        )
+        of_rate = (n - k, n, 1 - bound) if self.metric == "fpr" else (k, n, bound)
+        return tests.bet_on_rate(*of_rate)
 
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
@@ -133,7 +122,7 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
         raise PrcError(f"{name} does not depend on the prevalence; leave out eta=")
     if eta is not None and not 0 < eta < 1:
         raise PrcError(f"eta= must lie between 0 and 1, where precision can fall; got {eta}")
-    return Watch(name, eta, confidence, reference)
+    return Watch(name, eta, 1 - confidence, reference)
 
 
 def read_reference_rate(reference: object) -> float:

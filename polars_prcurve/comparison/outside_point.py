@@ -2,9 +2,9 @@
 have the recall of the point, or its fpr.
 
 Recall of the model, recall of the point, and both fpr have errors. The first two say at which threshold
-both recalls are the same, and neither is lost: z says by how many standard errors the recall of a row is
-not that of the point, and sqrt(z(level)**2 - z**2) is left for the difference of fpr on this row
-(Newcombe 1998). The least low end of all rows, and the greatest high end, are those of the point.
+both recalls are the same: z says by how many standard errors the recall of a row is not that of the
+point, and sqrt(z(level)**2 - z**2) is left for the difference of fpr on this row (Newcombe 1998). The
+least low end of all rows, and the greatest high end, are those of the point.
 
 This turns a test around that asks of a difference whether any row could have it: at the right threshold
 both terms are squares of independent normal variables, and the best row takes one away. No slope of the

@@ -1,12 +1,10 @@
 """Errors of differences between models that scored the same examples.
 
 What both models find easy or hard cancels out of the difference. Its variance is that of differences of
-influences among the examples, and mostly smaller than the sum of two variances.
-
-All negatives between two scores of positives have one influence. So there are few influences, and fewer
-cells, examples of the same two influences, than examples where positives are rare. An influence has a
-number in its curve, so that one look-up per model finds those of a cell at several prevalences, which
-are side by side: see `EtaLanes`.
+influences among the examples, and mostly smaller than the sum of two variances. All negatives between
+two scores of positives have one influence, so there are fewer cells, examples of the same two
+influences, than examples where positives are rare. An influence has a number in its curve, so that one
+look-up per model finds those of a cell at several prevalences, side by side: see `EtaLanes`.
 
 Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula.
 """
@@ -173,12 +171,9 @@ def add_bootstrap_errors(
 ) -> pl.LazyFrame:
     """Add the errors of differences, from replicates that all models share, and the class sizes."""
     collected = bootstrap.collect_query(values)
-    numbers = collected.select(c.GROUP, BASE_GROUP).unique().sort(c.GROUP)
-    groups = numbers.group_by(BASE_GROUP, maintain_order=True).agg(c.GROUP)
-    errors, sizes = bootstrap.measure(sweep, collected, groups[c.GROUP].to_list(), _subtract_models)
+    errors, sizes = bootstrap.measure(sweep, collected, BASE_GROUP, _subtract_models)
     differences = differences.join(errors, on=[side + c.PAIR for side in SIDES], how="left")
-    sizes = sizes.with_columns(groups[BASE_GROUP])
-    return differences.join(sizes.lazy(), on=BASE_GROUP, how="left")
+    return differences.join(sizes, on=BASE_GROUP, how="left")
 
 
 def _subtract_models(

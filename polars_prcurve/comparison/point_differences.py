@@ -5,10 +5,10 @@ upper end likewise. There is no standard error, since the two distances differ. 
 distances are stretched by the ratio of normal quantiles.
 
 Of models that share their examples both values err together: see `_add_correlation`, and
-`discordant_examples` for metrics that are weighted sums of both rates, which have a standard error at
-given thresholds. Where the sample finds the thresholds, they move with its errors: see
-`curves.row_search`. Of examples that were drawn by strata it is not known how much both values
-share at given thresholds, and their errors are taken as independent, which is wider.
+`discordant_examples` for metrics that are weighted sums of both rates. Where the sample finds the
+thresholds, they move with its errors: see `curves.row_search`. Of examples that were drawn by
+strata it is not known how much both values share at given thresholds, and their errors are taken as
+independent, which is wider.
 
 Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 """

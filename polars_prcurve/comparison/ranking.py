@@ -1,8 +1,5 @@
 """Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
 
-With id= the models share examples, and their differences are those of a paired comparison. Otherwise
-each model has a sample of its own, and both errors add up in quadrature.
-
 A model may be the best one if it is not surely behind any other. All differences of a group hold at once
 (Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits, `resolved` and `may_be_best` are
 one statement: it rules out a model that is among the best in at most 1 - confidence of all tables,

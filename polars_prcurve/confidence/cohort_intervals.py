@@ -109,12 +109,10 @@ def list_shares(metric: PointMetric) -> dict[str, Share]:
         )
     else:
         shares = _CHAIN
-    return {_name_share(share): share for share in shares}
-
-
-def _name_share(share: Share) -> str:
-    hits, misses = share
-    return "_".join((f"{c.RESERVED}share", *hits, "of", *hits, *misses))
+    return {
+        "_".join((f"{c.RESERVED}share", *hits, "of", *hits, *misses)): (hits, misses)
+        for hits, misses in shares
+    }
 
 
 def name_correlation(a: str, b: str) -> str:
@@ -203,9 +201,6 @@ def _add_cells(names: tuple[str, ...], table: InputTable) -> pl.Expr:
     if table.has_cells:
         cells = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)
         return cells * pl.col(c.WEIGHT_UNIT)
-    recall, fpr = pl.col("recall"), pl.col("fpr")
-    shares = {"tp": recall, "fn": 1 - recall, "fp": fpr, "tn": 1 - fpr}
-    sizes = {"tp": c.N_POS_EFFECTIVE, "fn": c.N_POS_EFFECTIVE}
-    return sum(
-        (shares[name] * pl.col(sizes.get(name, c.N_NEG_EFFECTIVE)) for name in names), pl.lit(0.0)
-    )
+    recall, fpr, pos, neg = map(pl.col, ("recall", "fpr", c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE))
+    sizes = {"tp": recall * pos, "fn": (1 - recall) * pos, "fp": fpr * neg, "tn": (1 - fpr) * neg}
+    return sum((sizes[name] for name in names), pl.lit(0.0))

@@ -12,20 +12,16 @@ metric rises or falls with each of them throughout. Three bands follow from that
     simultaneous  The rectangle over intervals of a local level, which hold at all thresholds at once,
                   and so at a chosen one, too (Berk and Jones 1979). See `local_levels`.
 
-The first two take the threshold as fixed. Where clusters of examples hold both classes, the errors of
-recall and fpr are correlated. With their correlation R and the distances a and b to the end of either
-interval, a**2 + b**2 - 2 R a b takes the place of a**2 + b**2: a metric that rises with recall falls
-with fpr.
-
-Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
-third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
-both ends counts for the low end of the band, and the higher for the high end. At a prevalence that was
-counted in the table, other shares than recall and fpr take their place; see `cohort_intervals`.
+Where clusters of examples hold both classes, errors of recall and fpr have a correlation R. With the
+distances a and b to the end of either interval, a**2 + b**2 - 2 R a b takes the place of a**2 + b**2: a
+metric that rises with recall falls with fpr. Where prevalence has an interval, too, the distance to the
+value at its ends is a third one: to the lower value for the low end of the band, since a metric may rise
+or fall with it. At a prevalence that was counted in the table, other shares than recall and fpr take
+their place; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
 a prevalence, has the value where the target is met if it is there; see `curves.moving_thresholds`. No
-distance is less than that of one example, or of the step of the curve there: a target is met between two
-rows.
+distance is less than that of one example, or of the step of the curve there.
 """
 
 from __future__ import annotations
@@ -265,14 +261,10 @@ def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
     """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
     # threshold is linear in the rate within a level, so a rate alone tells it.
-
-    def field(kind: str, level: int) -> pl.Expr:
-        return pl.col(c.ETA_REFERENCE).struct.field(f"{kind}_{of_class}_{level}")
-
-    total, before = pl.lit(0.0), pl.lit(0.0)
+    reference, total, before = pl.col(c.ETA_REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
     for level in range(MOST_LEVELS):
-        end = field("share", level)
-        total, before = total + (share.clip(before, end) - before) * field("slope", level), end
+        end, slope = (reference.field(f"{kind}_{of_class}_{level}") for kind in ("share", "slope"))
+        total, before = total + (share.clip(before, end) - before) * slope, end
     return total
 
 

@@ -300,13 +300,13 @@ def build_sample_size_table(
 ) -> pl.LazyFrame:
     """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
-    at_eta, of_eta = grid is not None, [] if grid is None else ["eta", *grid.carried]
+    of_eta = [] if grid is None else ["eta", *grid.carried]
     if options.method in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
         rows = table.collect(points, f'method="{options.method}"')
-        points = add_needed_sizes(rows, options, at_eta=at_eta).lazy()
+        points = add_needed_sizes(rows, options).lazy()
     else:
-        points = add_needed_sizes(points, options, at_eta=at_eta)
+        points = add_needed_sizes(points, options)
     return points.select(*table.by, *of_eta, *SAMPLE_SIZE_COLUMNS)
 
 

@@ -103,9 +103,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         table = question.read(makes)
         targets = read_targets(table, at_eta=False, **question.targets)
         grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
-        options = read_size_options(
-            delta, certainty.level, certainty.rate, assurance, relative=relative, at_eta=eta is not None
-        )
+        at_eta = eta is not None
+        options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
         query = build_sample_size_table(table, grid, targets, options)
         return self._finish(query, grid)
 

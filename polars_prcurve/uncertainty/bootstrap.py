@@ -1,9 +1,9 @@
 """The bootstrap: errors of curve metrics, from their values in many replicates of the samples.
 
-A replicate is a curve like any other, with the same metrics. Errors are the standard deviation and the
-bias-corrected percentiles over the replicates. Polars draws no random counts, so draws are NumPy arrays:
-the positives and negatives in each cell of each replicate. Replicates times cells can exceed the memory:
-small samples are computed together in a block, and a large one in several runs over its replicates.
+Errors are the standard deviation and the bias-corrected percentiles over the replicates. Polars draws no
+random counts, so draws are NumPy arrays: the positives and negatives in each cell of each replicate.
+Replicates times cells can exceed the memory: small samples are computed together in a block, and a large
+one in several runs over its replicates.
 
 Sources: Efron 1981; Efron and Tibshirani 1993, chapter 14; Davison and Hinkley 1997; Hesterberg 2015.
 """
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_CURVE, _REPLICATE, _PAIR_NUMBER = (f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number"))
+_CURVE, _REPLICATE, _PAIR_NUMBER, _SAMPLE = (
+    f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number", "sample")
+)
 _MAX_CELLS = 2_000_000  # cells times replicates that are in memory at once
 
 
@@ -67,8 +69,7 @@ class Bootstrap(NamedTuple):
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
             order = [c.GROUP, c.SCORE, c.POS, c.NEG]
             rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
-            for part, curves in _split_by_sample(rows, groups):
-                yield UnitSample.read(part, curves)
+            yield from map(UnitSample.read, _split_by_sample(rows, groups), groups)
             return
         frame = sweep.rows
         if all(metric.recipe.needs != "all" for metric in self.metrics):
@@ -77,21 +78,24 @@ class Bootstrap(NamedTuple):
         sums = (c.CUM_POS, c.CUM_NEG)
         cells = frame.select(c.GROUP, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums))
         rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
-        for part, _ in _split_by_sample(rows, groups):
+        for part in _split_by_sample(rows, groups):
             yield CellSample(*(part[name].to_numpy() for name in sums))
 
     def measure(
         self,
         sweep: SweepTables,
         pairs: pl.DataFrame,
-        groups: Sequence[Sequence[int]],
+        key: str,
         read: Callable[[pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]],
-    ) -> tuple[pl.LazyFrame, pl.DataFrame]:
-        """Return the errors of what is `read` from blocks of `pairs`, and the sizes of each sample."""
-        samples = list(self.build_samples(sweep, groups))
+    ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        """Return the errors of what is `read` from blocks of `pairs`, and sizes of samples by key."""
+        numbers = pairs.select(c.GROUP, pl.col(key).alias(_SAMPLE)).unique().sort(c.GROUP)
+        groups = numbers.group_by(_SAMPLE, maintain_order=True).agg(c.GROUP)
+        samples = list(self.build_samples(sweep, groups[c.GROUP].to_list()))
         errors = self.estimate_errors(read(*block) for block in self._compute_blocks(samples, pairs))
         schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
-        return errors, pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
+        sizes = pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
+        return errors, sizes.with_columns(groups[_SAMPLE].alias(key)).lazy()
 
     def _compute_blocks(
         self, samples: Sequence[Sample], pairs: pl.DataFrame
@@ -296,18 +300,11 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     return [step] * (n_replicates // step) + [rest] * (rest > 0)
 
 
-def _split_by_sample(
-    frame: pl.DataFrame, samples: Sequence[Sequence[int]]
-) -> Iterator[tuple[pl.DataFrame, Sequence[int]]]:
-    """Yield the rows of each sample, which may be none, and the groups of the sample."""
-    import numpy as np
-
-    last = [groups[-1] for groups in samples]
-    ends = np.searchsorted(frame[c.GROUP].to_numpy(), last, side="right")
-    start = 0
-    for groups, end in zip(samples, ends.tolist(), strict=True):
-        yield frame[start:end], groups
-        start = end
+def _split_by_sample(frame: pl.DataFrame, samples: Sequence[Sequence[int]]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of each sample, which may be none."""
+    parts = frame.partition_by(c.GROUP, as_dict=True)
+    for groups in samples:
+        yield pl.concat([parts.get((group,), frame.clear()) for group in groups])
 
 
 # Resampling -------------------------------------------------------------------------------------

@@ -7,13 +7,10 @@ weight over their total), and G clusters, the variance of an area is
     G / (G - 1) * (sum over clusters of (sum of u)**2)
 
 A class with n rows in a cluster counts as (sum of n)**2 / (sum of n**2) examples: as the number of its
-clusters, if they are of one size. That many examples choose the quantile of Student's distribution, and
-decide whether the interval is reliable.
-
-The variance of a difference between models that scored the same examples is that of differences of
-influences: see `paired_errors`. Where few clusters carry it, Student's distribution has fewer degrees of
-freedom: with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**4), the clusters that
-carry it, they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
+clusters, if they are of one size. That many choose the quantile of Student's distribution, and decide
+whether the interval is reliable. Where few clusters carry the error there are fewer degrees of freedom:
+with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**4), the clusters that carry it,
+they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
 
 A cluster that the sample lacks is worth as many rows as V is times the variance of independent rows:
 UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `unseen_in_areas`.

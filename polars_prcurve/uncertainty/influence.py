@@ -4,14 +4,12 @@ Each example has an *influence*. Except for terms of higher order, an estimate i
 mean influence of the positives in the sample, plus that of the negatives. With the variances V and W of
 both kinds of influence among the examples, the variance of the estimate is V / n_pos + W / n_neg.
 
-A constant added to all influences changes no variance, so influences are computed up to a constant. All
-examples of one score have equal influence, and so have all negatives between two scores of positives.
-So a row of the curve stands for all examples down to it: `rise` is the share of the positives on this
-row, `run` the share of the negatives on it, and `gap` that of the negatives between it and the row
-before. Influences are a sum along each curve, from the highest score down, less their means.
-
-Means and variances are sums of shares, which do not depend on the order of the rows (see `exact_sums`).
-For that, influences are first divided by a power of two, their size, which none of their curve reaches.
+A constant added to all influences changes no variance. All examples of one score have equal influence,
+and so have all negatives between two scores of positives. So a row of the curve stands for all examples
+down to it: `rise` is the share of the positives on this row, `run` that of the negatives on it, and `gap`
+that of the negatives between it and the row before. Influences are a sum along each curve, from the
+highest score down, less their means. To be added up exactly (see `exact_sums`), they are first divided
+by a power of two, their size, which none of their curve reaches.
 
 Sources: Hampel 1974; DeLong et al. 1988.
 """

@@ -36,7 +36,7 @@ from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
-from polars_prcurve.uncertainty.eta_error import build_shared_errors, carry_eta_errors
+from polars_prcurve.uncertainty.eta_error import carry_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
 from polars_prcurve.uncertainty.unseen_in_areas import counts_unseen
 
@@ -195,14 +195,8 @@ def _build_values_with_errors(
             values, pairs, named, table, sweep, confidence=confidence
         )
     if uncertain:
-        has_reference = c.ETA_REFERENCE in pairs.collect_schema()
-        shared = build_shared_errors(curves, pairs, named) if has_reference else None
         values = carry_eta_errors(
-            *(values, pairs, named),
-            sizes=curves.sizes,
-            build_values=build,
-            confidence=confidence,
-            shared=shared,
+            *(values, curves, pairs, named), build_values=build, confidence=confidence
         )
     return _doubt_gaps(values, curves, pairs, doubtful)
 
@@ -263,13 +257,11 @@ def add_bootstrap_intervals(
 ) -> pl.LazyFrame:
     """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
     collected = bootstrap.collect_query(values)
-    groups = collected[c.GROUP].unique().sort()
     errors, sizes = bootstrap.measure(
-        *(sweep, collected, [[group] for group in groups]),
-        lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values),
+        *(sweep, collected, c.GROUP), lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values)
     )
     values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
-    values = values.join(sizes.with_columns(groups).lazy(), on=c.GROUP, maintain_order="left")
+    values = values.join(sizes, on=c.GROUP, maintain_order="left")
     flags: dict[str, pl.Expr] = {}
     for name, metric in number_metrics(bootstrap.metrics).items():
         doubts = analytic.list_bootstrap_doubts(name, metric)

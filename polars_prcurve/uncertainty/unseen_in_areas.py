@@ -8,16 +8,13 @@ than their share of it:
     a positive above all negatives          at small prevalences it is worth more than all others
 
 So the lower end of an interval is that of a curve with one false positive more at every threshold, and
-with one more positive below all others. Its precision is eta, or 0 where examples were never scored. The
-upper end is that of a curve with one more positive at the top. Either is the plain end of the interval
-where that is farther away. As in the interval of a rate by Clopper and Pearson, both ends are of other
-counts than the estimate, so the interval is rather too wide. How much unseen examples matter is told by
-`unseen`: the farthest move of the value over half of the plain interval.
+with one more positive below all others, whose precision is eta, or 0 where examples were never scored.
+The upper end is that of a curve with one more positive at the top. Either is the plain end where that is
+farther away. As in the interval of a rate by Clopper and Pearson (1934), both ends are of other counts
+than the estimate, so the interval is rather too wide.
 
 A positive more is a share of all positives: UNSEEN_SHARE above them, and MISSED_SHARE below them. Where
 rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do there.
-
-Source: Clopper and Pearson 1934, for a rate.
 """
 
 from __future__ import annotations
