@@ -15,7 +15,7 @@ Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import polars as pl
@@ -86,12 +86,13 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     paired, moving = comparison.examples != "apart", cast("Target", comparison.target).is_found_in_sample
     step = {ETA_NUMBER: pl.UInt32(), _METRIC: pl.Int64()}
     level = Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, *step])
-    points = _number_points(comparison, metrics, moving=moving)
+    by = comparison.table.group_columns
+    points = _number_points(comparison, metrics, by, moving=moving)
     counted = comparison.grid.may_hold_own and not is_field(comparison.table)
     moves = [move for source, move in MOVES.items() if moving and (counted or source != "eta")]
     own = [*(c.MODEL, c.GROUP, "value", "low", "high", "reliable", "why", c.ETA_ERROR), *moves]
     # A model without examples may lack a prevalence.
-    keys = {**comparison.table.group_columns, **step, "eta": pl.Float64()}
+    keys = {**by, **step, "eta": pl.Float64()}
     shared = [BASE_GROUP, *comparison.grid.carried, "metric"]
     groups = [side + c.GROUP for side in SIDES]
     pairs = model_pairs.join_sides(points, keys, own, shared).sort(BASE_GROUP, *step, *groups)
@@ -100,9 +101,8 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
     if paired and (moving or not is_stratified(comparison.table)):
-        table = cast("ScoreTable", comparison.table)
-        first = points.filter(pl.col(_METRIC) == 0)
-        counts = discordant_examples.count_discordant(table, first, table.group_columns)
+        table, first = cast("ScoreTable", comparison.table), points.filter(pl.col(_METRIC) == 0)
+        counts = discordant_examples.count_discordant(table, first, by)
         pairs = pairs.join(counts, on=[*groups, ETA_NUMBER], how="left", maintain_order="left")
         sums = comparison.has_weights
         pairs = _add_correlation(pairs, metrics, moving=moving, sums=sums, counted=counted)
@@ -114,18 +114,18 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
 
 
 def _number_points(
-    comparison: Comparison, metrics: Sequence[PointMetric], *, moving: bool
+    comparison: Comparison, metrics: Sequence[PointMetric], by: Iterable[str], *, moving: bool
 ) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
-    table, by = comparison.table, comparison.table.group_columns
+    table = comparison.table
     options = point_intervals.BandOptions(
         comparison.certainty.level,
         "wilson",
         "mover",
         moves="all" if moving else "none",
         shown_with="differences",
-        clustered=is_clustered(comparison.table),
-        stratified=is_stratified(comparison.table),
+        clustered=is_clustered(table),
+        stratified=is_stratified(table),
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=options, long=True)
@@ -212,13 +212,13 @@ def _add_correlation(
     """Add _CORRELATION, that of the values of both models, to rows with the discordant examples."""
     rates, agreements = {}, {}
     for name in AMOUNTS:
-        both, n = pl.col(BOTH + name), pl.col(OF_ALL + name) + 1
+        both = pl.col(BOTH + name)
+        n = repeat_in_rows(pl.col(OF_ALL + name) + 1, both)
         for side in SIDES:
-            flagged = both + pl.col(side + name) + 0.5
-            rates[side + _RATES[name][0]] = flagged / repeat_in_rows(n, flagged)
+            rates[side + _RATES[name][0]] = (both + pl.col(side + name) + 0.5) / n
         a, b = (pl.col(side + _RATES[name][0]) for side in SIDES)
         # Of two indicators: (P(both) - a b) / sqrt(a (1 - a) b (1 - b)).
-        shared = both / repeat_in_rows(n, both) - a * b
+        shared = both / n - a * b
         agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
     pairs = pairs.with_columns(**rates).with_columns(**agreements)
     if not moving:

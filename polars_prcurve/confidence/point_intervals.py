@@ -488,7 +488,7 @@ def _add_ends(
     corners = corners or list(map(pl.col, every))
     extremes = pl.min_horizontal(corners), pl.max_horizontal(corners)
     frame = frame.with_columns(
-        *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
+        to_unbounded(pl.col(*every), bounds).name.keep(),
         **dict(zip(_CORNERS, extremes, strict=True)),
     )
     # On the unbounded scale the distances to the values, and `more`, are added in quadrature.

@@ -6,7 +6,7 @@ both kinds of influence among the examples, the variance of the estimate is V / 
 
 A constant added to all influences changes no variance. All examples of one score have equal influence,
 and so have all negatives between two scores of positives. So a row of the curve stands for all examples
-down to it: `rise` is the share of the positives on this row, `run` that of the negatives on it, and `gap`
+down to it: `rise` is the share of positives on this row, `run` that of the negatives on it, and `gap`
 that of the negatives between it and the row before. Influences are a sum along each curve, from the
 highest score down, less their means. To be added up exactly (see `exact_sums`), they are first divided
 by a power of two, their size, which none of their curve reaches.
