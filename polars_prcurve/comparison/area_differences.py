@@ -57,16 +57,11 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison of curve metrics, and more columns."""
     models = _build_models(comparison)
     analytic_errors = comparison.certainty.method == "analytic"
-    values = _compute_values(models)
-    if comparison.examples == "apart":
-        differences = _subtract_apart(models, values)
-    else:
-        subtract = _subtract_paired if analytic_errors else _subtract_replicates
-        differences = subtract(models, values)
-    level = difference_tests.Level(
-        comparison.certainty.level, comparison.adjust, [BASE_GROUP, ETA_NUMBER]
-    )
-    named, clustered = models.named, models.clustered
+    subtract = _subtract_paired if analytic_errors else _subtract_replicates
+    subtract = _subtract_apart if comparison.examples == "apart" else subtract
+    differences = subtract(models, _compute_values(models))
+    family, named, clustered = [BASE_GROUP, ETA_NUMBER], models.named, models.clustered
+    level = difference_tests.Level(comparison.certainty.level, comparison.adjust, family)
     if comparison.examples == "apart" or analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
         differences = difference_tests.add_limits(differences, named, level, clustered=clustered)
@@ -75,12 +70,12 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
     differences = differences.with_columns(least)
     differences = difference_tests.add_flags(differences, named, level, clustered=clustered)
-    long = differences.join(pl.LazyFrame({c.COPY: range(len(models.named))}), how="cross")
+    long = differences.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross")
     long = long.sort(BASE_GROUP, ETA_NUMBER, c.COPY, *(side + c.GROUP for side in SIDES))
     kinds = set(model_pairs.list_compare_columns(comparison.adjust))
     kinds -= {"eta", "metric", "model_a", "model_b"}
     columns = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
-    long = long.with_columns(long_columns(columns, [metric.name for metric in models.named.values()]))
+    long = long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
     return long.with_columns(pl.col("eta").fill_nan(None))
 
 
@@ -112,9 +107,7 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
     comparison, table, sweep, curves, pairs, named, moved, clustered = models
     if comparison.certainty.method == "analytic":
         values = build_analytic_values(
-            curves,
-            pairs,
-            named,
+            *(curves, pairs, named),
             confidence=comparison.certainty.level,
             rows=analytic.find_row_kind(table),
             cells=count_cluster_cells(table, sweep) if clustered else None,
@@ -141,14 +134,11 @@ def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: fl
         # The prevalence is one and the same for both models. Its error is how far the difference moves
         # to the farther one of both ends of eta, over the quantile of its interval.
         farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z_value(confidence))
-        is_exact = pl.col(c.ETA_LOW).is_null()
         both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
+        columns = {difference_tests.ETA_ERROR: (0.0, farthest), "standard_error": (error, both)}
         differences = differences.with_columns(
-            pl.when(is_exact)
-            .then(0.0)
-            .otherwise(farthest)
-            .alias(f"{name}_{difference_tests.ETA_ERROR}"),
-            pl.when(is_exact).then(error).otherwise(both).alias(f"{name}_standard_error"),
+            pl.when(pl.col(c.ETA_LOW).is_null()).then(exact).otherwise(moved).alias(f"{name}_{kind}")
+            for kind, (exact, moved) in columns.items()
         )
     return differences
 
@@ -194,12 +184,10 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     sizes = [*CLASS_SIZE_COLUMNS.values(), c.ETA_VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
     of_models = [error for error, _ in errors.values()] + list(slopes.values())
     differences = _join_values(models, values, list(errors), of_models, of_group=sizes)
+    cells = count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
+    metrics = {name: metric for name, (_, metric) in errors.items()}
     differences = add_pair_variances(
-        differences,
-        count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table),
-        models.curves,
-        models.pairs,
-        {name: metric for name, (_, metric) in errors.items()},
+        *(differences, cells, models.curves, models.pairs, metrics),
         by=table.group_columns,
         etas_per_group=models.of.grid.etas_per_group,
         clustered=clustered,

@@ -95,7 +95,7 @@ def add_pair_variances(
     for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group):
         # Read for the sizes and for the list, and Polars would compute it anew for each.
         influences = found._replace(frame=found.frame.cache())
-        key, names = influences.key, influences.all_names
+        key, names = influences.key, influences.lanes.list_names(influences.names)
         step = [ETA_NUMBER] if key == c.PAIR else []
         listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
         joined = cells
@@ -127,7 +127,7 @@ def _list_influences(
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
     sizes, listed, key = {}, {}, influences.key
-    for name in influences.all_names:
+    for name in influences.lanes.list_names(influences.names):
         # The size is a power of two that no difference between models of rows `alike` exceeds.
         of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size in of_class.values():

@@ -45,9 +45,8 @@ _CLASSES = {c.POS: (c.N_POS_EFFECTIVE, c.N_POS_LEAST), c.NEG: (c.N_NEG_EFFECTIVE
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    cells = (
-        add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED).agg(pl.col(c.POS, c.NEG).sum())
-    )
+    cells = add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED)
+    cells = cells.agg(pl.col(c.POS, c.NEG).sum())
     amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
     totals = {name: pl.col(name).sum().over(c.GROUP).cast(pl.Float64) for name in _CLASSES}
     shares = cells.with_columns(
@@ -107,9 +106,7 @@ def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -
     key, names, frame, *_ = influences
     kinds = ("pos", "neg", "gap", "pos_size", "neg_size")
     columns = [f"{name}_{kind}" for name in names for kind in kinds]
-    joined = cells.join(
-        frame.select(*dict.fromkeys((c.GROUP, key, c.PLACE)), *columns), on=[c.GROUP, c.PLACE]
-    )
+    frame = frame.select(*dict.fromkeys((c.GROUP, key, c.PLACE)), *columns)
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
     terms = {
         name: (
@@ -119,7 +116,7 @@ def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -
         )
         for name in names
     }
-    return add_up_clusters(joined, [key], terms)
+    return add_up_clusters(cells.join(frame, on=[c.GROUP, c.PLACE]), [key], terms)
 
 
 def add_up_clusters(
@@ -127,9 +124,8 @@ def add_up_clusters(
 ) -> pl.LazyFrame:
     """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
     # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
-    shares, most = {}, {}
-    for name, (moved, size) in terms.items():
-        shares[name], most[f"{name}_most"] = to_whole_shares(moved / size), size
+    shares = {name: to_whole_shares(moved / size) for name, (moved, size) in terms.items()}
+    most = {f"{name}_most": size for name, (_, size) in terms.items()}
     sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
     clusters = cells.select(*keys, c.CLUSTER, **shares, **most).group_by(*keys, c.CLUSTER)
     powers = {"of_clusters": 2, "of_fourths": 4}
@@ -138,15 +134,11 @@ def add_up_clusters(
         for name in terms
         for kind, power in powers.items()
     }
-    return (
-        clusters.agg(*sums, pl.col(*most).first())
-        .select(*keys, *most, **raised)
-        .group_by(keys)
-        .agg(
-            sum_shares(pl.col(f"{name}_{kind}")) * pl.col(f"{name}_most").first() ** power
-            for name in terms
-            for kind, power in powers.items()
-        )
+    of_clusters = clusters.agg(*sums, pl.col(*most).first()).select(*keys, *most, **raised)
+    return of_clusters.group_by(keys).agg(
+        sum_shares(pl.col(f"{name}_{kind}")) * pl.col(f"{name}_most").first() ** power
+        for name in terms
+        for kind, power in powers.items()
     )
 
 

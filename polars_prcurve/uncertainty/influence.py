@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from typing import NamedTuple, TypeVar
@@ -50,11 +49,6 @@ class InfluenceTable(NamedTuple):
     """Whether examples have weights: then an example adds to a variance by the square of its weight."""
     lanes: EtaLanes  # how many prevalences share a row: a name is in each lane
 
-    @property
-    def all_names(self) -> list[str]:
-        """The names of the metrics in all lanes."""
-        return self.lanes.list_names(self.names)
-
 
 def build_influences(
     curves: CurveSegments,
@@ -83,7 +77,7 @@ def build_influences(
             if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
         }
         if chosen:
-            lanes = choose_lanes(etas_per_group if depends_on_eta else None, curves.of_pair)
+            lanes = EtaLanes(etas_per_group if depends_on_eta else None, curves.of_pair)
             frame = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
@@ -233,18 +227,18 @@ _PAIR_COLUMNS = ("eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
 _MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
 
 
-@dataclass
 class EtaLanes:
     """How many prevalences share a row, and which columns each of them has for itself."""
 
-    etas_per_group: int = 1  # pairs of each group, which follow one another in the order of PAIR
-    width: int = 1  # how many pairs share a row
-    of_pair: Sequence[str] = ()  # columns of a pair, besides eta and its factors, that formulas read
-    laned: set[str] = field(default_factory=lambda: set(_PAIR_COLUMNS))
-    """Columns that exist once per lane: those of a pair, and whatever is computed from them."""
-
-    def __post_init__(self) -> None:
-        self.laned.update(self.of_pair)
+    def __init__(self, etas_per_group: int | None, of_pair: Sequence[str]) -> None:
+        # The pairs of a group follow one another in the order of PAIR; None if groups differ in their
+        # number. There are as many lanes as are nearly all in use.
+        self.etas_per_group = etas_per_group or 1
+        rows = math.ceil(self.etas_per_group / _MAX_LANES)
+        self.width = math.ceil(self.etas_per_group / rows)
+        # Columns that exist once per lane: those of a pair, and whatever is computed from them.
+        self.of_pair = (*_PAIR_COLUMNS, *of_pair)
+        self.laned = {*self.of_pair}
 
     def column_readers(self) -> list[Callable[[str], pl.Expr]]:
         """Return for each lane a function from the name of a column to its expression there."""
@@ -278,7 +272,7 @@ class EtaLanes:
         columns = [
             pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
             for lane in range(self.width)
-            for name in (*_PAIR_COLUMNS, *self.of_pair)
+            for name in self.of_pair
         ]
         return pairs.select(c.GROUP, c.PAIR, *also, *columns).filter(first_in_row)
 
@@ -293,14 +287,6 @@ class EtaLanes:
         lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(in_use))}
         lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
         return totals.select(*also, **lists).explode(*lists)
-
-
-def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> EtaLanes:
-    """Return as many lanes as are nearly all in use; one if groups differ in their number of pairs."""
-    if not etas_per_group:
-        return EtaLanes(of_pair=of_pair)
-    rows = math.ceil(etas_per_group / _MAX_LANES)
-    return EtaLanes(etas_per_group, math.ceil(etas_per_group / rows), of_pair)
 
 
 def _name_in_lane(name: str, lane: int) -> str:
