@@ -443,20 +443,25 @@ def _add_moved_ends(
     shares_eta: bool,
 ) -> pl.LazyFrame:
     """Add the ends of a metric where the threshold moves with the rates, and MOVES."""
-    values: list[dict[str, pl.Expr]] = []
+    here = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
+    moved = {
+        limit: here | {rate: pl.col(column) for rate, column in rates.items()}
+        for limit, rates in MOVED_RATES.items()
+    }
+    places = []
     for rate, limits in LIMIT_COLUMNS.items():
         # Where either end of the rate moves the threshold, and a step less or more: that of one example
         # or of the curve, since a target is met between two rows.
-        at = {limit: evaluate_metric(metric, **MOVED_RATES[limit]) for limit in limits}
         one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
-        for place, changed in (("less", pl.col(rate) - one), ("more", pl.col(rate) + one)):
-            rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
-            at[f"{limits[0]}_{place}"] = metric.from_columns(**rates, eta=pl.col("eta"))
-        values.append(at)
+        steps = {"less": pl.col(rate) - one, "more": pl.col(rate) + one}
+        near = {
+            f"{c.RESERVED}{rate}_{place}": here | {rate: of.clip(0.0, 1.0)}
+            for place, of in steps.items()
+        }
+        places.append({limit: moved[limit] for limit in limits} | near)
     if bands.moves_with_eta:
-        values.append(
-            {end: evaluate_metric(metric, **MOVED_RATES[end], eta=end) for end in c.ETA_LIMITS}
-        )
+        places.append({end: moved[end] | {"eta": pl.col(end)} for end in c.ETA_LIMITS})
+    values = [{name: metric.from_columns(**at) for name, at in of.items()} for of in places]
     frame = _add_ends(
         *(frame, metric, _MOVED, evaluate_metric(metric, "recall", "fpr"), values),
         correlation=correlation,

@@ -29,7 +29,7 @@ from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
-from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, pick_influence
+from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, join_influences
 
 STUDENT_FREEDOM = f"{c.RESERVED}freedom"  # the column with the degrees of freedom of an interval
 _N_CLUSTERS = f"{c.RESERVED}n_clusters"
@@ -103,20 +103,16 @@ def find_freedom(name: str) -> dict[str, pl.Expr]:
 
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: what `add_up_clusters` has, the variances apart from G / (G - 1)."""
-    key, names, frame, *_ = influences
-    kinds = ("pos", "neg", "gap", "pos_size", "neg_size")
-    columns = [f"{name}_{kind}" for name in names for kind in kinds]
-    frame = frame.select(*dict.fromkeys((c.GROUP, key, c.PLACE)), *columns)
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
     terms = {
         name: (
-            pick_influence(name, "pos") * pl.col(c.POS).fill_nan(0.0)
-            + pick_influence(name, "neg") * pl.col(c.NEG).fill_nan(0.0),
+            pl.col(f"{name}_pos") * pl.col(c.POS).fill_nan(0.0)
+            + pl.col(f"{name}_neg") * pl.col(c.NEG).fill_nan(0.0),
             4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
         )
-        for name in names
+        for name in influences.names
     }
-    return add_up_clusters(cells.join(frame, on=[c.GROUP, c.PLACE]), [key], terms)
+    return add_up_clusters(join_influences(cells, influences), [influences.key], terms)
 
 
 def add_up_clusters(

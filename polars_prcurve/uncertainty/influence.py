@@ -189,10 +189,15 @@ def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.with_columns(is_tied.over(c.GROUP).alias(IS_TIED))
 
 
-def pick_influence(name: str, of_class: str) -> pl.Expr:
-    """Return the influence of the examples of a class whose place and IS_TIED are joined with theirs."""
-    own = pl.col(f"{name}_{of_class}")
-    return own if of_class == "pos" else pl.when(IS_TIED).then(own).otherwise(pl.col(f"{name}_gap"))
+def join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
+    """Return cells of a place beside their influences, `<name>_pos` and `<name>_neg`, and both sizes."""
+    kinds = (*_KINDS, "pos_size", "neg_size")
+    columns = [f"{name}_{kind}" for name in influences.names for kind in kinds]
+    keys = dict.fromkeys((c.GROUP, influences.key, c.PLACE))
+    return cells.join(influences.frame.select(*keys, *columns), on=[c.GROUP, c.PLACE]).with_columns(
+        pl.when(IS_TIED).then(f"{name}_neg").otherwise(f"{name}_gap").alias(f"{name}_neg")
+        for name in influences.names
+    )
 
 
 def standard_error(name: str, influence: Influence) -> pl.Expr:
