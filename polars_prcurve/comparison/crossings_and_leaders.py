@@ -87,15 +87,12 @@ class ModelScores:
     """Models of one or several `by` groups, and a function that scores them at any prevalence."""
 
     models: ModelIndex
-    score_at: Evaluate
-    """From numbers of models, and a place for each, to scores. A greater score is better."""
+    score_at: Evaluate  # from numbers of models, and a place for each, to scores: greater is better
     sign: float  # a score is the metric times this sign
     low: float  # the lower end of the search, as a logit of prevalence
     high: float
-    term_size: float
-    """If scores are differences of terms that may cancel, the size of the terms; otherwise 0."""
-    point_metric: PointMetric | None = None
-    """The metric, if it is one of operating points, which stay where they are at all prevalences."""
+    term_size: float  # if scores are differences of terms that may cancel, their size; otherwise 0
+    point_metric: PointMetric | None = None  # if operating points, which stay where they are, are scored
     points: Sequence[tuple[float, float]] = ()  # the recall and fpr of each model's operating point
 
     def find_order_changes(self) -> pl.DataFrame:

@@ -10,7 +10,7 @@ thresholds, they move with its errors: see `curves.row_search`. Of examples that
 strata it is not known how much both values share at given thresholds, and their errors are taken as
 independent, which is wider.
 
-Sources: Zou and Donner 2008; Holm 1979 for several pairs.
+Source: Zou and Donner 2008.
 """
 
 from __future__ import annotations
@@ -179,10 +179,6 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
 
 # The correlation of the errors of two models ----------------------------------------------------
 
-#     counts and discordant examples -> correlation    of being flagged, within a class
-#                                    -> moves          of either value by the error of either rate
-#                                    -> correlation    of both values
-#
 # The value of a metric is moved by the errors of recall and of fpr, which are independent. So the
 # correlation of two values is a sum over both classes: the correlation of being flagged by either
 # model, times the share that the class has in the error of either value. A prevalence that was counted
@@ -191,10 +187,8 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
 # + e**2 - 2 R d e, where R is this correlation.
 #
 # All of it is of rates with half an example added to what either model flags alone, as in
-# `discordant_examples`: so every rate is inside 0 and 1. Examples count by their weights. Where
-# thresholds move with the sample, the moves of a value are those of its band.
-#
-# Sources: Zou and Donner 2008; Newcombe 1998 for differences of single rates.
+# `discordant_examples`: so every rate is inside 0 and 1 (Newcombe 1998). Examples count by their
+# weights. Where thresholds move with the sample, the moves of a value are those of its band.
 
 _CORRELATION = f"{c.RESERVED}correlation"
 _AGREEMENT = {name: f"{c.RESERVED}agreement_{name}" for name in AMOUNTS}

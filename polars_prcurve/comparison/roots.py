@@ -46,9 +46,9 @@ class Roots(NamedTuple):
     pair: Indices  # the number of the pair
     place: Floats
     falling: NDArray[np.bool_]  # below the root the first function is greater, above it the second one
+    # The place is where two functions part, not a root: they are equal from the low end to here. Above,
+    # the second function is greater if `falling`, otherwise the first.
     is_parting: NDArray[np.bool_]
-    """The place is where two functions part, not a root: they are equal from the low end to here. Above,
-    the second function is greater if `falling`, otherwise the first."""
 
     def select(self, rows: NDArray[np.bool_] | Indices) -> Roots:
         """Return some of the roots."""

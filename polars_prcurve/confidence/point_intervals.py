@@ -88,21 +88,16 @@ class BandOptions:
     confidence: float
     interval: RateMethod
     band: BandKind
+    # Of which rows the threshold moves with the rates, since the sample chose it: they have MOVED_RATES,
+    # and of some IS_MOVING tells. Of differences, rows get MOVES.
     moves: Literal["none", "some", "all"] = "none"
-    """Of which rows the threshold moves with the rates, since the sample chose it; such rows have
-    MOVED_RATES, and of some of them IS_MOVING tells."""
     shown_with: Literal["curve", "points", "differences"] = "curve"
-    """What the rows are: points and differences have a column `reliable`, and differences have MOVES."""
-    corrected: bool = False
-    """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
-    clustered: bool = False
-    """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
-    stratified: bool = False  # whether rows have RATE_CORRELATION, since examples were drawn by strata
-    uncertain_eta: bool = False
-    """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
+    corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
+    clustered: bool = False  # whether examples come in clusters: RATE_CORRELATION, degrees of freedom
+    stratified: bool = False  # whether examples were drawn by strata: RATE_CORRELATION
+    uncertain_eta: bool = False  # whether a prevalence may be an estimate: ETA_LOW, ETA_HIGH
+    # Of which rows the prevalence was counted in the table: ETA_VARIANCE, and of some IS_OWN_ETA tells.
     own_eta: Literal["none", "some", "all"] = "none"
-    """Of which rows the prevalence was counted in the table; such rows have ETA_VARIANCE, and of some of
-    them IS_OWN_ETA tells."""
 
     @cached_property
     def counts_eta(self) -> bool:
@@ -133,9 +128,8 @@ class BandOptions:
     @cached_property
     def needs_numbers(self) -> str:
         """The option that Polars has no expression for, or an empty text."""
-        if self.band == "simultaneous":
-            return self.describe_band()
-        return f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
+        of_rate = f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
+        return self.describe_band() if self.band == "simultaneous" else of_rate
 
     def describe_band(self) -> str:
         """Return how a user asks for the band."""

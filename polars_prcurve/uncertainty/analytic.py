@@ -71,9 +71,9 @@ class IntervalPlan(NamedTuple):
     """How the interval of a metric is computed."""
 
     helpers: dict[str, CurveMetric]  # other metrics that it is computed from, by name
+    # Columns to add, one mapping after the other, since Polars computes an expression again for each
+    # use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_reliable`, `_why`.
     steps: Sequence[Mapping[str, pl.Expr]]
-    """Columns to add, one mapping after the other, since Polars computes an expression again for each
-    use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_reliable`, `_why`."""
 
 
 def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKind) -> IntervalPlan:

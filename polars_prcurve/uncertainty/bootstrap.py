@@ -309,15 +309,11 @@ def _split_by_sample(frame: pl.DataFrame, samples: Sequence[Sequence[int]]) -> I
 
 # Resampling -------------------------------------------------------------------------------------
 
-# A replicate draws as many examples as the sample has, with replacement. Examples are drawn in one of
-# two ways:
-#
-#     by cell, a row of the sweep            plain examples: a million take as long as one
-#     by unit, rows that belong together     examples with weights, in clusters, or of several models
-#
-# Each sample has its own two streams of random numbers, the first for positives or whole clusters, the
-# second for negatives. So its replicates depend neither on the other samples of a block, nor on how many
-# replicates are drawn at once.
+# A replicate draws as many examples as the sample has, with replacement: by cell, a row of the sweep, of
+# plain examples, where a million take as long as one; or by unit, rows that belong together, of examples
+# with weights, in clusters, or of several models. Each sample has its own two streams of random numbers,
+# the first for positives or whole clusters, the second for negatives. So its replicates depend neither
+# on the other samples of a block, nor on how many replicates are drawn at once.
 
 DrawnCounts: TypeAlias = "tuple[NDArray[Any], NDArray[Any]]"
 """Positives and negatives, each with a row per replicate and a column per cell."""
@@ -353,10 +349,8 @@ class CellSample(NamedTuple):
 class UnitSample(NamedTuple):
     """Rows of one or several curves, in units of rows that are drawn together; as `CellSample`."""
 
-    strata: Sequence[NDArray[np.int64]]
-    """The numbers of the units, in sets; a unit is replaced by units of its set only."""
-    unit: NDArray[np.int64]
-    """The unit of each row; then its cell, and what it contributes to positives and negatives there."""
+    strata: Sequence[NDArray[np.int64]]  # numbers of units; one is replaced by units of its stratum only
+    unit: NDArray[np.int64]  # of each row; then its cell, and what it adds to both classes there
     cell: NDArray[np.int64]
     pos: NDArray[np.float64]
     neg: NDArray[np.float64]

@@ -42,11 +42,10 @@ class InfluenceTable(NamedTuple):
 
     key: str  # GROUP for metrics that do not depend on prevalence, PAIR for metrics that do
     names: list[str]  # the names of the metrics
+    # One row per key and score of positives, from the highest down, and for the last score, with
+    # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
     frame: pl.LazyFrame
-    """One row per key and score of positives, from the highest down, and for the last score, with
-    `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`."""
-    design: bool
-    """Whether examples have weights: then an example adds to a variance by the square of its weight."""
+    design: bool  # whether examples have weights, and add to a variance by their squares
     lanes: EtaLanes  # how many prevalences share a row: a name is in each lane
 
 
@@ -217,14 +216,9 @@ def standard_error(name: str, influence: Influence) -> pl.Expr:
 
 # Errors of paired differences join every cell of examples with every prevalence, and each row of that
 # join costs a match, a copy of the cell and a look-up of the sum that it is added to. With four
-# prevalences to a row those three are paid once in place of four times:
-#
-#     pairs (group, prevalence) -> pack      one row for up to four pairs of a group
-#     totals by such rows       -> unpack    one row per pair again
-#
-# In lane 0 a column keeps its name; in lane k it is called `_prc_k_<name>`. The formulas of metrics
-# do not know of lanes: they ask for a column by name, and get that of the lane at hand. Values are the
-# same to the last bit with and without lanes, which a test compares.
+# prevalences to a row these are paid once in place of four times. In lane 0 a column keeps its name; in
+# lane k it is called `_prc_k_<name>`. The formulas of metrics do not know of lanes: they ask for a
+# column by name, and get that of the lane at hand. Values are the same to the last bit without lanes.
 
 Lane = TypeVar("Lane")
 

@@ -53,10 +53,8 @@ _RATES, _SIDES = ("recall", "fpr", "eta"), ("eta_below", "eta_above", "eta_error
 class PartCells(NamedTuple):
     """The examples of the parts of all fields, by their place among the scores of positives."""
 
-    cells: pl.LazyFrame
-    """One row per GROUP of a field, PART, PLACE and IS_TIED, with the shares of both classes."""
-    parts: pl.LazyFrame
-    """One row per PART: N_POS and N_NEG, CLASS_WEIGHTS, and the effective sizes of the field."""
+    cells: pl.LazyFrame  # by GROUP of a field, PART, PLACE and IS_TIED, with the shares of both classes
+    parts: pl.LazyFrame  # by PART: N_POS, N_NEG, CLASS_WEIGHTS, and the effective sizes of the field
 
 
 def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
@@ -115,12 +113,11 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
 
 # The error of the prevalences of the parts ------------------------------------------------------
 
-# If the prevalence of one part moves, the curve of the field moves: recall and fpr are sums over parts,
-# by their prevalences. So areas are computed of two more curves for each part, with the prevalence of
-# this part at either end of its interval. How far the area moves is one distance per part. All are
-# added in quadrature to that of the sample, on a scale where the area is unbounded.
-#
-# Source: Zou and Donner 2008.
+# If the prevalence of one part moves, so does the curve of the field: recall and fpr are sums over
+# parts, by their prevalences. So areas are computed of two more curves for each part, with its
+# prevalence at either end of its interval. How far the area moves is one distance per part. All are
+# added in quadrature to that of the sample, on a scale where the area is unbounded (Zou and Donner
+# 2008).
 
 
 def carry_part_eta_errors(
