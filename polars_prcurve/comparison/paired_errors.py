@@ -170,8 +170,7 @@ def add_bootstrap_errors(
     bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame, differences: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Add the errors of differences, from replicates that all models share, and the class sizes."""
-    collected = bootstrap.collect_query(values)
-    errors, sizes = bootstrap.measure(sweep, collected, BASE_GROUP, _subtract_models)
+    _, errors, sizes = bootstrap.measure(sweep, values, BASE_GROUP, _subtract_models)
     differences = differences.join(errors, on=[side + c.PAIR for side in SIDES], how="left")
     return differences.join(sizes, on=BASE_GROUP, how="left")
 

@@ -78,6 +78,8 @@ _RECALLS, _FPRS = LIMIT_COLUMNS.values()
 MOST_LEVELS = 10
 """Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
 SLOPE_SCALE = "scale"  # the field of ETA_REFERENCE with a power of two that is above all sums of slopes
+Common: TypeAlias = tuple[pl.Expr | None, Sequence[pl.Expr]]
+"""The correlation of two errors, and what each of them shares with a third one, if there is one."""
 SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 
 
@@ -331,14 +333,15 @@ def add_band(
 ) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
+    common = correlation, _correlate_with_eta(metric) if shares_eta else []
     shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
     counted = bands.own_eta if shares else "none"
     if bands.moving:
-        frame = _add_moved_ends(frame, metric, bands, correlation, shares_eta=shares_eta)
+        frame = _add_moved_ends(frame, metric, bands, common)
     if shares and bands.moves != "all":
         frame = _add_counted_ends(frame, metric, shares)
     if "all" not in (bands.moves, counted):
-        frame = _add_plain_ends(frame, metric, bands, correlation, eta_squares, shares_eta=shares_eta)
+        frame = _add_plain_ends(frame, metric, bands, common, eta_squares)
     ends = list(map(pl.col, _PLAIN))
     for which, condition, special in (
         (counted, c.IS_OWN_ETA, _COUNTED),
@@ -365,10 +368,8 @@ def _add_plain_ends(
     frame: pl.LazyFrame,
     metric: PointMetric,
     bands: BandOptions,
-    correlation: pl.Expr | None,
+    common: Common,
     eta_squares: tuple[str, str] | None,
-    *,
-    shares_eta: bool,
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
     etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
@@ -388,8 +389,7 @@ def _add_plain_ends(
     return _add_ends(
         *(frame, metric, _PLAIN, evaluate_metric(metric, "recall", "fpr"), values),
         corners=[*least, *greatest],
-        correlation=correlation,
-        shared=_correlate_with_eta(metric) if shares_eta and len(values) > 2 else [],
+        common=common,
         more=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
     )
 
@@ -416,12 +416,8 @@ def _add_counted_ends(frame: pl.LazyFrame, metric: PointMetric, shares: Sequence
             for (i, a), (j, b) in combinations(enumerate(shares), 2)
         )
         corners = list(map(at_shares, product(*zip(low, high, strict=True))))
-        frame = _add_ends(
-            *(frame, metric, _COUNTED, at_shares(at), values),
-            corners=corners,
-            correlation=-correlation,
-            shared=shared,
-        )
+        ends = frame, metric, _COUNTED, at_shares(at), values
+        frame = _add_ends(*ends, corners=corners, common=(-correlation, shared))
     else:
         frame = frame.with_columns(**dict(zip(_COUNTED, map(at_shares, (low, high)), strict=True)))
     has_both = pl.col(c.ETA_VARIANCE).is_finite()
@@ -429,12 +425,7 @@ def _add_counted_ends(frame: pl.LazyFrame, metric: PointMetric, shares: Sequence
 
 
 def _add_moved_ends(
-    frame: pl.LazyFrame,
-    metric: PointMetric,
-    bands: BandOptions,
-    correlation: pl.Expr | None,
-    *,
-    shares_eta: bool,
+    frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions, common: Common
 ) -> pl.LazyFrame:
     """Add the ends of a metric where the threshold moves with the rates, and MOVES."""
     here = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
@@ -456,11 +447,8 @@ def _add_moved_ends(
     if bands.moves_with_eta:
         places.append({end: moved[end] | {"eta": pl.col(end)} for end in c.ETA_LIMITS})
     values = [{name: metric.from_columns(**at) for name, at in of.items()} for of in places]
-    frame = _add_ends(
-        *(frame, metric, _MOVED, evaluate_metric(metric, "recall", "fpr"), values),
-        correlation=correlation,
-        shared=_correlate_with_eta(metric) if shares_eta and len(values) > 2 else [],
-    )
+    estimate = evaluate_metric(metric, "recall", "fpr")
+    frame = _add_ends(frame, metric, _MOVED, estimate, values, common=common)
     bound = [[pl.col(limit + _AT) for limit in of] for of in values]
     moves = [pl.max_horizontal(of) - pl.min_horizontal(of) for of in bound[:2]]
     moves += [high - low for low, high in bound[2:]]  # both models move one way, or they do not
@@ -476,8 +464,7 @@ def _add_ends(
     values: Sequence[Mapping[str, pl.Expr]],
     *,
     corners: Sequence[pl.Expr] = (),
-    correlation: pl.Expr | None,
-    shared: Sequence[pl.Expr],
+    common: Common,
     more: Sequence[Sequence[pl.Expr]] = (),
 ) -> pl.LazyFrame:
     """Add both `ends` of a metric, from its values at the limits of each source of error, by limit."""
@@ -493,6 +480,7 @@ def _add_ends(
     # On the unbounded scale the distances to the values, and `more`, are added in quadrature.
     middle = pl.col(ESTIMATE)
     distances = [measure_distances(middle, [pl.col(limit + _AT) for limit in of]) for of in values]
+    correlation, shared = common[0], common[1] if len(values) > 2 else ()
     sides = zip(*distances, *more, strict=True)
     below, above = (combine_distances(side, correlation, shared) for side in sides)
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:

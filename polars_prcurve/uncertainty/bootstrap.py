@@ -84,18 +84,19 @@ class Bootstrap(NamedTuple):
     def measure(
         self,
         sweep: SweepTables,
-        pairs: pl.DataFrame,
+        values: pl.LazyFrame,
         key: str,
         read: Callable[[pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]],
-    ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-        """Return the errors of what is `read` from blocks of `pairs`, and sizes of samples by key."""
+    ) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
+        """Return the values, the errors of what is `read` from them, and the sizes of samples by key."""
+        pairs = self.collect_query(values)
         numbers = pairs.select(c.GROUP, pl.col(key).alias(_SAMPLE)).unique().sort(c.GROUP)
         groups = numbers.group_by(_SAMPLE, maintain_order=True).agg(c.GROUP)
         samples = list(self.build_samples(sweep, groups[c.GROUP].to_list()))
         errors = self.estimate_errors(read(*block) for block in self._compute_blocks(samples, pairs))
         schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
         sizes = pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
-        return errors, sizes.with_columns(groups[_SAMPLE].alias(key)).lazy()
+        return pairs, errors, sizes.with_columns(groups[_SAMPLE].alias(key)).lazy()
 
     def _compute_blocks(
         self, samples: Sequence[Sample], pairs: pl.DataFrame

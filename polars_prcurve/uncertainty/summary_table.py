@@ -256,9 +256,8 @@ def add_bootstrap_intervals(
     bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
-    collected = bootstrap.collect_query(values)
-    errors, sizes = bootstrap.measure(
-        *(sweep, collected, c.GROUP), lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values)
+    collected, errors, sizes = bootstrap.measure(
+        *(sweep, values, c.GROUP), lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values)
     )
     values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
     values = values.join(sizes, on=c.GROUP, maintain_order="left")
