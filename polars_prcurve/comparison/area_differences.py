@@ -26,7 +26,6 @@ from polars_prcurve.prevalence.eta_argument import find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty import analytic
-from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, count_cluster_cells, find_freedom
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
@@ -159,8 +158,10 @@ def _subtract_apart(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that have a sample each; both errors add up in quadrature."""
     comparison = models.of
     if comparison.certainty.method != "analytic":
-        bootstrap = Bootstrap(models.table, list(models.named.values()), comparison.certainty)
-        values = add_bootstrap_intervals(bootstrap, models.sweep, values)
+        metrics = list(models.named.values())
+        values = add_bootstrap_intervals(
+            models.table, metrics, comparison.certainty, models.sweep, values
+        )
     errors = {name: error for name, (error, _) in _list_errors(models).items()}
     smaller = [*CLASS_SIZE_COLUMNS.values(), *(models.name("freedom") if models.clustered else [])]
     differences = _join_values(models, values, list(errors), [*errors.values(), *smaller])
@@ -210,6 +211,8 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
 
 def _subtract_replicates(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from replicates."""
+    from polars_prcurve.uncertainty.bootstrap import Bootstrap
+
     bootstrap = Bootstrap(models.table, list(models.named.values()), models.of.certainty)
     differences = _join_values(models, values, list(models.named), flags=[])
     differences = add_bootstrap_errors(bootstrap, models.sweep, values, differences)

@@ -12,15 +12,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_pair
-from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.comparison.model_pairs import ModelIndex
 from polars_prcurve.comparison.roots import (
+    Evaluate,
+    Floats,
+    Indices,
     Roots,
     find_sign_changes,
     from_logit,
@@ -33,53 +37,12 @@ from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.input_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_share
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from polars_prcurve.comparison.roots import Evaluate, Floats, Indices
-
 
 CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")
 LEADER_COLUMNS = ("eta_low", "eta_high", "model")
 _SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at once
-
-
-@hint_at_arguments
-def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | PointMetric) -> float | None:
-    """The prevalence at which two operating points trade places on a metric; None if never.
-
-    A point is `(recall, fpr)`. Below the prevalence one point is better, above it the other.
-    Metrics that do not depend on prevalence never cross. Nor do precision, fdr and lift, which
-    order points by `recall / fpr` at every prevalence, nor npv and false_omission_rate, which
-    order them by `(1 - recall) / (1 - fpr)`.
-
-    Examples
-    --------
-    >>> round(crossing((0.9, 0.01), (0.6, 0.001), "f1"), 6)
-    0.016716
-    >>> crossing((0.9, 0.01), (0.6, 0.001), "precision") is None
-    True
-    """
-    point_metric = find_point_metric(metric)
-    a, b = (read_pair("a point", point, "(recall, fpr), both in [0, 1]") for point in (a, b))
-    for rate in (*a, *b):
-        if not 0 <= rate <= 1:
-            raise PrcError(f"a point is (recall, fpr), both in [0, 1]; got {a} and {b}")
-    if point_metric.ties is None:
-        raise PrcError(
-            f"crossing() has no closed form for your metric {point_metric.name!r}; "
-            "df.prc.crossings(metric=...) searches for it"
-        )
-    etas = sorted({r / (1 + r) for r in point_metric.ties(a, b) if 0 < r < math.inf})
-    if len(etas) > 1:
-        values = " and ".join(f"{eta:.6g}" for eta in etas)
-        raise PrcError(f"the points trade places on {point_metric.name} more than once, at eta {values}")
-    return etas[0] if etas else None
 
 
 @dataclass(frozen=True)
@@ -100,8 +63,6 @@ class ModelScores:
 
         Models that part are equal below the place: nobody is overtaken, but the order changes.
         """
-        import numpy as np
-
         a, b = self.models.list_pairs()
         if self.point_metric is None or self.point_metric.ties is None:
             roots = find_sign_changes(self.score_at, a, b, self.low, self.high, term_size=self.term_size)
@@ -120,8 +81,6 @@ class ModelScores:
 
     def _solve_ties(self, a: Indices, b: Indices, ties: Callable[[Any, Any], Iterable[float]]) -> Roots:
         """Return the roots of all pairs of operating points, by the metric's equation for ties."""
-        import numpy as np
-
         roots: list[tuple[int, float, bool, bool]] = []
         for pair, (first, second) in enumerate(zip(a, b, strict=True)):
             odds = ties(self.points[first], self.points[second])
@@ -143,8 +102,6 @@ def collect_model_scores(
     table: InputTable, ranking_metric: RankingMetric, eta_range: tuple[float | str, float | str]
 ) -> ModelScores:
     """Collect curves, or operating points, of all models; return a function that scores them."""
-    import numpy as np
-
     metric, targets = ranking_metric
     expected = "two prevalences, 0 < low < high < 1"
     ends = read_pair("eta_range=", eta_range, expected, read_share)
@@ -202,8 +159,6 @@ def build_crossings_table(scores: ModelScores) -> pl.DataFrame:
 
 def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
     """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
-    import numpy as np
-
     changes, groups = scores.find_order_changes(), scores.models.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.
     first_places = np.full(len(groups), scores.high)
@@ -229,8 +184,6 @@ def _split_by_leader(
     models: Indices, ahead: NDArray[np.bool_], changes: pl.DataFrame, low: float, high: float
 ) -> Iterator[tuple[int, float, float]]:
     """Yield the leader and both ends of each stretch between low and high in which the leader stays."""
-    import numpy as np
-
     # The leader is the first model with the fewest models ahead of it, normally none.
     leader = int(np.argmin(ahead.sum(axis=0)))
     overtaken, overtaker = (

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number, refuse_kind
@@ -21,10 +23,6 @@ from polars_prcurve.confidence import sequential_tests as tests
 from polars_prcurve.confidence.sequential_tests import PeriodCells
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.metrics.point_metrics import precision
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MONITOR_COLUMNS = (
     *("metric", "eta", "threshold", *c.CELLS, "value", "overall", "overall_low", "overall_high"),
@@ -59,8 +57,6 @@ class Watch:
 
     def find_value(self, cells: PeriodCells) -> Any:
         """Return the rate of each period; NaN where it is 0/0."""
-        import numpy as np
-
         tp, fp, fn, tn = cells
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.eta is not None:
@@ -75,8 +71,6 @@ class Watch:
 
     def find_interval(self, cells: PeriodCells) -> tuple[Any, Any]:
         """Return limits of the rate of all periods so far, which hold at all periods at once."""
-        import numpy as np
-
         tp, fp, fn, tn = (np.cumsum(each) for each in cells)
         if self.eta is None:
             return tests.find_running_interval(*self.count(PeriodCells(tp, fp, fn, tn)), self.alpha)
@@ -103,8 +97,6 @@ class Watch:
 
     def bet(self, cells: PeriodCells, of: PeriodCells | None, bound: float) -> NDArray[np.float64]:
         """Return the bets that the rate is worse than the bound, a row per period."""
-        import numpy as np
-
         if self.eta is not None:
             before = PeriodCells(*(np.int64(0),) * 4) if of is None else of
             return tests.bet_on_precision(cells, before, self.ratio_of_odds * (1 - bound) / bound)
@@ -179,8 +171,6 @@ def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.Da
 
 def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
     """Return one series with what is found: the value, the interval, the evidence and the alarm."""
-    import numpy as np
-
     cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in c.CELLS))
     of = None
     if watch.reference is None and part.height:

@@ -12,6 +12,7 @@ Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -24,9 +25,11 @@ from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.input_tables import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.sweep.group_table import SweepTables
-from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues
 from polars_prcurve.uncertainty.cluster_errors import add_up_clusters
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, build_influences
+
+if TYPE_CHECKING:
+    from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues
 
 _ROW_NUMBER = f"{c.RESERVED}row"
 _KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
@@ -186,4 +189,5 @@ def _subtract_models(
     a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
     keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
     values, replicates, sizes = of_models
-    return keys, ReplicateValues(values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a])
+    gaps = values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a]
+    return keys, of_models._make(gaps)

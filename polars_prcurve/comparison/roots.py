@@ -14,21 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Indices: TypeAlias = NDArray[np.intp]
-    Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]
-    """From numbers of functions, and a place for each, to values."""
-    GapFunction: TypeAlias = Callable[[Indices, Floats], Floats]
-    """From numbers of pairs, and a place for each, to gaps."""
-    _PlaceAndGap: TypeAlias = tuple[Floats, Floats]
-
-
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]
+"""From numbers of functions, or of pairs, and a place for each, to values, or to gaps."""
+_PlaceAndGap: TypeAlias = tuple[Floats, Floats]
 _SCAN_STEPS = 400  # the scan has at least this number of steps
 _MAX_STEP = 0.05  # the scan has steps of at most this width
 _REFINEMENT = 16  # a finer grid has this number of steps in place of one
@@ -69,7 +64,6 @@ def find_sign_changes(
     values: Evaluate, a: Indices, b: Indices, low: float, high: float, *, term_size: float = 0.0
 ) -> Roots:
     """Return all places between low and high at which functions a[i] and b[i] change order, or part."""
-    import numpy as np
 
     def gap(pair: Indices, places: Floats) -> Floats:
         first, second = np.split(values(np.append(a[pair], b[pair]), np.tile(places, 2)), 2)
@@ -106,8 +100,6 @@ def find_sign_changes(
 
 def subtract_rounded(first: Floats, second: Floats, term_size: float) -> Floats:
     """Return first less second, and 0 where they differ by no more than rounding."""
-    import numpy as np
-
     with np.errstate(invalid="ignore"):
         gap = np.where(first == second, 0.0, first - second)  # equal infinities have the gap 0, not NaN
         size = np.maximum(np.maximum(np.abs(first), np.abs(second)), term_size)
@@ -117,8 +109,6 @@ def subtract_rounded(first: Floats, second: Floats, term_size: float) -> Floats:
 
 def _bracket_partings(pair: Indices, places: Floats, gaps: Floats) -> _Brackets:
     """Return a bracket around the place where a row of gaps that starts with 0 parts from 0."""
-    import numpy as np
-
     end = (gaps != 0).argmax(axis=1)
     at_end = np.take_along_axis(gaps, end[:, None], axis=1)[:, 0]
     rows = np.flatnonzero((end > 0) & ~np.isnan(at_end))
@@ -127,10 +117,8 @@ def _bracket_partings(pair: Indices, places: Floats, gaps: Floats) -> _Brackets:
     return _Brackets(pair[rows], places[end - 1], places[end], -np.sign(at_end) * _TINY, at_end)
 
 
-def _find_brackets(gap: GapFunction, pair: Indices, places: Floats, gaps: Floats) -> Iterator[_Brackets]:
+def _find_brackets(gap: Evaluate, pair: Indices, places: Floats, gaps: Floats) -> Iterator[_Brackets]:
     """Yield brackets around the sign changes of each pair, from the scan and from finer grids."""
-    import numpy as np
-
     yield _bracket_sign_changes(pair, places, gaps)
     # A gap that comes near zero and turns back may have crossed zero twice between two places. So the
     # surroundings of each such near miss are scanned again, until the places are _TOLERANCE apart.
@@ -151,8 +139,6 @@ def _find_brackets(gap: GapFunction, pair: Indices, places: Floats, gaps: Floats
 
 def _bracket_sign_changes(pair: Indices, places: Floats, gaps: Floats) -> _Brackets:
     """Return a bracket around each sign change along a row, skipping zeros."""
-    import numpy as np
-
     nonzero = np.where(gaps != 0, np.arange(gaps.shape[1]), 0)  # NaN counts as nonzero, and has no sign
     last_nonzero = np.maximum.accumulate(nonzero, axis=1)[:, :-1]
     signs = np.sign(gaps)  # a product of small gaps could underflow to 0
@@ -164,8 +150,6 @@ def _bracket_sign_changes(pair: Indices, places: Floats, gaps: Floats) -> _Brack
 
 def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
     """Return the rows and columns of gaps that come near zero without a change of sign."""
-    import numpy as np
-
     # They are smaller than both neighbours, of one sign, and bend enough: with gaps l, m and r, a
     # parabola reaches zero only if 10 m <= l + r; 3 m leaves a margin for other functions.
     left, middle, right = gaps[:, :-2], gaps[:, 1:-1], gaps[:, 2:]
@@ -177,10 +161,8 @@ def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
     return row, column + 1
 
 
-def _solve_brackets(gap: GapFunction, brackets: _Brackets) -> Floats:
+def _solve_brackets(gap: Evaluate, brackets: _Brackets) -> Floats:
     """Return the place of the sign change in each bracket, to within _TOLERANCE."""
-    import numpy as np
-
     # As in Chandrupatla's algorithm, a is the latest place, b the other end of the bracket, and c the
     # end that was dropped last. All brackets advance together, and narrow ones drop out.
     pair, (b, a, at_b, at_a) = brackets.pair, (part.copy() for part in brackets[1:])
@@ -207,8 +189,6 @@ def _solve_brackets(gap: GapFunction, brackets: _Brackets) -> Floats:
 
 def _choose_next_share(*ends: _PlaceAndGap) -> Floats:
     """Return where to look next in each bracket, as a share of the way from a to b."""
-    import numpy as np
-
     (a, at_a), (b, at_b), (c, at_c) = ends
     with np.errstate(all="ignore"):
         # The root of the parabola that gives place as a function of gap (inverse quadratic
@@ -229,6 +209,4 @@ def to_logit(share: float) -> float:
 
 def from_logit(place: Floats) -> Floats:
     """Return the prevalences of logits."""
-    import numpy as np
-
     return 1 / (1 + np.exp(-place))

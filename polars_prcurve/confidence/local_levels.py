@@ -25,6 +25,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from polars_prcurve.confidence.rates import compute_beta_limits, load_scipy_special
 
 _NEGLIGIBLE = 1e-15  # chances that are smaller than this, relative to the greatest one, are dropped
@@ -48,8 +50,6 @@ _STEEPEST = 34.0
 
 def compute_simultaneous_limits(k: Any, n: Any, level: float) -> tuple[Any, Any]:
     """Return intervals of k of n that hold at all thresholds at once with the probability `level`."""
-    import numpy as np
-
     sizes, places = np.unique(n, return_inverse=True)
     local_levels = np.array([find_local_level(size, level) for size in sizes.tolist()], dtype=float)
     return compute_beta_limits(k, n, local_levels[places.reshape(np.shape(n))], 0.0)
@@ -97,8 +97,6 @@ _TABLE_PARTS = {n: (1 - _TABLE_LEVEL) / a for n, a in _TABLE.items()}
 
 def probability_at_all(n: int, local_level: float) -> float:
     """Return how surely intervals that miss by `local_level` on a side hold at all thresholds."""
-    import numpy as np
-
     special = load_scipy_special()
     ranks = np.arange(1, n + 1)
     # By symmetry the quantile 1 - a of U(i) is 1 minus the quantile a of U(n + 1 - i).

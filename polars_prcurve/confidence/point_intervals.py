@@ -39,7 +39,6 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence import cohort_intervals
 from polars_prcurve.confidence.cohort_intervals import ETA_CORRELATIONS
 from polars_prcurve.confidence.confidence_argument import Intervals
-from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
 from polars_prcurve.confidence.rates import (
     BETA_METHODS,
     RateMethod,
@@ -184,6 +183,8 @@ class BandOptions:
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
         if self.band == "simultaneous":
+            from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
+
             ends = compute_simultaneous_limits(value * size, size, self.rate_level)
         else:
             of = value * size, size, self.rate_level, self.interval

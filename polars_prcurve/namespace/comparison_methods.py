@@ -16,7 +16,6 @@ from polars_prcurve.binding.shared_arguments import (
     RateTargetsOfTable,
     TableWords,
 )
-from polars_prcurve.comparison import crossings_and_leaders, monitoring, roc_crossings_and_dominance
 from polars_prcurve.comparison.compare_table import build_compare_table
 from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
 from polars_prcurve.comparison.outside_point import Matched, build_matched_table, read_matched_metrics
@@ -35,6 +34,8 @@ from polars_prcurve.uncertainty.unknown_negatives import check_negatives, hide_u
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from polars_prcurve.comparison.crossings_and_leaders import ModelScores
 
 _ETA_RANGE = (1e-6, 0.5)
 
@@ -327,19 +328,18 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.crossings(eta_range=(0.001, 0.9)).with_columns(pl.col("eta", "value").round(6)).rows()
         [('a', 'b', 0.707107, 0.902369)]
         """
+        from polars_prcurve.comparison import crossings_and_leaders, roc_crossings_and_dominance
+
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             between = None if eta_range is _ETA_RANGE else eta_range
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=between
             )
-            return roc_crossings_and_dominance.build_roc_crossings_table(
-                question.read(roc_crossings_and_dominance.ROC_CROSSING_COLUMNS)
-            )
-        return crossings_and_leaders.build_crossings_table(
-            self._score_models(
-                "crossings", crossings_and_leaders.CROSSING_COLUMNS, metric, eta_range, words
-            )
-        )
+            makes = roc_crossings_and_dominance.ROC_CROSSING_COLUMNS
+            return roc_crossings_and_dominance.build_roc_crossings_table(question.read(makes))
+        makes = crossings_and_leaders.CROSSING_COLUMNS
+        scores = self._score_models("crossings", makes, metric, eta_range, words)
+        return crossings_and_leaders.build_crossings_table(scores)
 
     def leaders(
         self,
@@ -371,9 +371,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.leaders(eta_range=(0.001, 0.9)).with_columns(pl.selectors.float().round(6)).rows()
         [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
         """
-        return crossings_and_leaders.build_leaders_table(
-            self._score_models("leaders", crossings_and_leaders.LEADER_COLUMNS, metric, eta_range, words)
-        )
+        from polars_prcurve.comparison.crossings_and_leaders import LEADER_COLUMNS, build_leaders_table
+
+        scores = self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
+        return build_leaders_table(scores)
 
     def dominance(self, **words: Unpack[TableWords]) -> pl.DataFrame:
         """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
@@ -400,20 +401,22 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1])).prc.dominance().rows()
         [('a', ['b'], [], True), ('b', [], ['a'], False)]
         """
+        from polars_prcurve.comparison import roc_crossings_and_dominance as roc
+
         question = self._ask("dominance", words, collects=True)
-        return roc_crossings_and_dominance.build_dominance_table(
-            question.read(roc_crossings_and_dominance.DOMINANCE_COLUMNS)
-        )
+        return roc.build_dominance_table(question.read(roc.DOMINANCE_COLUMNS))
 
     def _score_models(
         self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
-    ) -> crossings_and_leaders.ModelScores:
+    ) -> ModelScores:
         """Return what scores all models at any prevalence, by a metric that depends on it."""
+        from polars_prcurve.comparison.crossings_and_leaders import collect_model_scores
+
         question = self._ask(method, words, collects=True)
         table = question.read(makes)
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, at_eta=False, **question.targets)
-        return crossings_and_leaders.collect_model_scores(table, ranked_by, eta_range)
+        return collect_model_scores(table, ranked_by, eta_range)
 
     def monitor(
         self,
@@ -482,6 +485,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> found.select("week", "value", pl.col("evidence").round(3), "alarm", "since").rows()[2:]
         [(3, 0.81, 0.525, False, None), (4, 0.64, 9.934, False, None), (5, 0.61, 58035.263, True, 4)]
         """
+        from polars_prcurve.comparison import monitoring
+
         own = self._merge_words(words)
         if own.get("cluster") is not None:
             raise PrcError(
@@ -506,8 +511,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""
+        from polars_prcurve.comparison.monitoring import MONITOR_COLUMNS
+
         question = self._ask("monitor", words, collects=True)
-        table = question.read(monitoring.MONITOR_COLUMNS)
+        table = question.read(MONITOR_COLUMNS)
         if table.count_dtype != pl.Int64:
             raise PrcError(
                 "monitor() takes numbers of examples, and counts= holds floats; cast them to integers "
@@ -518,7 +525,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             raise refuse_kind(
                 "threshold=", "one threshold, or a frame with one for each group", threshold
             )
-        grid = read_eta(None, table, monitoring.MONITOR_COLUMNS)
+        grid = read_eta(None, table, MONITOR_COLUMNS)
         found = run_query(build_points_table(table, grid, targets, []))
         keys = list(table.by)
         if found.select(keys).is_duplicated().any() if keys else found.height > 1:

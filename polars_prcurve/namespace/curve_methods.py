@@ -40,7 +40,6 @@ from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metri
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta
 from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
-from polars_prcurve.uncertainty.optimism import build_optimism_table
 from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 from polars_prcurve.uncertainty.unknown_negatives import (
     check_negatives,
@@ -333,7 +332,11 @@ class CurveMethods(BoundTable[F], path="prc"):
         check_negatives(table, (of.maximized for of in targets if of.maximized is not None))
         targets = promise_and_join(targets, table, grid, **own)
         shown = list_shown_metrics(asked, bands, per=per, long=long)
-        optimism = build_optimism_table(table, grid, targets, shown, corrector)
+        optimism = None
+        if corrector is not None and corrector.method == "bootstrap":
+            from polars_prcurve.uncertainty.optimism import build_optimism_table
+
+            optimism = build_optimism_table(table, grid, targets, shown, corrector)
         query = build_points_table(
             table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
         )

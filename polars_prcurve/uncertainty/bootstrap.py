@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.confidence_argument import Intervals
@@ -30,11 +32,6 @@ from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import drop_inner_negatives
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _CURVE, _REPLICATE, _PAIR_NUMBER, _SAMPLE = (
     f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number", "sample")
@@ -102,8 +99,6 @@ class Bootstrap(NamedTuple):
         self, samples: Sequence[Sample], pairs: pl.DataFrame
     ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
         """Yield rows of `pairs` with the metrics of all replicates, a block of samples at a time."""
-        import numpy as np
-
         # The curves of pairs, by rising GROUP, are those of the samples in their order.
         n, first = self.certainty.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
@@ -137,8 +132,6 @@ class Bootstrap(NamedTuple):
         self, pos: NDArray[np.float64], neg: NDArray[np.float64], lengths: Sequence[int]
     ) -> CurveSegments:
         """Return the curves of replicates: curve i of r is group number `r * len(lengths) + i`."""
-        import numpy as np
-
         ends = np.cumsum([0, *lengths])
         curve_of_cell = np.repeat(np.arange(len(lengths)), lengths)
         rises_only = all(metric.recipe.needs == "rises" for metric in self.metrics)
@@ -196,8 +189,6 @@ class Bootstrap(NamedTuple):
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
     ) -> pl.LazyFrame:
         """Return keys with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0."""
-        import numpy as np
-
         n, tables, n_dropped = self.certainty.resamples, [], 0
         for keys, rows in blocks:
             # One example does not tell how much examples differ.
@@ -238,8 +229,6 @@ def _correct_percentiles(
     rows: ReplicateValues, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return both ends of the bias-corrected percentile interval, and a p-value for 0 (Efron 1981)."""
-    import numpy as np
-
     # A replicate holds some positives twice, and both copies stand above the same negatives. So
     # replicates of an area tend to lie above the estimate, which is not their median. Let z0 be the
     # normal quantile of the share of replicates below the estimate, and Phi the normal distribution
@@ -316,7 +305,7 @@ def _split_by_sample(frame: pl.DataFrame, samples: Sequence[Sequence[int]]) -> I
 # the first for positives or whole clusters, the second for negatives. So its replicates depend neither
 # on the other samples of a block, nor on how many replicates are drawn at once.
 
-DrawnCounts: TypeAlias = "tuple[NDArray[Any], NDArray[Any]]"
+DrawnCounts: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 """Positives and negatives, each with a row per replicate and a column per cell."""
 
 
@@ -360,8 +349,6 @@ class UnitSample(NamedTuple):
     @classmethod
     def read(cls, rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
         """Return the sample of some rows, which come by group and falling score."""
-        import numpy as np
-
         cell = pl.struct(c.GROUP, c.SCORE).rle_id().alias("cell")
         by = next((name for name in (c.CLUSTER, c.EXAMPLE) if name in rows.columns), None)
         number = pl.int_range(pl.len()) if by is None else pl.col(by).rank("dense") - 1
@@ -376,8 +363,6 @@ class UnitSample(NamedTuple):
 
     @property
     def sizes(self) -> tuple[float, float]:
-        import numpy as np
-
         sizes = []
         for of_class in (self.pos, self.neg):
             # As many equal amounts have a mean that varies as much: sum(w)**2 / sum(w**2).
@@ -388,15 +373,11 @@ class UnitSample(NamedTuple):
 
     @property
     def counts(self) -> DrawnCounts:
-        import numpy as np
-
         n_cells = sum(self.lengths)
         pos, neg = (np.bincount(self.cell, side, n_cells)[None] for side in (self.pos, self.neg))
         return pos, neg
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
-        import numpy as np
-
         n_cells = sum(self.lengths)
         drawn = np.zeros((2, replicates, n_cells))
         for replicate in range(replicates):
@@ -417,8 +398,6 @@ def _draw_counts(
     random: np.random.Generator, cells: NDArray[np.int64], replicates: int
 ) -> NDArray[np.int64]:
     """Draw as many examples as the cells hold, with replacement; return their counts per replicate."""
-    import numpy as np
-
     total = int(cells.sum())
     if total > 3 * len(cells):  # faster than single examples where cells hold many
         return random.multinomial(total, cells / total, replicates)

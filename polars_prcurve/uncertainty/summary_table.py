@@ -35,7 +35,6 @@ from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
-from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.eta_error import carry_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
 from polars_prcurve.uncertainty.unseen_in_areas import counts_unseen
@@ -93,7 +92,7 @@ def build_summary_table(
     values = check_at_end(table, values.sort(c.PAIR), *checks)
     if certainty is not None and not by_formula:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
-        values = add_bootstrap_intervals(Bootstrap(examples, metrics, certainty), sweep, values)
+        values = add_bootstrap_intervals(examples, metrics, certainty, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     names = list_summary_columns(errors=certainty is not None, coarse=coarse)
     columns = {kind: [pl.col(f"{name}_{kind}") for name in named] for kind in names[5:]}
@@ -253,16 +252,22 @@ def build_analytic_values(
 
 
 def add_bootstrap_intervals(
-    bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame
+    table: ScoreTable,
+    metrics: Sequence[CurveMetric],
+    certainty: Intervals,
+    sweep: SweepTables,
+    values: pl.LazyFrame,
 ) -> pl.LazyFrame:
     """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
-    collected, errors, sizes = bootstrap.measure(
+    from polars_prcurve.uncertainty.bootstrap import Bootstrap
+
+    collected, errors, sizes = Bootstrap(table, metrics, certainty).measure(
         *(sweep, values, c.GROUP), lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values)
     )
     values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
     values = values.join(sizes, on=c.GROUP, maintain_order="left")
     flags: dict[str, pl.Expr] = {}
-    for name, metric in number_metrics(bootstrap.metrics).items():
+    for name, metric in number_metrics(metrics).items():
         doubts = analytic.list_bootstrap_doubts(name, metric)
         told = tell_doubts(doubts, pl.col(f"{name}_low").is_not_null())
         flags[f"{name}_reliable"], flags[f"{name}_why"] = told
