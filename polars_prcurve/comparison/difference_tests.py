@@ -32,12 +32,7 @@ from polars_prcurve import normal_distribution as normal
 from polars_prcurve.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.uncertainty.unseen_in_areas import (
-    CAUTIOUS,
-    counts_unseen,
-    find_ends,
-    find_gap,
-)
+from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, counts_unseen, find_ends, find_gap
 
 LEAST_SIZE = f"{c.RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""

@@ -60,8 +60,7 @@ def name_unit(cell: str) -> str:
 
 MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(c.CELLS, 2))
 """Of rows in clusters, and of rows that were drawn by strata."""
-UNITS = tuple(map(name_unit, c.CELLS))
-"""Of rows that were drawn by strata."""
+UNITS = tuple(map(name_unit, c.CELLS))  # of rows that were drawn by strata
 OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in c.CELLS)
 """Of rows with weights: an example is in one cell, so that those of two different cells are 0."""
 

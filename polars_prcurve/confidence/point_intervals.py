@@ -39,12 +39,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence import cohort_intervals
 from polars_prcurve.confidence.cohort_intervals import ETA_CORRELATIONS
 from polars_prcurve.confidence.confidence_argument import Intervals
-from polars_prcurve.confidence.rates import (
-    BETA_METHODS,
-    RateMethod,
-    compute_limits,
-    z_value,
-)
+from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod, compute_limits, z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
@@ -475,8 +470,7 @@ def _add_ends(
     corners = corners or list(map(pl.col, every))
     extremes = pl.min_horizontal(corners), pl.max_horizontal(corners)
     frame = frame.with_columns(
-        to_unbounded(pl.col(*every), bounds).name.keep(),
-        **dict(zip(_CORNERS, extremes, strict=True)),
+        to_unbounded(pl.col(*every), bounds).name.keep(), **dict(zip(_CORNERS, extremes, strict=True))
     )
     # On the unbounded scale the distances to the values, and `more`, are added in quadrature.
     middle = pl.col(ESTIMATE)

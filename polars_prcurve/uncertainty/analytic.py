@@ -27,12 +27,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
 from polars_prcurve.uncertainty import cluster_errors, unseen_in_areas
 from polars_prcurve.uncertainty.influence import standard_error
-from polars_prcurve.uncertainty.unseen_in_areas import (
-    CAUTIOUS,
-    counts_unseen,
-    from_logit,
-    to_logit,
-)
+from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, counts_unseen, from_logit, to_logit
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
