@@ -134,7 +134,7 @@ def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: fl
         # to the farther one of both ends of eta, over the quantile of its interval.
         farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z_value(confidence))
         both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
-        columns = {difference_tests.ETA_ERROR: (0.0, farthest), "standard_error": (error, both)}
+        columns = {difference_tests.ETA_ERROR: (pl.lit(0.0), farthest), "standard_error": (error, both)}
         differences = differences.with_columns(
             pl.when(pl.col(c.ETA_LOW).is_null()).then(exact).otherwise(moved).alias(f"{name}_{kind}")
             for kind, (exact, moved) in columns.items()

@@ -189,5 +189,5 @@ def _subtract_models(
     a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
     keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
     values, replicates, sizes = of_models
-    gaps = values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a]
-    return keys, of_models._make(gaps)
+    gaps = {"estimates": values[a] - values[b], "replicates": replicates[:, a] - replicates[:, b]}
+    return keys, of_models._replace(**gaps, smaller_class_sizes=sizes[a])

@@ -45,8 +45,8 @@ _CLASSES = {c.POS: (c.N_POS_EFFECTIVE, c.N_POS_LEAST), c.NEG: (c.N_NEG_EFFECTIVE
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    cells = add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED)
-    cells = cells.agg(pl.col(c.POS, c.NEG).sum())
+    placed = add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED)
+    cells = placed.agg(pl.col(c.POS, c.NEG).sum())
     amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
     totals = {name: pl.col(name).sum().over(c.GROUP).cast(pl.Float64) for name in _CLASSES}
     shares = cells.with_columns(
