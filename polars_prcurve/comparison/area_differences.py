@@ -26,10 +26,10 @@ from polars_prcurve.prevalence.eta_argument import find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty import analytic
-from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, count_cluster_cells, find_freedom
+from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
-from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
+from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, plan_values
 from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, EXTENDED, counts_unseen
 
 _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
@@ -103,14 +103,9 @@ def _build_models(comparison: Comparison) -> _Models:
 
 def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
-    comparison, table, sweep, curves, pairs, named, moved, clustered = models
+    comparison, table, sweep, curves, pairs, named, moved, _ = models
     if comparison.certainty.method == "analytic":
-        values = build_analytic_values(
-            *(curves, pairs, named),
-            confidence=comparison.certainty.level,
-            rows=analytic.find_row_kind(table),
-            cells=count_cluster_cells(table, sweep) if clustered else None,
-        )
+        values = plan_values(table, sweep, curves, comparison.certainty.level)(pairs, named)
     else:
         values = curves.compute_values(pairs, named)
     if comparison.grid.uncertain:
@@ -187,12 +182,8 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     differences = _join_values(models, values, list(errors), of_models, of_group=sizes)
     cells = count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
     metrics = {name: metric for name, (_, metric) in errors.items()}
-    differences = add_pair_variances(
-        *(differences, cells, models.curves, models.pairs, metrics),
-        by=table.group_columns,
-        etas_per_group=models.of.grid.etas_per_group,
-        clustered=clustered,
-    )
+    of_pairs = differences, cells, models.curves, models.pairs, metrics
+    differences = add_pair_variances(*of_pairs, of=models.of)
     found = {
         f"{name}_standard_error": analytic.find_standard_error(name, metric, clustered=clustered)
         for name, (_, metric) in errors.items()

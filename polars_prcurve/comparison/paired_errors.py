@@ -11,13 +11,21 @@ Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, IS_ORDERED, SIDES, A, B
+from polars_prcurve.comparison.model_pairs import (
+    BASE_GROUP,
+    ETA_NUMBER,
+    IS_ORDERED,
+    SIDES,
+    A,
+    B,
+    Comparison,
+)
 from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
@@ -87,15 +95,15 @@ def add_pair_variances(
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     *,
-    by: Iterable[str],
-    etas_per_group: int | None,
-    clustered: bool,
+    of: Comparison,
 ) -> pl.LazyFrame:
     """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
+    by, clustered = of.table.group_columns, is_clustered(of.table)
     sums = {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)}
     sums = sums if clustered else {"pos": ("pos", 2), "neg": ("neg", 2)}
     group_b = B + c.GROUP
-    for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group):
+    n_etas = of.grid.etas_per_group
+    for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
         # Read for the sizes and for the list, and Polars would compute it anew for each.
         influences = found._replace(frame=found.frame.cache())
         key, names = influences.key, influences.lanes.list_names(influences.names)

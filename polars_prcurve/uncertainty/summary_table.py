@@ -35,7 +35,7 @@ from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
-from polars_prcurve.uncertainty.eta_error import carry_eta_errors
+from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
 from polars_prcurve.uncertainty.unseen_in_areas import counts_unseen
 
@@ -179,38 +179,43 @@ def _build_values_with_errors(
     """Return the metrics, and _AREA if rows count unlike, with errors that carry that of eta."""
     doubtful = _list_doubtful(table, named)
     named = {**named, **({_AREA: roc_auc} if of_table.has_unlike_examples(table) else {})}
+    build = plan_values(table, sweep, curves, confidence)
+    values = build(pairs, named)
+    if of_table.is_field(table):
+        at_pairs = values, pairs, named
+        return part_errors.carry_part_eta_errors(*at_pairs, table, sweep, confidence=confidence)
+    if uncertain:
+        of_curves = values, curves, pairs, named
+        values = carry_eta_errors(*of_curves, build_values=build, confidence=confidence)
+    return _doubt_gaps(values, curves, pairs, doubtful)
+
+
+def plan_values(
+    table: InputTable, sweep: SweepTables, curves: CurveSegments, confidence: float
+) -> BuildValues:
+    """Return a function from pairs and metrics to values with the columns of an `IntervalPlan`."""
     cells_of, parts_of = cluster_errors.count_cluster_cells, part_errors.count_part_cells
-    build = partial(
-        build_analytic_values,
+    return partial(
+        _build_analytic_values,
         curves,
         confidence=confidence,
         rows=analytic.find_row_kind(table),
         cells=cells_of(table, sweep) if of_table.is_clustered(table) else None,
         parts=parts_of(table, sweep) if of_table.is_field(table) else None,
     )
-    values = build(pairs, named)
-    if of_table.is_field(table):
-        return part_errors.carry_part_eta_errors(
-            values, pairs, named, table, sweep, confidence=confidence
-        )
-    if uncertain:
-        values = carry_eta_errors(
-            *(values, curves, pairs, named), build_values=build, confidence=confidence
-        )
-    return _doubt_gaps(values, curves, pairs, doubtful)
 
 
-def build_analytic_values(
+def _build_analytic_values(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
     *,
     confidence: float,
     rows: analytic.RowKind,
-    cells: pl.LazyFrame | None = None,
-    parts: part_errors.PartCells | None = None,
+    cells: pl.LazyFrame | None,
+    parts: part_errors.PartCells | None,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair with the columns of an `IntervalPlan`; `cells` are of clusters."""
+    """Return the metrics at each pair with errors, of clusters by `cells`, of fields by `parts`."""
     # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
     # not correlated with those of recall and fpr: given the class sizes, either rate has the same mean.
     # One that was said is exact.
