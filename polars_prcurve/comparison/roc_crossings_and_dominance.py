@@ -17,16 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import ModelIndex
+from polars_prcurve.comparison.crossings_and_leaders import ModelIndex
+from polars_prcurve.comparison.roots import Floats
 from polars_prcurve.curves.curve_segments import collect_curves, find_upper_hull
 from polars_prcurve.inputs.input_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.sweep.group_table import has_class
 
-Floats = NDArray[np.float64]
 DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")
 _ROUNDING = 1e-12  # gaps up to this are rounding, of rates and of interpolation between them
