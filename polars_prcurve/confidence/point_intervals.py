@@ -27,10 +27,10 @@ distance is less than that of one example, or of the step of the curve there.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -209,8 +209,10 @@ def add_bands(
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
+    shares: dict[str, tuple[str, str]] = {}
+    pairs: Collection[str] = ()
     if bands.counts_eta:
-        frame, shares = _add_shares(frame, metrics, bands, table)
+        frame, shares, pairs = _add_shares(frame, metrics, bands, table)
         columns |= shares
     if bands.clustered:
         # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
@@ -225,17 +227,15 @@ def add_bands(
             of_eta = (student_quantile(z, both) * (1 / z)) ** 2
             lowered[c.ETA_VARIANCE] = pl.col(c.ETA_VARIANCE) * of_eta
         frame = frame.with_columns(**lowered)
-    frame = add_rate_limits(frame, columns, bands, table)
-    frame = add_limits_of_etas(frame, bands)
+    frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
+    # A share of no example may be any: the metric is undefined, or does not move with it.
+    frame = frame.with_columns(
+        pl.col(f"{name}{end}").fill_nan(None).fill_null(of)
+        for name in shares
+        for end, of in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
+    )
     if bands.uncertain_eta and c.ETA_REFERENCE in frame.collect_schema():
-        # The prevalence was estimated with the table itself.
-        correlations = {}
-        for rate, of_class in (("recall", "pos"), ("fpr", "neg")):
-            n, share = pl.col(SIZE_COLUMNS[rate]), pl.col(rate)
-            near = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
-            common = sum_slopes(of_class, share) / (near * (1 - near)).sqrt()
-            correlations[ETA_CORRELATIONS[rate]] = common.clip(-1.0, 1.0).fill_nan(0.0)
-        frame = frame.with_columns(**correlations)
+        frame = _add_reference_correlations(frame)
     needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
     if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
         check = Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))
@@ -243,10 +243,21 @@ def add_bands(
     # Asked once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()
     for number, metric in enumerate(metrics):
-        frame = add_band(frame, metric, bands, shares_eta=shares_eta)
+        frame = add_band(frame, metric, bands, shares_eta=shares_eta, correlations=pairs)
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
     return frame
+
+
+def _add_reference_correlations(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ETA_CORRELATIONS where the prevalence was estimated with the table itself."""
+    correlations = {}
+    for rate, of_class in (("recall", "pos"), ("fpr", "neg")):
+        n, share = pl.col(SIZE_COLUMNS[rate]), pl.col(rate)
+        near = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
+        common = sum_slopes(of_class, share) / (near * (1 - near)).sqrt()
+        correlations[ETA_CORRELATIONS[rate]] = common.clip(-1.0, 1.0).fill_nan(0.0)
+    return frame.with_columns(**correlations)
 
 
 def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
@@ -262,8 +273,8 @@ def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
 
 def _add_shares(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
-) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]]]:
-    """Add what intervals at a counted prevalence read, and return the columns of shares and sizes."""
+) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
+    """Return a frame with shares, their columns with those of sizes, and those of correlations."""
     moments: tuple[str, ...] = ()
     if bands.clustered or bands.stratified:
         moments = (*cohort_intervals.MOMENTS, *(cohort_intervals.UNITS if bands.stratified else ()))
@@ -272,6 +283,7 @@ def _add_shares(
     if moments and bands.moving:
         frame = cohort_intervals.add_eta_correlations(frame, table, moments)
     columns: dict[str, pl.Expr] = {}
+    correlations: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
         named = cohort_intervals.list_shares(metric)
@@ -282,8 +294,9 @@ def _add_shares(
             )
         for a, b in combinations(named, 2):
             shared = cohort_intervals.correlate_shares((named[a], named[b]), table, moments)
-            columns[cohort_intervals.name_correlation(a, b)] = shared
-    return frame.with_columns(**columns), shares
+            if shared is not None:
+                correlations[cohort_intervals.name_correlation(a, b)] = shared
+    return frame.with_columns(**columns, **correlations), shares, correlations.keys()
 
 
 def add_rate_limits(
@@ -326,6 +339,7 @@ def add_band(
     *,
     eta_squares: tuple[str, str] | None = None,  # squared distances below and above, if eta is of parts
     shares_eta: bool = False,  # whether rows have ETA_CORRELATIONS
+    correlations: Collection[str] = (),  # columns of those of two shares of cells; others have none
 ) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
@@ -335,7 +349,7 @@ def add_band(
     if bands.moving:
         frame = _add_moved_ends(frame, metric, bands, common)
     if shares and bands.moves != "all":
-        frame = _add_counted_ends(frame, metric, shares)
+        frame = _add_counted_ends(frame, metric, shares, correlations)
     if "all" not in (bands.moves, counted):
         frame = _add_plain_ends(frame, metric, bands, common, eta_squares)
     ends = list(map(pl.col, _PLAIN))
@@ -369,13 +383,8 @@ def _add_plain_ends(
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
     etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
-    least, greatest = (
-        [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
-        for t, f in find_corners(metric)
-    )
     if bands.band != "mover":
-        extremes = pl.min_horizontal(least), pl.max_horizontal(greatest)
-        return frame.with_columns(**dict(zip(_PLAIN, extremes, strict=True)))
+        return frame.with_columns(**dict(zip(_PLAIN, _find_extremes(metric, etas), strict=True)))
     values = [
         {end: evaluate_metric(metric, end, "fpr") for end in _RECALLS},
         {end: evaluate_metric(metric, "recall", end) for end in _FPRS},
@@ -384,20 +393,27 @@ def _add_plain_ends(
         values.append({eta: evaluate_metric(metric, "recall", "fpr", eta) for eta in etas})
     return _add_ends(
         *(frame, metric, _PLAIN, evaluate_metric(metric, "recall", "fpr"), values),
-        corners=[*least, *greatest],
+        corners=_find_extremes(metric, etas),
         common=common,
         more=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
     )
 
 
-def _add_counted_ends(frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str]) -> pl.LazyFrame:
+def _find_extremes(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
+    """Return the least and the greatest value within the limits of both rates, at all `etas`."""
+    least, greatest = (
+        [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
+        for t, f in find_corners(metric)
+    )
+    return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
+
+
+def _add_counted_ends(
+    frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], correlations: Collection[str]
+) -> pl.LazyFrame:
     """Add the ends of a metric from those of its shares, where the prevalence was counted."""
     at_shares = partial(cohort_intervals.evaluate_shares, metric)
-    # A share of no example may be any: the metric is undefined, or does not move with it.
-    at, low, high = (
-        [pl.col(f"{share}{place}").fill_nan(None).fill_null(of) for share in shares]
-        for place, of in {"": 0.5, "_low": 0.0, "_high": 1.0}.items()
-    )
+    at, low, high = ([pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high"))
     if len(shares) > 1:
         values = [
             {
@@ -406,14 +422,19 @@ def _add_counted_ends(frame: pl.LazyFrame, metric: PointMetric, shares: Sequence
             }
             for i, share in enumerate(shares)
         ]
-        moves = [(pl.col(f"{share}_high{_AT}") - pl.col(f"{share}_low{_AT}")).sign() for share in shares]
+        moves = {
+            share: (pl.col(f"{share}_high{_AT}") - pl.col(f"{share}_low{_AT}")).sign()
+            for share in shares
+        }
         correlation, *shared = (
-            pl.col(cohort_intervals.name_correlation(a, b)).fill_null(0.0) * moves[i] * moves[j]
-            for (i, a), (j, b) in combinations(enumerate(shares), 2)
+            pl.col(name).fill_null(0.0) * moves[a] * moves[b] if name in correlations else None
+            for a, b in combinations(shares, 2)
+            for name in [cohort_intervals.name_correlation(a, b)]
         )
-        corners = list(map(at_shares, product(*zip(low, high, strict=True))))
+        common = None if correlation is None else -correlation, [of for of in shared if of is not None]
+        corners = _find_extremes(metric, c.ETA_LIMITS)
         ends = frame, metric, _COUNTED, at_shares(at), values
-        frame = _add_ends(*ends, corners=corners, common=(-correlation, shared))
+        frame = _add_ends(*ends, corners=corners, common=common)
     else:
         frame = frame.with_columns(**dict(zip(_COUNTED, map(at_shares, (low, high)), strict=True)))
     has_both = pl.col(c.ETA_VARIANCE).is_finite()
@@ -467,8 +488,7 @@ def _add_ends(
     every = {ESTIMATE: estimate} | {limit + _AT: at for of in values for limit, at in of.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame, bounds = frame.with_columns(**every), scale_bounds(metric)
-    corners = corners or list(map(pl.col, every))
-    extremes = pl.min_horizontal(corners), pl.max_horizontal(corners)
+    extremes = corners or (pl.min_horizontal(*every), pl.max_horizontal(*every))
     frame = frame.with_columns(
         to_unbounded(pl.col(*every), bounds).name.keep(), **dict(zip(_CORNERS, extremes, strict=True))
     )
