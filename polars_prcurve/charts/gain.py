@@ -14,7 +14,7 @@ from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
+from polars_prcurve.charts.parts.curves_to_draw import read_sweep
 from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.number_words import say_share, say_shares
@@ -52,25 +52,27 @@ def gain_curve(
     """
     check_words(title, color=color, facet=facet)
     curves = read_sweep("gain_curve", table)
-    points = _add_alerted(points_to_draw.start_at_origin(curves.rows), curves)
+    etas = curves.per_curve.select("curve", "eta")
+    # Alerts are the recall of the positives and the fpr of the negatives, in the shares of both.
+    alerted = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+    rows, points = (
+        part.join(etas, on="curve", maintain_order="left").with_columns(alerted=alerted)
+        for part in (curves.rows, points_to_draw.start_at_origin(curves.rows))
+    )
     tenths = _read_tenths(points)
     channels = choose_channels(curves, color, facet, tenths)
     x = replace(_X, title="Cases looked at") if channels.facet else _X
     canvas = Canvas(curves, channels, ChartSpec(x, _Y, "linear", width=0.8, height=0.88))
     kept = points_to_draw.drop_straight_points(points_to_draw.find_few_positives(points, curves))
-    drawn = points_to_draw.split_by_doubt(
-        canvas.thin(kept, pl.col("alerted"), pl.col("recall")), "linear"
-    )
     canvas.draw_diagonal("in random order")
-    canvas.draw_lines(drawn, ghosts=True)
-    rows = _add_alerted(curves.rows, curves)
+    drawn = canvas.draw_curves(kept, pl.col("alerted"), pl.col("recall"))
     has_dots = canvas.draw_published(rows)
     n_colors = len(channels.color.labels) if channels.color else 1
     is_crowd = len(tenths) > 12 or n_colors > _MOST_LABELS
     marks = {} if is_crowd else dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
     for curve, label in marks.items():
-        said = f"a tenth of the cases holds {label} of the positives, "
-        said += f"lift {tenths[curve] / _TENTH:.3g}"
+        lift = f"lift {tenths[curve] / _TENTH:.3g}"
+        said = f"a tenth of the cases holds {label} of the positives, {lift}"
         place = {"alerted": _TENTH, "recall": tenths[curve], **channels.curve_fields(curve)}
         canvas.data.append({"part": "mark", "said": said, "recall_label": label, **place})
     canvas.follow_pointer(rows, "backward", _say_row)
@@ -84,16 +86,7 @@ def gain_curve(
     if tenths and len(tenths) == len(curves.per_curve) and not curves.has_few_positives:
         start = "A tenth of the cases holds"
         finding = say_values(start, "of the positives", tenths, curves, channels) or finding
-    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(kept, drawn))
-
-
-def _add_alerted(points: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
-    """Add `alerted`, the share of cases that are flagged at the prevalence of the curve."""
-    etas = curves.per_curve.select("curve", "eta")
-    # Alerts are the recall of the positives and the fpr of the negatives, in the shares of both.
-    alerted = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-    joined = points.join(etas, on="curve", maintain_order="left")
-    return joined.filter(pl.col("fpr").is_not_null()).with_columns(alerted=alerted)
+    return canvas.finish(title, finding, subtitle, note)
 
 
 def _read_tenths(points: pl.DataFrame) -> dict[int, float]:

@@ -24,7 +24,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_lines
 from polars_prcurve.charts.parts.findings import say_each_of_100
 from polars_prcurve.charts.parts.label_placement import Word
-from polars_prcurve.charts.parts.number_formats import format_level
+from polars_prcurve.charts.parts.number_formats import format_level, format_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import (
     RARELY_RIGHT,
@@ -32,6 +32,7 @@ from polars_prcurve.number_words import (
     count_one_in,
     format_count,
     glue_numbers,
+    say_part,
 )
 
 _MOST_GRIDS = 12
@@ -104,13 +105,20 @@ def alerts(
     if any(grid.n_icons == _MOST_ICONS for grid in grids.values()):
         note.append(f"No grid has more than {format_count(_MOST_ICONS)}")
     # The numbers of all grids, for people who cannot see them.
-    spoken = [grid.caption for grid in grids.values()]
     panels = canvas.channels.facet
-    if panels is not None:
-        spoken = [f"{label}: {panels.captions[label]}" for label in panels.labels]
+    captions = [f"{label}: {panels.captions[label]}" for label in panels.labels] if panels else []
+    canvas.spoken = "; ".join(captions or [grid.caption for grid in grids.values()])
     finding = say_each_of_100(grids, curves, canvas.channels) or "How many of 100 alerts are right"
     note += curves.describe_sizes()
-    return canvas.finish(title, finding, curves.say_target_and_etas(), note, "; ".join(spoken))
+    # What thresholds were chosen for, such as `Half of the positives found`.
+    what, targets = "Share of alerts that are right", curves.per_curve.get_column("target", default=None)
+    if targets is not None and targets.n_unique() == 1:
+        target = targets[0]
+        what = f"Target: {format_value('target', target)}"
+        if target["criterion"] == "recall" and target["target"] is not None:
+            part = say_part(target["target"])
+            what = f"{part[:1].upper()}{part[1:]} of the positives found"
+    return canvas.finish(title, finding, f"{what}, {curves.describe_etas()}".rstrip(" ,"), note)
 
 
 class IconGrid(NamedTuple):

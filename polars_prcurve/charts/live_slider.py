@@ -21,7 +21,6 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
-from polars_prcurve.charts.parts.hover import EVENT_DATUM
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
@@ -271,7 +270,7 @@ class _LivePainter:
         parts = {row["part"] for row in data} & {"dot"}
         lines = [*painter.build_lines(data), *painter.build_marks(parts)]
         lines = [line.transform_calculate(place=_PLACE.format(f"({_PRECISION})")) for line in lines]
-        is_place = f"{EVENT_DATUM} && event.item.datum.place"
+        is_place = f"{chart_assembly.EVENT_DATUM} && event.item.datum.place"
         on = f"pointermove[{is_place}], pointerdown[{is_place}]"
         pointed = alt.selection_point(
             name=f"pointed_{self.key}", fields=["at"], on=on, empty=False, clear=False
@@ -354,7 +353,7 @@ class _LivePainter:
         # By dragging, and from a list in words, which a keyboard and a screen reader can use.
         words = [say_eta(eta) for eta in etas[::-1]]
         bind = alt.binding_select(options=etas[::-1], labels=words, name="Share of positives: ")
-        is_stop = f"{EVENT_DATUM} && event.item.datum.eta"
+        is_stop = f"{chart_assembly.EVENT_DATUM} && event.item.datum.eta"
         drag = f"[pointerdown[{is_stop}], window:pointerup] > pointermove[{is_stop}]"
         picked = alt.selection_point(
             name="picked",

@@ -1,17 +1,19 @@
-"""The difference of two models by prevalence, with its interval and where it is settled."""
+"""Differences of models by prevalence, with their intervals and where they are settled."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
-from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.charts.parts.curves_to_draw import (
@@ -21,25 +23,27 @@ from polars_prcurve.charts.parts.curves_to_draw import (
     name_group_fields,
     pick_columns,
 )
-from polars_prcurve.charts.parts.findings import is_higher_better, say_better, say_settled_pairs
-from polars_prcurve.charts.parts.forest_plot import IntervalRow, build_points_axis, draw_intervals
+from polars_prcurve.charts.parts.findings import is_higher_better, say_better
 from polars_prcurve.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.charts.parts.number_formats import (
     format_level,
     format_metric,
     name_with_column,
+    round_digits,
     say_etas,
 )
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
-from polars_prcurve.number_words import say_eta, say_signed
+from polars_prcurve.number_words import format_count, say_eta, say_signed
 from polars_prcurve.visible_text import shorten_name
 
 # Colours of the band where it is above 0, below 0, and where it holds 0.
 _SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
 _HOLDS_0 = 2
 _HEIGHT = 0.55
-# Pairs of models from which on they are a table.
-_FEWEST_ROWS = 3
+# Pairs of models from which on they are a table, and rows of it, at most.
+_FEWEST_ROWS, _MOST_ROWS = 3, 12
+# Pixels that the axis of a table is wide, and that a row is high.
+_WIDTH, _ROW = 300, 25
 # Letters of the two names of a pair in a table.
 _MOST_LETTERS = 60
 _PAIR = ("group_a", "group_b")
@@ -83,7 +87,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     rows, is_one = curves.rows, len(curves.per_curve) == 1
     spec = ChartSpec(
         build_eta_axis(rows),
-        build_points_axis(rows.select("difference", "low", "high").unpivot()["value"]),
+        _build_axis(rows.select("difference", "low", "high").unpivot()["value"]),
         "linear",
         bands=(("low", "high"),),
         height=_HEIGHT,
@@ -115,46 +119,12 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     return canvas.finish(title, finding or "Differences of models by prevalence", subtitle, note)
 
 
-def _draw_table(
-    table: pl.DataFrame, curves: ChartCurves, confidence: float | None, title: Title
-) -> Chart:
-    """Return the table of intervals of many pairs, one per row of `compare`."""
-    rows = curves.rows.drop_nulls("difference").join(curves.per_curve, on="curve", maintain_order="left")
-    metrics, etas = curves.per_curve["metric"].unique().to_list(), rows["eta"].unique().to_list()
-    is_better = all(map(is_higher_better, metrics))
-    fields = [name for name in curves.field_names if name not in _PAIR]
-    varied = {name: curves.field_names[name] for name in fields if curves.count_distinct([name]) > 1}
-    varied |= {"eta": "eta"} if len(etas) > 1 else {}
-    shown = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
-    canvas = draw_intervals(curves, shown)
-    is_adjusted = "p_adjusted" in table.columns
-    note = (
-        f"Line: {_say_level(confidence)}",
-        "Settled: corrected for all pairs (Holm)" if is_adjusted else "Settled: each pair alone",
-        "Dotted and hollow: not settled" if not all(row.is_settled for row in shown) else "",
-        *curves.describe_left_out(),
-    )
-    what = format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
-    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {say_etas(etas)}"
-    finding = say_settled_pairs(shown, "comparisons" if varied else "pairs") or "Differences of models"
-    return canvas.finish(
-        title, finding, subtitle, note, "; ".join(f"{row.name}: {row.say()}" for row in shown[:12])
-    )
-
-
-def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
-    """Return a row of the table, of the better model minus the other one if more is better."""
-    names, settled = _name_models(row), bool(row["resolved"])
-    value, low, high = row["difference"], row["low"], row["high"]
-    if value < 0 and is_better:
-        names, value = names[::-1], -value
-        low, high = (None if end is None else -end for end in (high, low))
-    if sum(map(len, names)) > _MOST_LETTERS:
-        a, b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
-        names = a, b
-    between = ("over" if settled else "and") if is_better else "minus"
-    where = [name_with_column(field, column, row[field]) for field, column in varied.items()]
-    return IntervalRow(" \u00b7 ".join([f" {between} ".join(names), *where]), value, low, high, settled)
+def _build_axis(values: Iterable[float | None]) -> ChartAxis:
+    """Return the axis of differences in points around all values and 0."""
+    known = [0.0, *(value for value in values if value is not None)]
+    low, high = min(known), max(known)
+    room = 0.08 * (high - low) or 0.05
+    return ChartAxis("difference", "Difference in points", low - room, high + room, "points")
 
 
 def _say_level(confidence: float | None) -> str:
@@ -246,3 +216,130 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
     sure = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
     return say_eta(row["eta"]), f"{write(row['difference'])}{within}{sure}"
+
+
+# From three pairs on: a table of intervals, a row per comparison -------------------------------------
+
+
+def _draw_table(
+    table: pl.DataFrame, curves: ChartCurves, confidence: float | None, title: Title
+) -> Chart:
+    """Return the table of intervals of many pairs, one per row of `compare`."""
+    rows = curves.rows.drop_nulls("difference").join(curves.per_curve, on="curve", maintain_order="left")
+    metrics, etas = curves.per_curve["metric"].unique().to_list(), rows["eta"].unique().to_list()
+    is_better = all(map(is_higher_better, metrics))
+    fields = [name for name in curves.field_names if name not in _PAIR]
+    varied = {name: curves.field_names[name] for name in fields if curves.count_distinct([name]) > 1}
+    varied |= {"eta": "eta"} if len(etas) > 1 else {}
+    shown = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
+    canvas = _draw_intervals(curves, shown)
+    is_adjusted = "p_adjusted" in table.columns
+    note = (
+        f"Line: {_say_level(confidence)}",
+        "Settled: corrected for all pairs (Holm)" if is_adjusted else "Settled: each pair alone",
+        "Dotted and hollow: not settled" if not all(row.is_settled for row in shown) else "",
+        *curves.describe_left_out(),
+    )
+    what = format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {say_etas(etas)}"
+    what, open_ = "comparisons" if varied else "pairs", [row for row in shown if not row.is_settled]
+    n = len(shown) - len(open_)
+    finding = f"{n} of {len(shown)} {what} are settled" if shown else "Differences of models"
+    if len(open_) == 1:
+        finding += f"; {open_[0].name} are not"
+    elif n >= _MOST_ROWS < len(shown):
+        finding += f"; these {_MOST_ROWS} differ most"
+    canvas.spoken = "; ".join(f"{row.name}: {row.say()}" for row in shown[:_MOST_ROWS])
+    return canvas.finish(title, finding, subtitle, note)
+
+
+class IntervalRow(NamedTuple):
+    """A value with its interval, and whether a test settles its sign."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    is_settled: bool
+
+    def say(self) -> str:
+        """Return the value and its interval in points: `81 (62 to 95)`."""
+        known = [x for x in (self.value, self.low, self.high) if x is not None]
+        # No end reads as 0 that is not 0, or nobody could tell on which side of it the interval ends.
+        is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in known)
+        said = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in known]
+        return said[0] if len(said) < 3 else f"{said[0]} ({said[1]} to {said[2]})"
+
+
+def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
+    """Return a row of the table, of the better model minus the other one if more is better."""
+    names, settled = _name_models(row), bool(row["resolved"])
+    value, low, high = row["difference"], row["low"], row["high"]
+    if value < 0 and is_better:
+        names, value = names[::-1], -value
+        low, high = (None if end is None else -end for end in (high, low))
+    if sum(map(len, names)) > _MOST_LETTERS:
+        a, b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
+        names = a, b
+    between = ("over" if settled else "and") if is_better else "minus"
+    where = [name_with_column(field, column, row[field]) for field, column in varied.items()]
+    return IntervalRow(" \u00b7 ".join([f" {between} ".join(names), *where]), value, low, high, settled)
+
+
+def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
+    """Return the canvas of the table: settled rows first, the greatest on top, and what is left out."""
+    order = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
+    shown, rest = order[:_MOST_ROWS], order[_MOST_ROWS:]
+    x = _build_axis(end for row in shown for end in row[1:4])
+    n_settled = sum(row.is_settled for row in shown)
+    has_open = n_settled < len(shown)
+    # Rows that are not settled stand below a heading of their own.
+    places = [k + (has_open and k >= n_settled) for k in range(len(shown))]
+    n = len(shown) + has_open + bool(rest)
+    room = round(max((style.measure_text(row.name) for row in shown), default=0)) + 14
+    y = ChartAxis("row", "", n - 0.5, -0.5, "none", room=room)
+    spec = ChartSpec(x, y, "linear", height=n * _ROW / _WIDTH, most_width=_WIDTH, names="none")
+    canvas = Canvas(curves, Channels(None, None), spec)
+    canvas.draw_line([(0.0, y.low), (0.0, y.high)], "zero", {})
+    right = canvas.size.width + max((style.measure_text(row.say()) for row in shown), default=0) + 8
+    for row, place in zip(shown, places, strict=True):
+        look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
+        weight: Any = "bold" if row.is_settled else "normal"
+        canvas.words.append(Word(text=row.name, px=-room, weight=weight, **look))
+        canvas.words.append(Word(text=row.say(), px=round(right), align="right", **look))
+        values = {x.field: row.value, "low": row.low, "high": row.high}
+        record = {name: round_digits(value) for name, value in values.items() if value is not None}
+        record |= {"settled": 1} if row.is_settled else {}
+        canvas.data.append({"part": "interval", "row": place, "said": row.say(), **record})
+    quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
+    canvas.words += [Word(text="not told apart", y=float(n_settled), **quiet)] if has_open else []
+    if rest:
+        settled = sum(row.is_settled for row in rest)
+        said = f"{format_count(settled)} of them settled and smaller than these"
+        text = f"and {format_count(len(rest))} more, {said if settled else 'none settled'}"
+        canvas.words.append(Word(text=text, y=n - 1.0, **quiet))
+    canvas.layers += _build_layers(*canvas.place)
+    return canvas
+
+
+def _build_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Return the layers of intervals and points; dotted and hollow where nothing is settled."""
+    looks: tuple[tuple[str, str, dict[str, Any], dict[str, Any]], ...] = (
+        ("===", style.INK, {"strokeWidth": 2}, {"filled": True}),
+        (
+            "!==",
+            style.QUIET,
+            {"strokeWidth": 1.6, "strokeDash": style.DOTS},
+            {"filled": False, "fill": "white"},
+        ),
+    )
+    layers = []
+    for test, color, line, point in looks:
+        rule = alt.Chart().mark_rule(aria=False, color=color, **line)
+        dot = alt.Chart().mark_point(shape="circle", size=60, opacity=1, color=color, **point)
+        dot = dot.encode(x, y, alt.Description("said:N"), tooltip=alt.Tooltip("said:N", title="points"))
+        layers += [
+            keep_part(layer.transform_filter(f"datum.settled {test} 1"), "interval")
+            for layer in (rule.encode(alt.X("low:Q"), y, alt.X2("high")), dot)
+        ]
+    return layers

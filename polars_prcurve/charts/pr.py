@@ -1,8 +1,9 @@
-"""The PR curve: precision by recall, or its mirror, the false discovery rate."""
+"""PR curves: precision by recall, or its mirror, the false discovery rate, and ribbons of samples."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -10,13 +11,13 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_choice, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import chart_axes, marked_points, points_to_draw
+from polars_prcurve.charts.parts import chart_axes, findings, marked_points, points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
-from polars_prcurve.charts.parts.findings import lie_at_foot, read_at_half, say_areas, say_values
-from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
+from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, format_range
 from polars_prcurve.confidence.estimate_columns import find_estimate
 from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares
 
@@ -26,9 +27,8 @@ _SAID = {
     "fdr": "Share of alerts that are wrong, by share of positives that are found",
 }
 _ARE = {"precision": "right", "fdr": "wrong"}
-# The end of the name of the column 1 - share.
-_REST = "_rest"
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
+_RIBBONS = ("low", "q1", "q3", "high")
 
 
 @hint_at_arguments
@@ -91,106 +91,61 @@ def pr_curve(
     band = find_estimate(columns, read_choice("y=", y, _AXES)).span or ()
     curves = read_sweep("pr_curve", table, [y], more=band)
     marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
-    height = _choose_height(curves, y, band, log_y)
-    curves = replace(curves, rows=height.add_rests(curves.rows))
+    axis = _choose_axis(curves, y, log_y)
+    fields = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
+    heights = [axis.measure(pl.col(name)).alias(field) for name, field in fields.items()]
+    curves = replace(curves, rows=curves.rows.with_columns(heights))
     steps = points_to_draw.build_steps(
-        points_to_draw.find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt"
+        points_to_draw.find_few_false_alerts(curves.rows), *dict.fromkeys([y, *fields.values()]), "doubt"
     )
     areas = points_to_draw.measure_steps(steps, y)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
-    axis, lows = _free_panels(height, channels, curves)
-    raise_points = partial(points_to_draw.raise_to_axis, axis=axis, names=height.fields, lows=lows)
-    spec = chart_axes.ChartSpec(chart_axes.RECALL_AXIS, axis, "step-before", bands=height.bands)
-    canvas = Canvas(curves, channels, spec)
-    drawn = canvas.thin(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    drawn = points_to_draw.split_by_doubt(raise_points(drawn), "step-before")
-    canvas.draw_level(height.measure_chance(curves.per_curve["eta"]), "alerts at random")
-    canvas.draw_lines(drawn, ghosts=True)
-    canvas.data += chart_axes.mark_ends(chart_axes.RECALL_AXIS, axis) if axis.is_free else []
+    axis, lows = _free_panels(axis, channels, curves)
+    raise_points = partial(points_to_draw.raise_to_axis, axis=axis, names=[*fields.values()], lows=lows)
+    bands = ((fields[band[0]], fields[band[1]]),) if band else ()
+    canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
+    etas, is_right = curves.per_curve["eta"], y == "precision" or axis.is_reversed
+    canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
+    drawn = canvas.draw_curves(raise_points(steps), pl.col("recall"), pl.col("fpr") / pl.col("recall"))
+    canvas.data += chart_axes.mark_ends(RECALL_AXIS, axis) if axis.is_free else []
     rows = raise_points(points_to_draw.keep_rises(curves.rows))
     has_dots = canvas.draw_published(rows)
     canvas.data += marked_points.mark_points(
         marked_points.mark_half(curves, channels) if points is None else marked,
         canvas,
         x_of=lambda row: row["recall"],
-        y_of=lambda row: {axis.field: max(height.measure(row[y]), lows[row["curve"]])},
+        y_of=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},
         span_of=lambda row: marked_points.find_rates(curves, row, "recall", 0.0),
-        say_heights=lambda _, values, say: say([height.measure(value) for value in values]),
+        say_heights=lambda _, values, say: say([axis.measure(value) for value in values]),
     )
-    canvas.follow_pointer(rows, "forward", height.say_row)
-    may_find = title is None and not marked.rows  # which are of a target
-    finding = _find_title(canvas, areas, y) if may_find else ""
-    note = _write_note(canvas, drawn, marked, describe_level(band, confidence), has_dots=has_dots)
-    finding = marked.find_title(curves, channels) or finding
+    canvas.follow_pointer(rows, "forward", partial(_say_row, (y, *band), ""))
+    is_free = title is None and not marked.rows
+    finding = _find_title(canvas, areas, y) if is_free else marked.find_title(curves, channels)
     # A title that says where curves run is the only one: it need not be said twice.
     subtitle = curves.join_etas(f"{_SAID[y]},") if title or finding else _SAID[y]
     finding = finding or curves.join_etas(_TITLES[y])
-    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(steps, drawn))
+    note = _write_note(canvas, drawn, marked, describe_level(band, confidence), has_dots=has_dots)
+    return canvas.finish(title, finding, subtitle, note)
 
 
-@dataclass(frozen=True)
-class _Height:
-    """What the y axis shows: a share, or what is left of it to 100 %, and its band."""
-
-    name: str
-    band: tuple[str, ...]
-    axis: chart_axes.ChartAxis
-
-    @property
-    def is_rest(self) -> bool:
-        """Whether the axis shows what is left of the share to 100 %."""
-        return self.axis.is_reversed
-
-    @property
-    def fields(self) -> list[str]:
-        """The fields that are drawn: the share, or its rest, and its band."""
-        names = [self.name, *self.band]
-        return [f"{name}{_REST}" for name in names] if self.is_rest else names
-
-    @property
-    def bands(self) -> tuple[tuple[str, str], ...]:
-        return ((self.fields[1], self.fields[2]),) if self.band else ()
-
-    def add_rests(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Add the fields that are drawn."""
-        names = [self.name, *self.band] if self.is_rest else []
-        return rows.with_columns((1 - pl.col(name)).alias(f"{name}{_REST}") for name in names)
-
-    def measure_chance(self, etas: pl.Series) -> pl.Series:
-        """Return the heights of alerts at random."""
-        return etas if self.name == "precision" or self.is_rest else 1 - etas
-
-    def measure(self, share: Any) -> Any:
-        """Return a share, or shares, as the axis shows them."""
-        return 1 - share if self.is_rest else share
-
-    def say_row(self, row: dict[str, Any]) -> tuple[str, str]:
-        """Return what the pointer reads: at each recall the highest threshold that reaches it."""
-        ends = [row[name] for name in self.band] or [None, None]
-        value, span = say_estimate(row[self.name], *ends)
-        at = add_threshold(row)
-        return f"at least {say_share(row['at'])}", f"{value}{f' ({span})' if span else ''}{at}"
-
-
-def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bool | None) -> _Height:
-    """Return what the axis shows: it is log if that is asked for, or where positives are rare."""
+def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
+    """Return the axis: log if that is asked for, or where positives are rare."""
     etas, values = curves.per_curve["eta"], curves.rows[y]
-    is_rare = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
+    is_rare = chart_axes.needs_log_axis(etas) or findings.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
-    is_rest = y == "fdr" and is_log and is_rare
-    field, values = (f"{y}{_REST}", 1 - values) if is_rest else (y, values)
-    axis = chart_axes.build_precision_axis(field, _AXES[y], etas, values, is_log=is_log)
-    if is_rest:  # the axis of precision upside down, with ticks such as 99 % and 99.9 %
-        axis = replace(axis, words="rest", is_reversed=True)
-    return _Height(y, band, axis)
+    if y == "precision" or not (is_log and is_rare):
+        return chart_axes.build_precision_axis(y, _AXES[y], etas, values, is_log=is_log)
+    # What is left of fdr to 100 % is the axis of precision upside down, with ticks such as 99.9 %.
+    axis = chart_axes.build_precision_axis(f"{y}_rest", _AXES[y], etas, 1 - values, is_log=True)
+    return replace(axis, words="rest", is_reversed=True)
 
 
 def _free_panels(
-    height: _Height, channels: Channels, curves: ChartCurves
-) -> tuple[chart_axes.ChartAxis, dict[int, float]]:
+    axis: ChartAxis, channels: Channels, curves: ChartCurves
+) -> tuple[ChartAxis, dict[int, float]]:
     """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
     # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
-    axis, facet, keys = height.axis, channels.facet, curves.per_curve.select("curve", "eta")
+    facet, keys = channels.facet, curves.per_curve.select("curve", "eta")
     lows = dict.fromkeys(keys["curve"], axis.low)
     if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
         return axis, lows
@@ -198,7 +153,7 @@ def _free_panels(
     for label, own in facet.curves_of.items():
         etas, values = (
             frame.filter(pl.col("curve").is_in(own))[name]
-            for frame, name in ((keys, "eta"), (curves.rows, height.fields[0]))
+            for frame, name in ((keys, "eta"), (curves.rows, axis.field))
         )
         low = chart_axes.build_precision_axis("", "", etas, values, is_log=True).low
         ranges[label] = (low, axis.high)
@@ -206,7 +161,12 @@ def _free_panels(
     return replace(axis, is_free=True, ranges=ranges), lows
 
 
-# Words ----------------------------------------------------------------------------------------
+def _say_row(names: Sequence[str], what: str, row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: at each recall the highest threshold that reaches it."""
+    number, *ends = (row[name] for name in names)
+    value, span = say_estimate(number, *(ends or (None, None)))
+    within = f" ({what}{span})" if span else ""
+    return f"at least {say_share(row['at'])}", f"{value}{within}{add_threshold(row)}"
 
 
 def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
@@ -215,11 +175,11 @@ def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
     etas = curves.per_curve["eta"]
     is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
     if facet is not None and facet.fields != ["eta"] and y == "precision" and not is_own:
-        return say_areas(areas, curves, canvas.channels)
-    values = read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
+        return findings.say_areas(areas, curves, canvas.channels)
+    values = findings.read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
     say = say_precisions if y == "precision" else say_shares
-    return say_values(start, end, values, curves, canvas.channels, say=say) if values else ""
+    return findings.say_values(start, end, values, curves, canvas.channels, say=say) if values else ""
 
 
 def _write_note(
@@ -247,3 +207,69 @@ def _write_note(
         f"{level} {where}" if level else "",
         *canvas.curves.describe_sizes(),
     ]
+
+
+@hint_at_arguments
+def ribbon(
+    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
+) -> Chart:
+    """PR curves with ribbons for samples of the negatives, from the table of `subsample_negatives`.
+
+    After Brabec et al. 2020, fig. 6. The line is the precision with all negatives, adjusted to eta. The
+    ribbons around it are the precision found in samples of the negatives, at the same thresholds: the
+    light one from the least to the greatest, the dark one the middle half. Lines are steps, and dotted
+    where fewer than five false positives are behind them, as in `pr_curve`.
+
+    Parameters
+    ----------
+    table
+        What `subsample_negatives` returns, in any row order.
+    color, facet, title
+        As in `pr_curve`.
+
+    Examples
+    --------
+    >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+    >>> chart = ribbon(counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg")))
+    >>> print(chart.to_dict()["title"]["subtitle"][0].replace("\xa0", " "))
+    Precision by recall where 1 in 10 is positive, in samples of 90 negatives
+    """
+    check_words(title, color=color, facet=facet)
+    more = [*_RIBBONS, "n_kept"]
+    curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
+    steps = points_to_draw.build_steps(
+        points_to_draw.find_few_false_alerts(curves.rows), "precision", *_RIBBONS, "doubt"
+    )
+    y = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
+    spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
+    channels = choose_channels(curves, color, facet, points_to_draw.measure_steps(steps, "precision"))
+    canvas = Canvas(curves, channels, spec)
+    canvas.draw_level(curves.per_curve["eta"], "alerts at random")
+    across = pl.col("fpr") / pl.col("recall")
+    drawn = canvas.draw_curves(steps, pl.col("recall"), across, ghosts=False)
+    say_row = partial(_say_row, ("precision", "low", "high"), "samples ")
+    canvas.follow_pointer(points_to_draw.keep_rises(curves.rows), "forward", say_row)
+    sizes = curves.rows["n_kept"].drop_nulls()
+    samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
+    note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
+    note += [channels.picked, *points_to_draw.describe_doubt(drawn), *curves.describe_sizes()]
+    finding = _find_ribbon_title(canvas) or "What a test with fewer negatives would have found"
+    subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
+    return canvas.finish(title, finding, subtitle, note)
+
+
+def _find_ribbon_title(canvas: Canvas) -> str:
+    """Return what samples make of the precision at half recall, of the line where they differ most."""
+    # It is empty for panels, where no sample differs, or where few false positives are behind a point.
+    curves, color = canvas.curves, canvas.channels.color
+    if canvas.channels.facet is not None or len(curves.per_curve) > 2:
+        return ""
+    half = findings.find_half(curves).filter(pl.col("low") < pl.col("high"))
+    if half.is_empty() or half["doubt"].fill_null(True).any():
+        return ""
+    row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
+    found, span = say_estimate(row["precision"], row["low"], row["high"])
+    if say_share(row["low"]) == say_share(row["high"]):
+        return ""
+    name = "" if color is None else f"{color.label_of[row['curve']]}: "
+    return f"{name}{found} precision at half recall reads as {span} with fewer negatives"

@@ -63,7 +63,8 @@ def prg_curve(
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
     areas = _measure_areas(_build_gains(curves, 0.0, is_log=False)[0])
     channels = choose_channels(curves, color, facet, areas)
-    low = 1 - _find_first_rest(etas) if is_log else 0.0
+    eta: Any = etas.max()  # of the most common positives, of whose recall log axes have the last 90 %
+    low = max(0.0, 1 - eta * (1 / _STARTS_AT - 1) / (1 - eta)) if is_log and eta < 1 else 0.0
     points, left, worse = _build_gains(curves, low, is_log=is_log)
     x, y = _build_axes(points, 1 - low, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
@@ -71,8 +72,7 @@ def prg_curve(
     points = points_to_draw.raise_to_axis(points, y, [y.field])
     along = pl.col(x.field)
     along = 1 - (along / x.low).log() / math.log(x.high / x.low) if is_log else along
-    drawn = points_to_draw.split_by_doubt(canvas.thin(points, along, pl.col("precision_gain")), "linear")
-    canvas.draw_lines(drawn, ghosts=True)
+    drawn = canvas.draw_curves(points, along, pl.col("precision_gain"))
     known = points.filter(pl.col("made").not_())
     has_dots = canvas.draw_published(known)
     canvas.follow_pointer(known, "backward" if is_log else "forward", partial(_say_row, is_log=is_log))
@@ -96,7 +96,7 @@ def prg_curve(
     subtitle = "Precision and recall on the scale on which F-scores average"
     subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
     finding = finding or curves.join_etas("Precision gain and recall gain")
-    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(points, drawn))
+    return canvas.finish(title, finding, subtitle, note)
 
 
 def _say_row(row: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
@@ -121,12 +121,6 @@ def _build_axes(points: pl.DataFrame, first: float, *, is_log: bool) -> tuple[Ch
         low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
         axes.append(ChartAxis(field, title, low, high, "rest", is_log=True, is_reversed=True))
     return axes[0], axes[1]
-
-
-def _find_first_rest(etas: pl.Series) -> float:
-    """Return what is left of recall gain to 100 % where logarithmic axes begin."""
-    eta: Any = etas.max()
-    return min(1.0, eta * (1 / _STARTS_AT - 1) / (1 - eta)) if eta < 1 else 1.0
 
 
 def _describe_start(etas: pl.Series, low: float) -> list[str]:

@@ -95,7 +95,8 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     finding = say_bent_classes(bent, classes, channels) or "Scores by normal quantile"
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
     note = [_AREAS if channels.facet else "", scale.describe(), *curves.describe_sizes()]
-    return canvas.finish(title, finding, subtitle, note, points_to_draw.describe_thinning(points, drawn))
+    canvas.spoken = points_to_draw.describe_thinning(points, drawn)
+    return canvas.finish(title, finding, subtitle, note)
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:

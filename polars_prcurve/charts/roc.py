@@ -28,9 +28,9 @@ _SUBTITLE = (
     "Share of positives that are found, by share of negatives that raise an alert; "
     "the same at any share of positives"
 )
-_PANEL = (430, 380)  # width and height of a panel in pixels, about
+_PANEL = 430  # width of a panel in pixels, about
 _NEAREST = 6  # pixels from the left edge to a line that can be told from it
-_WORD = (62, 14)  # room in pixels that the words at a line take, about
+_WORD = 62  # pixels across that the words at a line take, about
 
 
 @hint_at_arguments
@@ -89,15 +89,15 @@ def roc_curve(
     full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
     areas = points_to_draw.measure_areas(full)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
-    spec = ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88)
-    canvas = Canvas(curves, channels, spec)
+    canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
     n = _LOG_STEPS if len(curves.per_curve) <= _MANY else _LOG_STEPS // 5
     steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
+    lost = _draw_references(canvas, equal.slopes, steps)
     kept = points_to_draw.drop_straight_points(full)
     drawn = _thin_for_axis(canvas, kept, steps)
-    lost = _draw_references(canvas, equal.slopes, steps)
     split = points_to_draw.split_by_doubt(drawn, "linear")
     canvas.draw_lines(split, ghosts=not equal.slopes)  # one kind of grey
+    canvas.spoken = points_to_draw.describe_thinning(kept, drawn)
     has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
     canvas.data += marked_points.mark_points(
         marked_points.mark_half(curves, channels) if points is None else marked,
@@ -118,7 +118,7 @@ def roc_curve(
         *(*points_to_draw.describe_doubt(drawn), *curves.describe_sizes()),
     ]
     finding = marked.find_title(curves, channels) or _find_title(canvas, areas)
-    return canvas.finish(title, finding, _SUBTITLE, note, points_to_draw.describe_thinning(kept, drawn))
+    return canvas.finish(title, finding, _SUBTITLE, note)
 
 
 def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
@@ -129,8 +129,7 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
         is_alone = points_to_draw.has_points_alone(curves.rows)
         found = "" if is_alone else say_areas(areas, curves, channels)
         return found or "Recall and false positive rate"
-    start, end = "To find half of the positives,", "of the negatives raise an alert"
-    return say_each(start, end, rates, names)
+    return say_each("To find half of the positives,", "of the negatives raise an alert", rates, names)
 
 
 def _label_points(
@@ -161,7 +160,7 @@ def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> 
     along = pl.col("fpr")
     if edge:  # as a share of a log axis from there to 1
         along = 1 - pl.max_horizontal("fpr", pl.lit(edge)).log() / math.log(edge)
-    drawn = canvas.thin(points, along, pl.col("recall"))
+    drawn = points_to_draw.thin_points(points, along, pl.col("recall"), canvas.size.width)
     if edge:
         drawn = points_to_draw.drop_straight_points(points_to_draw.bend_for_log_axis(drawn, steps))
         drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
@@ -221,18 +220,14 @@ def _draw_references(canvas: Canvas, slopes: dict[float, float], steps: list[flo
     if is_one and n_curves and not slopes:
         at = spec.x.read(0.8)
         canvas.words.append(Word(text="at random", x=at, y=at, dx=6, dy=8, **QUIET))
+    # A word that would hide another one is left out; all stand on the upper edge.
+    left: list[float] = []
     for word in reversed(words if is_one else []):  # the last is farthest from the axis
-        x, y = _find_pixels(spec, word)
-        others = (_find_pixels(spec, other) for other in canvas.words)
-        # A word that would hide another one is left out.
-        if all(abs(x - at[0]) > _WORD[0] or abs(y - at[1]) > _WORD[1] for at in others):
+        x = spec.x.place(word.x or 0) * _PANEL
+        if all(abs(x - other) > _WORD for other in left):
+            left.append(x)
             canvas.words.append(word)
     return [p for p, end in ends.items() if end < least]
-
-
-def _find_pixels(spec: ChartSpec, word: Word) -> tuple[float, float]:
-    """Return where a word stands in a panel of the usual size, about."""
-    return spec.x.place(word.x or 0) * _PANEL[0], spec.y.place(word.y or 0) * _PANEL[1]
 
 
 def _describe_precisions(equal: PrecisionLines, lost: list[float]) -> list[str]:

@@ -18,10 +18,9 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
 from polars_prcurve.charts.parts import chart_assembly, points_to_draw
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartSpec
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.hover import list_places, thin_places
 from polars_prcurve.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.charts.parts.number_formats import round_digits
 
@@ -29,6 +28,8 @@ from polars_prcurve.charts.parts.number_formats import round_digits
 QUIET: dict[str, Any] = {"size": style.NOTE_SIZE, "color": style.QUIET}
 # Points of a line, at most, that are dots, too.
 _MAX_DOTS = 12
+# What the pointer reads in one chart, at most, about.
+_MOST_RECORDS = 6_000
 
 
 def check_words(title: object, **columns: object) -> None:
@@ -53,15 +54,13 @@ class Canvas:
         # Layers of its own that a chart draws below all others, and above them.
         self.under: list[alt.Chart] = []
         self.layers: list[alt.Chart] = []
+        # A sentence for screen readers alone.
+        self.spoken = ""
 
     @property
     def place(self) -> tuple[alt.X, alt.Y]:
         """The encodings of both axes, for layers of its own that a chart adds."""
         return self.spec.x.build_x(self.size.width), self.spec.y.build_y(self.size.height)
-
-    def thin(self, points: pl.DataFrame, along: pl.Expr, across: pl.Expr) -> pl.DataFrame:
-        """Return a few points for each column of pixels that a panel has; see `thin_points`."""
-        return points_to_draw.thin_points(points, along, across, self.size.width)
 
     def build_records(self, points: pl.DataFrame, more: Iterable[str] = ()) -> list[dict[str, Any]]:
         """Return the points of lines as records: their place, their bands, and the columns `more`."""
@@ -69,6 +68,16 @@ class Canvas:
         fields = dict.fromkeys([*(axis.field for axis in self.axes), *ends, *more])
         known = [field for field in fields if field in points.columns]
         return points_to_draw.build_records(self.channels, points, known)
+
+    def draw_curves(
+        self, points: pl.DataFrame, along: pl.Expr, across: pl.Expr, *, ghosts: bool = True
+    ) -> pl.DataFrame:
+        """Draw lines of many points, thinned to a few per column of pixels, and return what is drawn."""
+        drawn = points_to_draw.thin_points(points, along, across, self.size.width)
+        drawn = points_to_draw.split_by_doubt(drawn, self.spec.interpolate)
+        self.spoken = points_to_draw.describe_thinning(points, drawn)
+        self.draw_lines(drawn, ghosts=ghosts)
+        return drawn
 
     def draw_lines(
         self, points: pl.DataFrame, more: Iterable[str] = (), *, ghosts: bool = False
@@ -104,11 +113,19 @@ class Canvas:
         the strategy "forward" that is the first row at or right of a place, as in a PR curve. Records
         are `read`, all words at a place, and `hover`, a dot on each line.
         """
-        (x_axis, y_axis), n = self.axes, len(self.curves.per_curve)
-        x, y, color = x_axis.field, y_axis.field, self.channels.color
-        shared = list_places(x_axis, n) if at is None else thin_places(at, n)
+        (x_axis, y_axis), color = self.axes, self.channels.color
+        x, y, most = x_axis.field, y_axis.field, _MOST_RECORDS // max(len(self.curves.per_curve), 1)
+        n = max(chart_assembly.FEWEST_PLACES, min(chart_assembly.MOST_PLACES, most))
+
+        def list_places(axis: ChartAxis) -> list[float]:
+            return sorted(axis.read(k / n) for k in range(n + 1))
+
+        shared = list_places(x_axis)
+        if at is not None:
+            values = at.drop_nulls().unique().sort()
+            shared = [float(value) for value in values.gather_every(len(values) // (n + 1) + 1)]
         # Where panels have axes of their own, the places of one are between those of another.
-        free = {panel: list_places(x_axis.pick(panel), n) for panel in x_axis.ranges}
+        free = {panel: list_places(x_axis.pick(panel)) for panel in x_axis.ranges}
         known = rows.drop_nulls([x, y]).sort(x, maintain_order=True)
         slots = {label: number for number, label in enumerate(color.shown_labels)} if color else {"": 0}
         dots: list[dict[str, Any]] = []
@@ -133,10 +150,10 @@ class Canvas:
         self.data += [*readings.values(), *dots]
 
     def finish(
-        self, title: Title, own_title: str, subtitle: str, note: Sequence[str], thinned: str = ""
+        self, title: Title, own_title: str, subtitle: str, note: Sequence[str]
     ) -> chart_assembly.Chart:
         """Return the chart: `title` is the user's, and `own_title` stands where there is none."""
-        text = chart_assembly.ChartText(title, subtitle, tuple(note), own_title, thinned)
+        text = chart_assembly.ChartText(title, subtitle, tuple(note), own_title, self.spoken)
         own: dict[str, Any] = {"words": self.words, "own_layers": (self.under, self.layers)}
         return chart_assembly.build_chart(self.spec, self.size, self.data, self.channels, text, **own)
 

@@ -25,7 +25,6 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import label_placement
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import NO_BREAK, glue_numbers
 from polars_prcurve.visible_text import wrap_words
@@ -45,7 +44,11 @@ _PANELS_ROOM = 760
 # Pixels that the words around a chart take, at least.
 _NARROWEST = 300
 # Panels, at most, in which all other curves stand behind in grey.
-MAX_GHOST_PANELS = 24
+_MAX_GHOST_PANELS = 24
+# The record under the pointer, in the filter of an event, which does not know `datum`.
+EVENT_DATUM = "event.item && event.item.datum"
+# Places across at which the pointer reads all lines.
+FEWEST_PLACES, MOST_PLACES = 8, 100
 
 
 @dataclass(frozen=True)
@@ -169,8 +172,7 @@ def build_panel(
     base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
     under, above = own_layers
     layers = [base, *under, *painter.build_lines(records)]
-    hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
-    layers += hover if has_hover else []
+    layers += painter.build_hover(size.width) if has_hover else []
     layers += [*painter.build_marks({row["part"] for row in records}), *above]
     layers += label_placement.build_word_layers(words, spec, size.width, records)
     layers += label_placement.build_name_layers(panel, names, records) if names else []
@@ -278,13 +280,17 @@ class Painter:
         # Altair carries selections through `|` and `&` only if they are in the first layer.
         base = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(self.x, self.y)
         selections = []
+        how: dict[str, Any]
         if has_hover:
-            selections.append(build_pointer(self.spec.x.field, self.key))
+            is_reading = f"{EVENT_DATUM} && event.item.datum.place"
+            on = f"pointermove[{is_reading}], pointerdown[{is_reading}]"
+            how = {"fields": [self.spec.x.field], "on": on, "empty": False, "clear": "pointerout"}
+            selections.append(alt.selection_point(name=f"pointed_{self.key}", **how))
         if has_legend:
             base = base.encode(*self.color)
         if has_legend or has_names:
             is_name = f"{EVENT_DATUM} && event.item.datum.text"
-            how: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
+            how = {"on": f"click[{is_name}]", "toggle": "true"}
             how = {"bind": "legend"} if has_legend else how
             chosen = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **how)
             selections.append(chosen)
@@ -364,6 +370,26 @@ class Painter:
             area = area.encode(self.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *self.color)
             layers.append(keep_part(area, "curve").transform_filter(test))
         return layers
+
+    def build_hover(self, pixels: int) -> list[alt.Chart]:
+        """Return unseen rules to point at, and a thin rule and dots where the pointer is."""
+        (x, y), color, key = (self.spec.x, self.spec.y), self.channels.color, self.key
+        at = f"pointed_{key}.{x.field}"
+        titles = [label.replace("\n", " ") for label in color.shown_labels] if color else [y.title]
+        tooltip = [alt.Tooltip("place:N", title=x.title)]
+        tooltip += [alt.Tooltip(f"s{slot}:N", title=title) for slot, title in enumerate(titles)]
+        width = pixels // FEWEST_PLACES if pixels < 150 else pixels / MOST_PLACES + 4
+        wide = alt.Chart().mark_rule(opacity=0, strokeWidth=width, aria=False, clip=True)
+        is_here = f"isValid({at}) && indexof({at}, datum.{x.field}) >= 0"
+        here = keep_part(alt.Chart(), "hover").transform_filter(is_here)
+        thin = here.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
+        look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
+        dots = here.mark_point(strokeWidth=1.5, aria=False, **look)
+        own = [color.encode()] if color else []
+        return [
+            keep_part(wide.encode(self.x, tooltip=tooltip), "read"),
+            *(thin, dots.encode(self.x, self.y, *own)),
+        ]
 
     def build_marks(self, parts: set[str]) -> list[alt.Chart]:
         """Return layers of dots, of marked points and what they hold for, and of circles."""
@@ -530,7 +556,7 @@ def build_ghosts(
     # Only where each panel has one curve, all have one axis, and there are not too many panels.
     facet, ghosts, columns = channels.facet, [], set()
     is_one_each = facet is not None and channels.color is None and not axis.is_free
-    if facet is None or not is_one_each or not 2 < len(facet.labels) <= MAX_GHOST_PANELS:
+    if facet is None or not is_one_each or not 2 < len(facet.labels) <= _MAX_GHOST_PANELS:
         return []
     for row in records:  # ghosts need few points
         column = (row.get("curve"), round(axis.place(row.get(axis.field, axis.low)) * 60))

@@ -24,6 +24,7 @@ _ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
 _PLAIN_ODDS = 6.95
 """Log odds, from 0, of shares that are said in decimals: from 0.001 to 0.999."""
 _ONE_IN_ODDS = "'1\u00a0in\u00a0' + replace(format(1 + exp(abs(datum.value)), ',.1r'), /,/g, '\u00a0')"
+# How ticks are said, by the words of an axis.
 LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
@@ -39,20 +40,6 @@ LABELS = {
     "odds": f"abs(datum.value) < {_PLAIN_ODDS} ? format(1 / (1 + exp(-datum.value)), '.3~f') : "
     f"datum.value < 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
 }
-# How ticks are said; with "none" there is no axis, since words stand in its place.
-AxisWords = Literal[
-    "percent",
-    "one in",
-    "share",
-    "rest",
-    "count",
-    "points",
-    "thousandths",
-    "millionths",
-    "plain",
-    "odds",
-    "none",
-]
 _LN_10 = math.log(10)
 _MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
 # The room in pixels of labels side by side; those above each other need less.
@@ -72,7 +59,8 @@ class ChartAxis:
     title: str
     low: float
     high: float
-    words: AxisWords = "percent"
+    words: str = "percent"
+    """A key of LABELS; with "none" there is no axis, since words stand in its place."""
     is_log: bool = False
     is_reversed: bool = False
     """Whether great values are at the foot, as what is left of shares to 100 % is."""
@@ -93,9 +81,9 @@ class ChartAxis:
         return replace(self, low=low, high=high)
 
     def measure(self, score: Any) -> Any:
-        """Return a score as the axis shows it, of a number or an expression."""
+        """Return a score, or a share, as the axis shows it, of a number or an expression."""
         if self.words != "odds":
-            return score
+            return 1 - score if self.words == "rest" else score
         odds = score / (1 - score)
         return odds.log() if isinstance(odds, pl.Expr) else math.log(odds)
 
@@ -123,7 +111,7 @@ class ChartAxis:
         return self.low * float((self.high / self.low) ** place)
 
     @property
-    def said_as(self) -> AxisWords:
+    def said_as(self) -> str:
         """How ticks are said: shares of which some are below a tenth of a percent all as `1 in 100`."""
         return "one in" if self.words == "share" and self.is_log and self.low < 0.00099 else self.words
 

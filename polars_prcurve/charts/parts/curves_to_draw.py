@@ -84,13 +84,6 @@ class ChartCurves:
             return f"{text.rstrip(',')}, {where}"
         return f"{text} {where}".rstrip(" ,")
 
-    def say_target_and_etas(self) -> str:
-        """Return the target of all points, if they have one, and where they are."""
-        what = "Share of alerts that are right"
-        if "target" in self.per_curve.columns and self.per_curve["target"].n_unique() == 1:
-            what = number_formats.say_target(self.per_curve["target"][0])
-        return f"{what}, {self.describe_etas()}".rstrip(" ,")
-
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
         in_field = set(_EFFECTIVE) <= set(self.per_curve.columns)

@@ -1,8 +1,8 @@
 """Titles of charts, all of them: what is drawn, in numbers, and what a test behind a chart settles.
 
 Numbers are told in the order of the lines, so that a title without a test names no model as better,
-leading or first. `say_firsts`, `say_better` and `say_settled_pairs` read tests: the columns `resolved`
-of `ranking` and of `compare`. A sentence that is settled elsewhere takes their place.
+leading or first. `say_firsts` and `say_better` read tests: the columns `resolved` of `ranking` and of
+`compare`. A sentence that is settled elsewhere takes their place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import polars as pl
 from polars_prcurve.charts.parts.chart_axes import LOG_BELOW
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.curves_to_draw import FEW_POSITIVES, ChartCurves
-from polars_prcurve.charts.parts.forest_plot import MOST_ROWS, IntervalRow
 from polars_prcurve.charts.parts.number_formats import LOWER, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     find_few_false_alerts,
@@ -153,15 +152,6 @@ def say_better(rows: pl.DataFrame, names: tuple[str, str]) -> str:
     leaders = [names[0 if value > 0 else 1] if settled else "" for value, settled in sides]
     is_open = f"{' and '.join(names)} are not told apart"
     return _say_runs_of_leaders(leaders, known["eta"].to_list(), "is better", is_open)
-
-
-def say_settled_pairs(rows: Sequence[IntervalRow], what: str) -> str:
-    """Return how many pairs are settled, and which one is not if it is alone."""
-    n, open_ = sum(row.is_settled for row in rows), [row for row in rows if not row.is_settled]
-    start = f"{n} of {len(rows)} {what} are settled" if rows else ""
-    if len(open_) == 1 and rows:
-        return f"{start}; {open_[0].name} are not"
-    return f"{start}; these {MOST_ROWS} differ most" if n >= MOST_ROWS < len(rows) else start
 
 
 def _say_runs_of_leaders(leaders: Sequence[str], etas: Sequence[float], verb: str, is_open: str) -> str:

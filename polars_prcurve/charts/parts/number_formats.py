@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.confidence.rates import check_confidence
-from polars_prcurve.number_words import format_count, say_estimate, say_eta, say_part, say_threshold
+from polars_prcurve.number_words import format_count, say_estimate, say_eta, say_threshold
 from polars_prcurve.visible_text import (
     is_bare_number,
     isolate_name,
@@ -62,15 +62,6 @@ def say_etas(etas: Sequence[float | None]) -> str:
         return f"where {say_eta(etas[0])} is positive"
     n = _NUMBERS.split()[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
     return f"at {n} shares of positives"
-
-
-def say_target(target: dict[str, Any]) -> str:
-    """Return what thresholds were chosen for: `Half of the positives found`."""
-    kind, number = target["criterion"], target["target"]
-    if kind == "recall" and number is not None:
-        words = say_part(number)
-        return f"{words[:1].upper()}{words[1:]} of the positives found"
-    return f"Target: {format_value('target', target)}"
 
 
 def say_eta_range(etas: Sequence[float]) -> str:
