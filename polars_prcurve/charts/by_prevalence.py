@@ -16,7 +16,7 @@ from polars_prcurve.charts.parts import number_formats, points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
-from polars_prcurve.charts.parts.colors_and_panels import choose_channels, tell_panel
+from polars_prcurve.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, check_table, pick_columns, read_lines
 from polars_prcurve.charts.parts.findings import name_curves, say_each
 from polars_prcurve.charts.parts.label_placement import Word
@@ -77,9 +77,8 @@ def metric_by_eta(
         color = curves.field_names[only]  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {"standard_error", "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
-    trades = [] if crossings is None else _read_trades(lines.canvas, crossings)
-    subtitle = f"{lines.name} by share of positives" if trades else ""
-    return lines.draw(title, subtitle, trades)
+    trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
+    return lines.draw(title, f"{lines.name} by share of positives" if trades else "", trades)
 
 
 @hint_at_arguments
@@ -117,23 +116,20 @@ def p3_curve(
     ['Share of alerts that are right; target: recall 1']
     """
     check_words(title, color=color, facet=facet)
-    curves = read_lines("p3_curve", table, "precision")
-    lines = _LineChart(curves, color, facet, confidence)
+    lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence)
     return lines.draw(title, "Share of alerts that are right")
 
 
 # How far, as a logarithm, the next prevalence of a table is from that of the test, at most.
 _NEAR = 0.5
-# Prevalences of test sets, at most, that have a rule each.
-_MOST_RULES = 3
+_MOST_RULES = 3  # prevalences of test sets, at most, that have a rule each
 
 
 class _LineChart:
-    """Lines of metrics by prevalence, on their canvas.
+    """Lines of metrics by prevalence, on their canvas."""
 
-    With `is_limited` the ends of a value are the limits of coarse scores or of points, unless there is
-    a level.
-    """
+    # With `is_limited` the ends of a value are the limits of coarse scores or of points, unless there is
+    # a level.
 
     def __init__(
         self,
@@ -173,14 +169,13 @@ class _LineChart:
 
     def draw(self, title: Title, subtitle: str, trades: Sequence[dict[str, Any]] = ()) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
-        canvas, (x, _), color = self.canvas, self.canvas.axes, self.channels.color
+        canvas, x, color = self.canvas, self.canvas.spec.x, self.channels.color
         trades = [trade for trade in trades if x.holds(trade["eta"])]
         own = [eta for eta in self.own_etas if eta is not None]
         is_few = len(set(self.own_etas)) <= _MOST_RULES
         name = f"test set:\n{say_eta(own[0])}" if own else ""
         has_own = canvas.draw_own_etas(self.own_etas if is_few else [], name)
-        points = points_to_draw.split_by_doubt(self.doubt, "linear")
-        lines = canvas.draw_lines(points, ghosts=True)
+        lines = canvas.draw_lines(points_to_draw.split_by_doubt(self.doubt, "linear"), ghosts=True)
         canvas.data += trades
         shown = None if color is None else color.shown_labels
         canvas.draw_few_places(
@@ -228,7 +223,6 @@ class _LineChart:
         fixed = fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
         if len(fixed) < n or fixed.is_empty():
             return ""
-        start, span = "Half of the alerts are right down to", "between {} and {}"
         names, halves = (
             name_curves(self.curves, self.channels),
             dict(fixed.select("curve", "half").rows()),
@@ -237,7 +231,8 @@ class _LineChart:
         def say(etas: list[float]) -> list[str]:
             return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
 
-        return say_each(start, "", halves, names, say, span=span)
+        start = "Half of the alerts are right down to"
+        return say_each(start, "", halves, names, say, span="between {} and {}")
 
     def _say_at_own_eta(self) -> str:
         """Return the height of each line at the prevalence of the test; empty if not known well."""
@@ -284,12 +279,11 @@ class _LineChart:
         return [*lines, "Circles: two models trade places" if n_trades > 1 else ""]
 
 
-# Where two models trade places ----------------------------------------------------------------
-
-
-def _read_trades(canvas: Canvas, crossings: pl.DataFrame) -> list[dict[str, Any]]:
+def _read_trades(
+    curves: ChartCurves, channels: Channels, crossings: pl.DataFrame
+) -> list[dict[str, Any]]:
     """Return a record per crossing and panel; raise unless all are of the table's models and groups."""
-    curves, facet, columns = canvas.curves, canvas.channels.facet, ["model_a", "model_b", "eta", "value"]
+    facet, columns = channels.facet, ["model_a", "model_b", "eta", "value"]
     crossings = check_table("crossings= of metric_by_eta", crossings, "crossings", columns)
     if curves.count_distinct(curves.other_fields) > 1:
         raise PrcError("crossings= are of one metric at one target; the table has several, filter it")
@@ -318,11 +312,12 @@ def _read_trades(canvas: Canvas, crossings: pl.DataFrame) -> list[dict[str, Any]
             trades, left_on=[*by, model], right_on=[*by, side], nulls_equal=True, coalesce=False
         )
         for row in joined.iter_rows(named=True):
-            panel = facet.label_of[row["curve"]] if facet else None
+            panel, column = facet.label_of[row["curve"]] if facet else None, curves.field_names[model]
             place = {name: number_formats.round_digits(row[name]) for name in ("eta", "value")}
-            record = {"part": "ring", **place, "place": say_eta(row["eta"])}
-            for where, name in sides.items():
-                column = curves.field_names[model]
-                record[where] = number_formats.name_with_column(model, column, row[name])
+            names = {
+                where: number_formats.name_with_column(model, column, row[name])
+                for where, name in sides.items()
+            }
+            record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
             records[row["trade"], panel or ""] = record | tell_panel(panel)
     return [records[key] for key in sorted(records)]

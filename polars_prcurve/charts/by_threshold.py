@@ -96,8 +96,8 @@ def threshold_curve(
     x = chart_axes.build_score_axis("x", across, curves.rows["score"])
     curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))
     n = min(len(labels), _MOST_COLUMNS)
-    panels = [colors_and_panels.pick_panel(curves, channels, label) for label in labels]
-    columns = [_Column(*each, x, marked, points=points, width=_WIDTHS.get(n, 210)) for each in panels]
+    more: dict[str, Any] = {"points": points, "width": _WIDTHS.get(n, 210)}
+    columns = [_Column(curves, channels, label, x, marked, **more) for label in labels]
     lines = pl.concat(column.lines for column in columns)
     lost = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
     note = (
@@ -163,13 +163,18 @@ class _Column:
         self,
         curves: ChartCurves,
         channels: colors_and_panels.Channels,
+        label: str | None,
         x: ChartAxis,
         marked: marked_points.MarkedPoints,
         *,
         points: pl.DataFrame | None,
         width: int,
     ) -> None:
-        self.channels, self.width = channels, width
+        if channels.facet is not None and label is not None:
+            own = pl.col("curve").is_in(channels.facet.curves_of[label])
+            rows, per_curve = curves.rows.filter(own), curves.per_curve.filter(own)
+            curves = replace(curves, rows=rows, per_curve=per_curve)
+        self.channels, self.width = replace(channels, facet=None), width
         etas = curves.per_curve["eta"]
         rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
         self.events: float = chart_axes.choose_events(etas)
@@ -181,15 +186,15 @@ class _Column:
         # No log axis shows 0.
         rows = curves.rows.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
         self.specs = self._build_specs(x, rows, etas)
-        self.canvas = Canvas(replace(curves, rows=rows), channels, self.specs[0])
+        self.canvas = Canvas(replace(curves, rows=rows), self.channels, self.specs[0])
         place = (pl.col("x") - x.low) / (x.high - x.low)
         heights = points_to_draw.raise_to_axis(rows, self.specs[0].y, ["precision"])
         drawn = points_to_draw.thin_points(heights, place, pl.col("precision"))
         self.lines = points_to_draw.split_by_doubt(drawn, "step-after")
         self.rules: list[dict[str, Any]] = []
-        own = [row for row in marked.rows if row["curve"] in set(curves.per_curve["curve"])]
-        self._draw_lines(replace(marked, rows=own))
-        self._draw_rules(own)
+        here = [row for row in marked.rows if row["curve"] in set(curves.per_curve["curve"])]
+        self._draw_lines(replace(marked, rows=here))
+        self._draw_rules(here)
         self.canvas.follow_pointer(heights, "forward", self._say_row)
 
     def _build_specs(self, x: ChartAxis, rows: pl.DataFrame, etas: pl.Series) -> list[ChartSpec]:

@@ -33,8 +33,7 @@ _MIN_ETA = 1e-6
 _MAX_CURVES = 24
 # Pixels across below which a chart is that of a phone, and those of its note.
 _NARROW, _NARROW_ROOM = 480, 270
-# Pixels that a row of a name takes.
-_NAME_ROW = 18
+_NAME_ROW = 18  # pixels that a row of a name takes
 _RULER = -46  # of the ruler, in pixels above the curves
 _ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 # Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then.
@@ -138,7 +137,11 @@ def live(
     # The prevalence of the test set, if all groups share one.
     etas = {n_pos / (n_pos + n_neg) for n_pos, n_neg in sizes if n_pos > 0 and n_neg > 0}
     own = etas.pop() if len(etas) == 1 else None
-    channels = pick_out(channels, _measure_areas(curves, start))
+    recall, odds = pl.col("recall"), pl.col("fpr") * (1 - start)
+    rows = curves.rows.filter(recall > 0)
+    rows = rows.with_columns(precision=recall * start / (recall * start + odds))
+    areas = points_to_draw.measure_steps(points_to_draw.build_steps(rows, "precision"), "precision")
+    channels = pick_out(channels, areas)
     data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
     narrow = f"width < {_NARROW}" if width == "container" else json.dumps(pixels < _NARROW)
@@ -167,14 +170,6 @@ def check_width(width: object) -> None:
 def _place_on_ruler(eta: float) -> float:
     """Return the place of a prevalence along the ruler, from 0 to 1, which ends at all positive."""
     return 1 - math.log(eta) / math.log(_MIN_ETA)
-
-
-def _measure_areas(curves: ChartCurves, eta: float) -> dict[int, float]:
-    """Return the average precision of each curve at a prevalence, by its number."""
-    recall, fpr = pl.col("recall"), pl.col("fpr")
-    rows = curves.rows.filter(recall > 0)
-    rows = rows.with_columns(precision=recall * eta / (recall * eta + fpr * (1 - eta)))
-    return points_to_draw.measure_steps(points_to_draw.build_steps(rows, "precision"), "precision")
 
 
 def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str, Any]], str, list[str]]:

@@ -12,26 +12,14 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts import curves_to_draw, number_formats
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
-from polars_prcurve.charts.parts.curves_to_draw import (
-    ChartCurves,
-    build_lines,
-    check_table,
-    name_group_fields,
-    pick_columns,
-)
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import is_higher_better, say_better
 from polars_prcurve.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.charts.parts.number_formats import (
-    format_level,
-    format_metric,
-    name_with_column,
-    round_digits,
-    say_etas,
-)
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import format_count, say_eta, say_signed
 from polars_prcurve.visible_text import shorten_name
@@ -44,8 +32,7 @@ _HEIGHT = 0.55
 _FEWEST_ROWS, _MOST_ROWS = 3, 12
 # Pixels that the axis of a table is wide, and that a row is high.
 _WIDTH, _ROW = 300, 25
-# Letters of the two names of a pair in a table.
-_MOST_LETTERS = 60
+_MOST_LETTERS = 60  # letters of the two names of a pair in a table
 _PAIR = ("group_a", "group_b")
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 
@@ -110,7 +97,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     subtitle, finding = "The first model minus the second", ""
     if is_one:
         first = curves.per_curve.row(0, named=True)
-        metric, names = format_metric(first["metric"]), _name_models(first)
+        metric, names = number_formats.format_metric(first["metric"]), _name_models(first)
         subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
         if is_higher_better(first["metric"]):
             canvas.words += _name_sides(names, spec.y)
@@ -128,12 +115,16 @@ def _build_axis(values: Iterable[float | None]) -> ChartAxis:
 
 
 def _say_level(confidence: float | None) -> str:
-    return "intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+    return (
+        "intervals of the table"
+        if confidence is None
+        else f"{number_formats.format_level(confidence)} intervals"
+    )
 
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    a, b = (name_with_column("group", "model", pair[name]) for name in _PAIR)
+    a, b = (number_formats.name_with_column("group", "model", pair[name]) for name in _PAIR)
     return a, b
 
 
@@ -149,12 +140,14 @@ def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _read_differences(table: object) -> ChartCurves:
     """Return a line per group, metric and pair of models."""
-    frame = check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
+    frame = curves_to_draw.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
     start = frame.columns.index("eta")
-    names = name_group_fields(frame.columns[:start]) | {"metric": "metric"}
+    names = curves_to_draw.name_group_fields(frame.columns[:start]) | {"metric": "metric"}
     names |= {"group_a": "model_a", "group_b": "model_b"}
     columns = [*_COLUMNS[3:], "resolved", *(["reliable"] if "reliable" in frame.columns else [])]
-    return build_lines(pick_columns(frame, names, ["eta", *columns]), names, "difference")
+    return curves_to_draw.build_lines(
+        curves_to_draw.pick_columns(frame, names, ["eta", *columns]), names, "difference"
+    )
 
 
 def _build_panels(curves: ChartCurves) -> Channels:
@@ -240,8 +233,8 @@ def _draw_table(
         "Dotted and hollow: not settled" if not all(row.is_settled for row in shown) else "",
         *curves.describe_left_out(),
     )
-    what = format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
-    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {say_etas(etas)}"
+    what = number_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {number_formats.say_etas(etas)}"
     what, open_ = "comparisons" if varied else "pairs", [row for row in shown if not row.is_settled]
     n = len(shown) - len(open_)
     finding = f"{n} of {len(shown)} {what} are settled" if shown else "Differences of models"
@@ -282,7 +275,9 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
         a, b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
         names = a, b
     between = ("over" if settled else "and") if is_better else "minus"
-    where = [name_with_column(field, column, row[field]) for field, column in varied.items()]
+    where = [
+        number_formats.name_with_column(field, column, row[field]) for field, column in varied.items()
+    ]
     return IntervalRow(" \u00b7 ".join([f" {between} ".join(names), *where]), value, low, high, settled)
 
 
@@ -308,7 +303,11 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
         canvas.words.append(Word(text=row.name, px=-room, weight=weight, **look))
         canvas.words.append(Word(text=row.say(), px=round(right), align="right", **look))
         values = {x.field: row.value, "low": row.low, "high": row.high}
-        record = {name: round_digits(value) for name, value in values.items() if value is not None}
+        record = {
+            name: number_formats.round_digits(value)
+            for name, value in values.items()
+            if value is not None
+        }
         record |= {"settled": 1} if row.is_settled else {}
         canvas.data.append({"part": "interval", "row": place, "said": row.say(), **record})
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}

@@ -11,20 +11,12 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import points_to_draw
+from polars_prcurve.charts.parts import curves_to_draw, points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events, mark_ends
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
-from polars_prcurve.charts.parts.curves_to_draw import (
-    FEW_POSITIVES,
-    ChartCurves,
-    build_chart_curves,
-    check_table,
-    name_group_fields,
-    number_lines,
-    pick_columns,
-)
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import say_net_benefit
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.confidence.estimate_columns import name_estimate
@@ -37,8 +29,7 @@ _NEEDED = ("eta", _RISK, *c.SWEEP_COLUMNS, _VALUE, "treat_all")
 _BELOW_ZERO = 0.07
 # Room below 0, at most: a model of risks far too high would press all others flat.
 _MOST_BELOW_ZERO = 0.4
-# Lines, at most, whose net benefit at one risk is marked.
-_MOST_SAID = 4
+_MOST_SAID = 4  # lines, at most, whose net benefit at one risk is marked
 # How far from the prevalence the marked risk may be, as a share of it.
 _FAR = 0.2
 
@@ -87,22 +78,23 @@ def decision_curve(
     means = dict(curves.rows.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
     are_apart = are_far_apart(curves.per_curve["eta"])  # no axis shows such lines well together
     channels = choose_channels(curves, color, facet, means, are_apart=are_apart)
-    x, y = _build_axes(curves, channels, log_x)
+    events = choose_events(curves.per_curve["eta"])
+    said = "1 000" if events == 1_000 else "million"
+    x, y = _build_axes(curves, channels, log_x, f"Net benefit per {said}")
     band = _BAND if _BAND[0] in curves.rows.columns else ()
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
-    points = points_to_draw.split_by_doubt(
-        _cut_below(canvas, points_to_draw.find_few_false_alerts(curves.rows), band), "linear"
-    )
+    points = _cut_below(canvas, points_to_draw.find_few_false_alerts(curves.rows), band)
+    points = points_to_draw.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
-    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
+    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < curves_to_draw.FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
     _draw_alternatives(canvas)
     canvas.draw_lines(points, ghosts=not y.is_free)
     canvas.data += mark_ends(x, y) if y.is_free else []
     rows = _add_bottoms(canvas, curves.rows)
     raised = rows.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
-    say_row = partial(_say_row, choose_events(curves.per_curve["eta"]))
-    canvas.follow_pointer(raised, "nearest", say_row, rows[_RISK].filter(rows[_RISK] >= x.low))
+    risks = rows[_RISK].filter(rows[_RISK] >= x.low)
+    canvas.follow_pointer(raised, "nearest", partial(_say_row, events), risks)
     is_below = (rows[_VALUE] < rows["bottom"]).any()
     note = [
         "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
@@ -112,34 +104,34 @@ def decision_curve(
         "Not drawn: a risk of 0" if x.is_log and (rows[_RISK] < x.low).any() else "",
         *curves.describe_sizes(),
     ]
-    cases = f"Net benefit: true cases per {_say_events(curves)} cases, after false alerts are paid for"
+    cases = f"Net benefit: true cases per {said} cases, after false alerts are paid for"
     subtitle = f"{cases}, {curves.describe_etas()}".rstrip(" ,")
-    marks = _mark_risk(canvas)
-    finding = say_net_benefit(canvas.curves, channels, marks, f"true cases per {_say_events(curves)}")
+    finding = say_net_benefit(curves, channels, _mark_risk(canvas, events), f"true cases per {said}")
     finding = finding or "What acting on the model is worth, by risk"
     return canvas.finish(title, finding, subtitle, note)
 
 
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
-    frame = check_table("the chart decision_curve", table, "the method decision_curve", _NEEDED)
-    names = name_group_fields(frame.columns[: frame.columns.index("eta")]) | {"eta": "eta"}
+    frame = curves_to_draw.check_table(
+        "the chart decision_curve", table, "the method decision_curve", _NEEDED
+    )
+    names = curves_to_draw.name_group_fields(frame.columns[: frame.columns.index("eta")]) | {
+        "eta": "eta"
+    }
     values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
     of_field = [name for name in c.FIELD_COLUMNS if name in frame.columns]
-    read = pick_columns(frame, names, [*c.SWEEP_COLUMNS, *values, *of_field])
+    read = curves_to_draw.pick_columns(frame, names, [*c.SWEEP_COLUMNS, *values, *of_field])
     number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     read = read.with_columns(pl.when(number.is_finite()).then(number))
-    read = number_lines(read, names, _RISK, _VALUE, "risk")
-    return build_chart_curves(
+    read = curves_to_draw.number_lines(read, names, _RISK, _VALUE, "risk")
+    return curves_to_draw.build_chart_curves(
         read, names, pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
     )
 
 
-# Axes and lines -------------------------------------------------------------------------------
-
-
 def _build_axes(
-    curves: ChartCurves, channels: Channels, log_x: bool | None
+    curves: ChartCurves, channels: Channels, log_x: bool | None, title: str
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axis of risks, linear or log, and that of net benefit."""
     facet = channels.facet
@@ -157,7 +149,6 @@ def _build_axes(
         "share" if is_log else "percent",
         is_log=is_log,
     )
-    etas = curves.per_curve["eta"]
     bottom, top = _find_ends(curves.rows, x)
     ranges: dict[str, tuple[float, float]] = {}
     if facet is not None:
@@ -169,8 +160,7 @@ def _build_axes(
                 panel: _find_ends(curves.rows.filter(pl.col("curve").is_in(own)), x)
                 for panel, own in numbers.select("panel", "curve").iter_rows()
             }
-    words: Any = "thousandths" if choose_events(etas) == 1_000 else "millionths"
-    title = f"Net benefit per {_say_events(curves)}"
+    words = "thousandths" if choose_events(curves.per_curve["eta"]) == 1_000 else "millionths"
     return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=bool(ranges), ranges=ranges)
 
 
@@ -185,7 +175,7 @@ def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
     return max(min(1.1 * least, -_BELOW_ZERO * top), -_MOST_BELOW_ZERO * top), top
 
 
-def _mark_risk(canvas: Canvas) -> list[dict[str, Any]]:
+def _mark_risk(canvas: Canvas, events: int) -> list[dict[str, Any]]:
     """Draw a rule at the risk that is the prevalence, and return a marked point of each line there."""
     # There treating all is worth as much as treating none. None for many lines and for few positives.
     curves, (x, y), channels = canvas.curves, canvas.axes, canvas.channels
@@ -198,7 +188,7 @@ def _mark_risk(canvas: Canvas) -> list[dict[str, Any]]:
     here = rows.filter(pl.col(_RISK) == risk)
     if len(here) < len(curves.per_curve) or abs(risk / etas[0] - 1) > _FAR:
         return []
-    events, marks = choose_events(curves.per_curve["eta"]), []
+    marks = []
     for row in here.sort("curve").to_dicts():
         label, *ends = (
             _say_value(row[name], events) for name in (_VALUE, *_BAND) if row.get(name) is not None
@@ -235,11 +225,8 @@ def _cut_below(canvas: Canvas, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.
     crosses = crosses.with_columns(pl.col("at").alias(_RISK), bottom.alias(_VALUE)).drop("at")
     ends = [pl.max_horizontal(name, "bottom").alias(name) for name in band]
     above = points.with_columns(pl.when(value >= bottom).then(value), *ends)
-    above = above.with_columns(
-        pl.when(value.is_not_null()).then(pl.col(name)).alias(name) for name in band
-    )
-    cut = pl.concat([above, crosses.with_columns(*ends)])
-    return cut.sort("curve", _RISK, maintain_order=True)
+    above = above.with_columns(pl.when(value.is_not_null()).then(name).alias(name) for name in band)
+    return pl.concat([above, crosses.with_columns(*ends)]).sort("curve", _RISK, maintain_order=True)
 
 
 def _list_treat_all(canvas: Canvas, eta: float, panel: str | None = None) -> list[tuple[float, float]]:
@@ -290,17 +277,10 @@ def _draw_alternatives(canvas: Canvas) -> None:
         canvas.name_line("treat all", ways)
 
 
-# Words ----------------------------------------------------------------------------------------
-
-
 def _say_value(value: float, events: int) -> str:
     """Return a net benefit among this number of cases, in two digits: `36`, or `-4.2`."""
     number = float(f"{round(events * value, 9):.2g}")  # what sums leave of 0 is 0
     return say_signed(number, say_count)
-
-
-def _say_events(curves: ChartCurves) -> str:
-    return "1 000" if choose_events(curves.per_curve["eta"]) == 1_000 else "million"
 
 
 def _say_row(events: int, row: dict[str, Any]) -> tuple[str, str]:

@@ -10,18 +10,12 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts import curves_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.charts.parts.curves_to_draw import (
-    ChartCurves,
-    build_chart_curves,
-    check_table,
-    name_group_fields,
-    number_curves,
-    pick_columns,
-)
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import say_alarms
 from polars_prcurve.charts.parts.number_formats import format_level, format_metric, round_digits
 from polars_prcurve.errors import PrcError
@@ -98,20 +92,20 @@ def monitor(
 def _read_periods(table: object) -> tuple[ChartCurves, str]:
     """Return a line for each group of a table, and what users call the time."""
     # `period` is the time itself if it is a whole number, and the number of the period otherwise.
-    frame = check_table("monitor", table, "monitor", ["metric", *_VALUES])
+    frame = curves_to_draw.check_table("monitor", table, "monitor", ["metric", *_VALUES])
     keys = frame.columns[: frame.columns.index("metric")]
     if not keys:
         raise PrcError(
             "monitor takes the table that monitor returns, whose first columns are its periods"
         )
     *groups, time = keys
-    names = name_group_fields(groups)
+    names = curves_to_draw.name_group_fields(groups)
     kept = ["metric", *(["eta"] if "eta" in frame.columns else []), *_VALUES]
-    read = pick_columns(frame, {**names, "time": time}, kept)
+    read = curves_to_draw.pick_columns(frame, {**names, "time": time}, kept)
     number = pl.col("time") if frame.schema[time].is_integer() else pl.col("time").rank("dense")
     read = read.with_columns(period=number.cast(pl.Float64))
-    rows = number_curves(read.sort(*names, "period"), names)
-    return build_chart_curves(rows, names, pl.col("period").is_not_null()), time
+    rows = curves_to_draw.number_curves(read.sort(*names, "period"), names)
+    return curves_to_draw.build_chart_curves(rows, names, pl.col("period").is_not_null()), time
 
 
 def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:

@@ -22,10 +22,8 @@ from polars_prcurve.number_words import format_count, say_share
 
 # Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.
 _CORNER_BELOW = 0.01
-# The recall near which logarithmic axes begin.
-_STARTS_AT = 0.1
-# Where no more are positive, all gains read as 100 %.
-_LOST_BELOW = 1e-9
+_STARTS_AT = 0.1  # the recall near which logarithmic axes begin
+_LOST_BELOW = 1e-9  # where no more are positive, all gains read as 100 %
 _FIELDS = ("recall_gain", "precision_gain")
 # What is left of both gains to 100 %, which logarithmic axes show.
 _RESTS = ("recall_rest", "precision_rest")
@@ -104,9 +102,6 @@ def _say_row(row: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
     at, threshold = max(1 - row["at"] if is_log else row["at"], 0), add_threshold(row)
     gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{threshold}"
     return f"at least {say_share(at)}", gain
-
-
-# The axes -------------------------------------------------------------------------------------
 
 
 def _build_axes(points: pl.DataFrame, first: float, *, is_log: bool) -> tuple[ChartAxis, ChartAxis]:

@@ -26,8 +26,7 @@ from polars_prcurve.number_words import say_threshold
 
 _AREAS = "Area: under the ROC curve, and under that of the fit"
 _LEVEL = 0.05
-# Scores of a class without which the test says nothing.
-_FEWEST = 8
+_FEWEST = 8  # scores of a class without which the test says nothing
 # From which value on the logarithm of the p-value, or of 1 less it, is this polynomial.
 _TAILS = (
     (0.6, (1.2937, -5.709, 0.0186), False),
@@ -35,8 +34,7 @@ _TAILS = (
     (0.2, (-8.318, 42.796, -59.938), True),
     (-math.inf, (-13.436, 101.14, -223.73), True),
 )
-# Points of a class, about, that are drawn.
-_MOST_POINTS = 200
+_MOST_POINTS = 200  # points of a class, about, that are drawn
 
 
 @hint_at_arguments
@@ -106,10 +104,8 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
 def _find_ends(name: str, *drawn: pl.DataFrame) -> tuple[float, float]:
     """Return the ends of an axis around the points and lines, with some room."""
-    values = pl.concat([part[name] for part in drawn]).drop_nulls()
-    low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
-    assert isinstance(low, float)
-    assert isinstance(high, float)
+    values = pl.concat([part[name] for part in drawn]).drop_nulls().to_list() or [0.0, 1.0]
+    low, high = min(values), max(values)
     room = 0.04 * (high - low) or 0.5
     return low - room, high + room
 
@@ -157,10 +153,8 @@ def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl
 
 
 def _build_quantile_points(rows: pl.DataFrame, scale: ChartAxis) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the finite scores `y` of each class, with its share `rise` at a score and `above` it.
-
-    Those to draw have their normal quantile `x`: of a long curve about 200, dense in the tails.
-    """
+    """Return the finite scores `y` of each class, with its share `rise` at a score and `above` it."""
+    # Those to draw have their normal quantile `x`: of a long curve about 200, dense in the tails.
     before = pl.col("share").shift(1, fill_value=0.0).over("curve")
     above = ((before + pl.col("share")) / 2).clip(1e-16, 1 - 2.0**-53)  # a quantile excludes 0 and 1
     points = rows.sort("curve", maintain_order=True).with_columns(
@@ -204,10 +198,8 @@ def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
 
 
 def find_bent_classes(points: pl.DataFrame) -> dict[int, bool]:
-    """Return whether the scores `y` of each curve are shown not to be normal; without those of few.
-
-    `rise` is the share of the class at a score, and `n` the number of its scores.
-    """
+    """Return whether the scores `y` of each curve are shown not to be normal; without those of few."""
+    # `rise` is the share of the class at a score, and `n` the number of its scores.
     p_values: dict[int, float] = {}
     for (curve,), own in points.group_by("curve", maintain_order=True):
         n = float(own["n"][0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -13,23 +13,12 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts import colors_and_panels, curves_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
-from polars_prcurve.charts.parts.colors_and_panels import (
-    MAX_COLORS,
-    Channels,
-    pick_out,
-    read_channels,
-    tell_panel,
-)
-from polars_prcurve.charts.parts.curves_to_draw import (
-    ChartCurves,
-    build_lines,
-    check_table,
-    name_group_fields,
-    pick_columns,
-)
+from polars_prcurve.charts.parts.colors_and_panels import Channel
+from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import say_firsts
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
@@ -38,13 +27,11 @@ from polars_prcurve.number_words import say_eta
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "may_be_best", "value_low", "value_high")
-# Models whose names stand at their ranks, at most.
-_MOST_NAMES = 30
+_MOST_NAMES = 30  # models whose names stand at their ranks, at most
 # Pixels of a chart across, from rank to rank, and that a further row of a name takes.
 _WIDTH, _PITCH, _ROW = 432, 22, style.NAME_SIZE + 2
 _SUBTITLE = "Order of models by share of positives; rank 1 is best"
-# Letters in a row of a name.
-_LETTERS = 34
+_LETTERS = 34  # letters in a row of a name
 # Ranks, or parts of one, by which a zone is higher than its lines on either side.
 _RIM = 0.34
 
@@ -92,31 +79,29 @@ def ranking(
     """
     check_words(title, color=color, facet=facet)
     curves = _read_ranks(table, pairs)
-    channels = read_channels(curves, color or ("model" if facet != "model" else None), facet)
+    channels = colors_and_panels.read_channels(
+        curves, color or ("model" if facet != "model" else None), facet
+    )
     # Models with the best, then the best mean rank have colours.
     ranks = curves.rows.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
-    channels = pick_out(channels, {curve: -rank for curve, rank in ranks.rows()}, MAX_COLORS)
+    channels = colors_and_panels.pick_out(
+        channels, {curve: -rank for curve, rank in ranks.rows()}, colors_and_panels.MAX_COLORS
+    )
     rows, max_rank = curves.rows, curves.rows["rank"].max()
     lowest = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
     x = build_eta_axis(rows)
     has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
-    words = _name_both_ends(curves, channels, x) if has_names else []
+    words = _name_both_ends(curves, channels.color, x) if channels.color and has_names else []
     left = [style.measure_text(word.text) - word.dx for word in words if word.align == "right"]
-    pitch = _PITCH + _ROW * (
-        max(Counter((word.x, word.y) for word in words).values()) - 2 if words else 0
-    )
-    y = ChartAxis(
-        "rank",
-        "" if has_names else "Rank",
-        lowest + 0.5,
-        0.5,
-        "none" if has_names else "plain",
-        ticks=tuple(float(rank) for rank in range(1, lowest + 1, -(-lowest // 12))),  # about twelve
-        room=round(max(left)) if left else 0,
-    )
-    names: Literal["none", "beside"] = "none" if has_names else "beside"
+    # Places and the first row of a name take the usual pitch.
+    pitch = _PITCH + _ROW * (max(Counter((word.x, word.y) for word in words).values(), default=2) - 2)
+    ticks = tuple(map(float, range(1, lowest + 1, -(-lowest // 12))))  # about twelve
+    what, said = ("", "none") if has_names else ("Rank", "plain")
+    room = round(max(left, default=0))
+    y = ChartAxis("rank", what, lowest + 0.5, 0.5, said, ticks=ticks, room=room)
     height = min(max(52 + pitch * lowest, 130), 390 if pitch == _PITCH else 1_000) / _WIDTH
-    spec = ChartSpec(x, y, "linear", height=height, width=_WIDTH / 540, line_width=3.4, names=names)
+    look: dict[str, Any] = {"names": "none" if has_names else "beside", "height": height}
+    spec = ChartSpec(x, y, "linear", width=_WIDTH / 540, line_width=3.4, **look)
     canvas = Canvas(curves, channels, spec)
     canvas.words += words
     _draw_zones(canvas)
@@ -135,20 +120,20 @@ def ranking(
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
     """Return a line per model from the table of `ranking`, with models as the first group column."""
     # `top` and `foot` are the places that a model may have at a prevalence.
-    table = check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
+    table = curves_to_draw.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     start = table.columns.index("eta")
-    names = name_group_fields(["model", *table.columns[:start]])
+    names = curves_to_draw.name_group_fields(["model", *table.columns[:start]])
     columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[start + 1 :])]
-    frame = pick_columns(table, names, ["eta", *columns])
+    frame = curves_to_draw.pick_columns(table, names, ["eta", *columns])
     if "resolved" in columns:
         frame = frame.with_columns(may_be_best=pl.col("resolved").not_())
     settled: dict[Any, bool] | None = None
     if pairs is not None:
         needed = [*table.columns[:start], "eta", "model_a", "model_b", "resolved"]
-        pairs = check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
+        pairs = curves_to_draw.check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
     frame = _add_places(frame, names, settled)
-    return build_lines(frame, names, "rank")
+    return curves_to_draw.build_lines(frame, names, "rank")
 
 
 def _add_places(
@@ -204,7 +189,7 @@ def _draw_zones(canvas: Canvas) -> None:
             end = next(number for number in range(start, len(etas) + 1) if number + 1 not in numbers)
             place = {"eta": edges[start], "to": edges[end + 1], "rank": top - _RIM, "foot": foot + _RIM}
             record = {"part": "zone"} | {name: round_digits(value) for name, value in place.items()}
-            canvas.data.append(record | tell_panel(panel))
+            canvas.data.append(record | colors_and_panels.tell_panel(panel))
     zone = alt.Chart().mark_rect(color=style.ZONE, aria=False)
     zone = zone.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
     canvas.under += [keep_part(zone, "zone")] if found else []
@@ -233,27 +218,21 @@ def _describe_zones(
     return [grey, "Below the first, nothing is tested" if few else ""]
 
 
-def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> list[Word]:
+def _name_both_ends(curves: ChartCurves, color: Channel, x: ChartAxis) -> list[Word]:
     """Return the names of models at both ends, with the places that they may have."""
-    if channels.color is None:
-        return []
-    colors = channels.color.colors
-    label_of = channels.color.label_of
     words: list[Word] = []
     rows = curves.rows.drop_nulls("rank")
-    sides: list[tuple[float, Literal["left", "right"], int]]
-    sides = [(x.low, "right", -1), (x.high, "left", 1)]
-    for eta, align, side in sides:
+    for eta, align, side in ((x.low, "right", -1), (x.high, "left", 1)):
         at = rows.filter((pl.col("eta") / eta - 1).abs() < 1e-6)
         ends = at.group_by("rank", maintain_order=True).agg("curve", pl.col("top", "foot").first())
         said = [f"{top}\u2013{foot}" if top < foot else str(rank) for rank, _, top, foot in ends.rows()]
         room = max(map(style.measure_text, said), default=0.0)
         for (rank, numbers, _, _), places in zip(ends.rows(), said, strict=True):
-            labels = [label_of[number] for number in numbers]
-            color = colors[labels[0]]
-            is_grey = color == style.OTHERS
+            labels = [color.label_of[number] for number in numbers]
+            ink = color.colors[labels[0]]
+            is_grey = ink == style.OTHERS
             look: dict[str, Any] = {"weight": "normal" if is_grey else "bold", "align": align}
-            look |= {"color": style.QUIET if is_grey else color, "x": eta, "y": float(rank)}
+            look |= {"color": style.QUIET if is_grey else ink, "x": eta, "y": float(rank)}
             words.append(Word(text=places, dx=10 * side, **look))
             # Beside a name from right to left the places would move to its other end.
             parts = wrap_words(", ".join(labels).strip(ISOLATES), _LETTERS)

@@ -18,9 +18,9 @@ from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
-from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, read_panels_of_one
+from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_reliability
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
@@ -33,8 +33,7 @@ from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
 
 # What scores say in a range, the share of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")
-# Axes are logarithmic where most ranges say less than this.
-_RARE = 0.02
+_RARE = 0.02  # axes are logarithmic where most ranges say less than this
 _MOST_RANGES, _FEWEST_RANGES = 8, 2
 # The variance of positives that a range has, at least, unless the scores leave open too little.
 _LEAST_VARIANCE = 4.0
@@ -174,9 +173,6 @@ def judge_ranges(ranges: pl.DataFrame, level: float | None, eta: float | None) -
     return judged.with_columns(**moved)
 
 
-# The picture ------------------------------------------------------------------------------------
-
-
 def _draw_ranges(
     curves: ChartCurves, channels: Channels, ranges: pl.DataFrame, eta: float | None
 ) -> Canvas:
@@ -202,7 +198,18 @@ def _draw_ranges(
         said = f"scores say {mean}; {share}{within} are positive, {n}"
         off = {"off": abs(row["off"]), "said": said}
         canvas.data.append({"part": "range", **places, **off, **channels.curve_fields(row["curve"])})
-    canvas.layers += _build_layers(*canvas.place, channels.color)
+    x_place, y_place = canvas.place
+    color = channels.color
+    one: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
+    own = [color.encode()] if color else []
+    ends = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **one)
+    layers = [ends.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *own)]
+    for test, look in (("!==", {"filled": False, "fill": "white"}), ("===", {"filled": True})):
+        point = alt.Chart().mark_point(shape="circle", size=70, strokeWidth=2, opacity=1, **look, **one)
+        said = {"tooltip": alt.Tooltip("said:N"), "description": alt.Description("said:N")}
+        point = point.encode(x_place, y_place, *own, **said)
+        layers.append(point.transform_filter(f"datum.off {test} 1"))  # filled where a range is off
+    canvas.layers += [keep_part(layer, "range") for layer in layers]
     return canvas
 
 
@@ -215,18 +222,3 @@ def _build_axis(ranges: pl.DataFrame) -> ChartAxis:
     known = shares.filter(shares > 0).to_list() or [_RARE]
     low, high = min(known) / 2, min(2 * max(known), 1.0)
     return ChartAxis("x", "What the scores say", low, high, "share", is_log=True)
-
-
-def _build_layers(x: alt.X, y: alt.Y, color: Channel | None) -> list[alt.Chart]:
-    """Return the layers of intervals, and of points, which are filled where a range is off."""
-    one: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
-    own = [color.encode()] if color else []
-    ends = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **one)
-    layers = [ends.encode(x, alt.Y("low:Q"), alt.Y2("high"), *own)]
-    looks: dict[str, dict[str, Any]]
-    looks = {"!==": {"filled": False, "fill": "white"}, "===": {"filled": True}}
-    for test, look in looks.items():
-        point = alt.Chart().mark_point(shape="circle", size=70, strokeWidth=2, opacity=1, **look, **one)
-        point = point.encode(x, y, alt.Description("said:N"), *own, tooltip=alt.Tooltip("said:N"))
-        layers.append(point.transform_filter(f"datum.off {test} 1"))
-    return [layer.transform_filter("datum.part === 'range'") for layer in layers]

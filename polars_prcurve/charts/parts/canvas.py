@@ -26,10 +26,10 @@ from polars_prcurve.charts.parts.number_formats import round_digits
 
 # The look of names of lines to compare with.
 QUIET: dict[str, Any] = {"size": style.NOTE_SIZE, "color": style.QUIET}
-# Points of a line, at most, that are dots, too.
-_MAX_DOTS = 12
-# What the pointer reads in one chart, at most, about.
-_MOST_RECORDS = 6_000
+_MAX_DOTS = 12  # points of a line, at most, that are dots, too
+# Panels, at most, in which all other curves stand behind in grey.
+_MAX_GHOST_PANELS = 24
+_MOST_RECORDS = 6_000  # what the pointer reads in one chart, at most, about
 
 
 def check_words(title: object, **columns: object) -> None:
@@ -39,10 +39,7 @@ def check_words(title: object, **columns: object) -> None:
 
 
 class Canvas:
-    """The curves of one chart, its axes, colours and panels, and all that is drawn so far.
-
-    What is drawn first lies below.
-    """
+    """The curves of one chart, its axes, colours and panels, and all drawn so far, the first below."""
 
     def __init__(self, curves: ChartCurves, channels: Channels, spec: ChartSpec) -> None:
         self.curves, self.channels, self.spec = curves, channels, spec
@@ -83,10 +80,20 @@ class Canvas:
         self, points: pl.DataFrame, more: Iterable[str] = (), *, ghosts: bool = False
     ) -> list[dict[str, Any]]:
         """Draw the lines, with `ghosts` all in grey behind each panel, too; return their records."""
-        lines = self.build_records(points, more)
+        lines, x, facet = self.build_records(points, more), self.spec.x, self.channels.facet
         self.data += lines
-        if ghosts:
-            self.data += chart_assembly.build_ghosts(lines, self.channels, self.spec.x)
+        # Only where each panel has one curve, all have one axis, and there are not too many panels.
+        is_one_each = facet is not None and self.channels.color is None and not x.is_free
+        if facet and ghosts and is_one_each and 2 < len(facet.labels) <= _MAX_GHOST_PANELS:
+            columns = set()
+            for row in lines:  # ghosts need few points
+                column = (row.get("curve"), round(x.place(row.get(x.field, x.low)) * 60))
+                if not row.get("copy") and column not in columns:
+                    columns.add(column)
+                    kept = {
+                        key: value for key, value in row.items() if key not in ("facet", "doubt", "run")
+                    }
+                    self.data.append(kept | {"part": "ghost"})
         return lines
 
     def draw_published(self, rows: pl.DataFrame) -> bool:
@@ -176,10 +183,8 @@ class Canvas:
     def draw_level(
         self, levels: Iterable[float | None], name: str, side: Literal["above", "below"] | None = None
     ) -> None:
-        """Draw level lines at these heights, one per panel and value, and name the highest.
-
-        The name stands on the `side` of its line that is said, where another line is on the other one.
-        """
+        """Draw level lines at these heights, one per panel and value, and name the highest."""
+        # The name stands on the `side` that is said, where another line is on the other one.
         x, y = self.axes
         drawn = [
             (level, place)

@@ -23,7 +23,7 @@ import altair as alt
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import label_placement
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
+from polars_prcurve.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import NO_BREAK, glue_numbers
@@ -37,14 +37,11 @@ _NO_DATA: Any = alt.InlineData(values=[])
 _NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
 PANEL_GAP = 34
 BARE_VIEW: Any = alt.ViewBackground(stroke=None)
+_OF_CURVE = alt.Detail(["curve:N", "run:N"])
 # Rows of usual panels above which groups stand beside each other, in at most this many columns.
 _MOST_ROWS, _MOST_COLUMNS = 9, 4
-# Pixels that panels side by side share, about.
-_PANELS_ROOM = 760
-# Pixels that the words around a chart take, at least.
-_NARROWEST = 300
-# Panels, at most, in which all other curves stand behind in grey.
-_MAX_GHOST_PANELS = 24
+_PANELS_ROOM = 760  # pixels that panels side by side share, about
+_NARROWEST = 300  # pixels that the words around a chart take, at least
 # The record under the pointer, in the filter of an event, which does not know `datum`.
 EVENT_DATUM = "event.item && event.item.datum"
 # Places across at which the pointer reads all lines.
@@ -55,17 +52,11 @@ FEWEST_PLACES, MOST_PLACES = 8, 100
 class ChartText:
     """The words of a chart: title, subtitle, note at its foot, and a sentence for screen readers."""
 
-    title: Title
-    """False draws neither title nor subtitle nor note."""
+    title: Title  # false draws neither title nor subtitle nor note
     subtitle: str
     note: tuple[str, ...]
-    own_title: str
-    """The title if the user gave none: the finding, or the name of the chart."""
+    own_title: str  # the title if the user gave none: the finding, or the name of the chart
     spoken: str = ""
-
-    @property
-    def heading(self) -> str:
-        return self.title or self.own_title
 
 
 def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
@@ -237,9 +228,6 @@ def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
     return whole
 
 
-# Layers ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Painter:
     """Builds the layers of lines and points of one panel."""
@@ -249,8 +237,7 @@ class Painter:
     y: alt.Y
     channels: Channels
     key: str
-    can_choose: bool
-    """Whether a click on a name brings out its line."""
+    can_choose: bool  # whether a click on a name brings out its line
 
     @property
     def color(self) -> list[Any]:
@@ -300,8 +287,9 @@ class Painter:
         """Return the layers from bottom to top: references, grey lines, bands, and lines."""
         parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
         layers = []
+        of_others = self._build_line(color=style.OTHERS, strokeWidth=style.LINE_OF_OTHERS, aria=False)
         if "ghost" in parts:
-            ghost = keep_part(self._build_grey().encode(alt.Detail("curve:N")), "ghost")
+            ghost = keep_part(of_others.encode(alt.Detail("curve:N")), "ghost")
             # Data of its own, which tell no panel, are drawn in all panels.
             ghost.data = alt.InlineData(values=[row for row in data if row["part"] == "ghost"])
             layers.append(ghost)
@@ -310,65 +298,43 @@ class Painter:
             rule = rule.encode(self.x, self.y, alt.Detail("ref:N"), alt.Order("ref_order:Q"))
             layers.append(keep_part(rule, "reference"))
         if "grey" in fields:
-            grey = keep_part(self._build_grey(), "curve").encode(alt.Detail(["curve:N", "run:N"]))
+            grey = keep_part(of_others.encode(_OF_CURVE), "curve")
             layers.append(grey.transform_filter("datum.grey === 1"))
         for number, (low, high) in enumerate(self.spec.bands):
             if low in fields and high in fields:
                 layers += self._build_bands(low, high, 1 + 0.75 * number)
-        if "doubt" in fields:
-            dotted = self._build_line(strokeDash=style.DOTS, strokeWidth=style.LINE_IN_DOUBT)
-            layers.append(dotted.transform_filter("datum.doubt === 1 && datum.grey !== 1"))
-        known = self._build_line(strokeWidth=self.spec.line_width)
-        known = known.transform_filter("datum.grey !== 1 && datum.doubt !== 1")
-        return [*layers, known]
+        has_names = self.channels.color is not None
+        # Of lines with names screen readers would say all fields; the chart says what one alone is.
+        described = [alt.Description("color:N")] if has_names else []
+        own = self.look | ({} if has_names else {"aria": False})
+        known: dict[str, Any] = {"strokeWidth": self.spec.line_width}
+        dotted: dict[str, Any] = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}
+        kinds = [("datum.doubt === 1 && datum.grey !== 1", dotted)] if "doubt" in fields else []
+        for test, look in [*kinds, ("datum.grey !== 1 && datum.doubt !== 1", known)]:
+            line = self._build_line(**own, **look)
+            line = line.encode(_OF_CURVE, *described, *self.color, **self.faint)
+            layers.append(keep_part(line, "curve").transform_filter(test))
+        return layers
 
-    def _build_grey(self) -> alt.Chart:
-        """Return the layer of lines that are not picked out."""
-        grey = alt.Chart().mark_line(
-            interpolate=self.spec.interpolate,
-            color=style.OTHERS,
-            strokeWidth=style.LINE_OF_OTHERS,
-            strokeJoin="round",
-            aria=False,
-        )
-        encoded: alt.Chart = grey.encode(self.x, self.y, alt.Order("order:Q"))
-        return encoded
-
-    def _build_line(self, **kind: Any) -> alt.Chart:
-        """Return the layer of curves of one kind of line."""
-        line = alt.Chart().mark_line(
-            interpolate=self.spec.interpolate, strokeJoin="round", **self.look, **kind
-        )
-        if self.channels.color is not None:
-            line = line.encode(alt.Description("color:N"))  # or screen readers say all fields
-        else:
-            line.mark.aria = False  # the chart says what it is
-        detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
-        return keep_part(line.encode(self.x, self.y, order, detail, *self.color, **self.faint), "curve")
+    def _build_line(self, **look: Any) -> alt.Chart:
+        """Return a layer of lines."""
+        line = alt.Chart().mark_line(interpolate=self.spec.interpolate, strokeJoin="round", **look)
+        placed: alt.Chart = line.encode(self.x, self.y, alt.Order("order:Q"))
+        return placed
 
     def _build_bands(self, low: str, high: str, darker: float) -> list[alt.Chart]:
         """Return a band of two layers: where values are known, and paler where they are in doubt."""
-        looks: list[tuple[str, dict[str, Any]]] = [
-            (f" && datum.side === {number}", {"color": color})
-            for number, color in enumerate(self.spec.side_colors)
-        ] or [("", self.look)]
-        kinds = [
-            (f"datum.doubt {test} 1 && datum.grey !== 1{on_side}", opacity, look)
-            for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT))
-            for on_side, look in looks
-        ]
+        looks: dict[str, dict[str, Any]] = {
+            f" && datum.side === {k}": {"color": color} for k, color in enumerate(self.spec.side_colors)
+        }
         layers = []
-        for test, opacity, look in kinds:
-            area = alt.Chart().mark_area(
-                interpolate=self.spec.interpolate,
-                opacity=opacity * darker,
-                strokeWidth=0,
-                aria=False,
-                **look,
-            )
-            detail = alt.Detail(["curve:N", "run:N"])
-            area = area.encode(self.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *self.color)
-            layers.append(keep_part(area, "curve").transform_filter(test))
+        for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
+            for on_side, look in (looks or {"": self.look}).items():
+                how = {"interpolate": self.spec.interpolate, "strokeWidth": 0, "aria": False, **look}
+                area = alt.Chart().mark_area(opacity=opacity * darker, **how)
+                area = area.encode(self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE, *self.color)
+                is_here = f"datum.doubt {test} 1 && datum.grey !== 1{on_side}"
+                layers.append(keep_part(area, "curve").transform_filter(is_here))
         return layers
 
     def build_hover(self, pixels: int) -> list[alt.Chart]:
@@ -415,9 +381,6 @@ class Painter:
             "ring": ring.encode(x, y, tooltip=trades),
         }
         return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
-
-
-# Panels ---------------------------------------------------------------------------------------
 
 
 def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
@@ -500,13 +463,14 @@ def wrap_text(text: str, width: float, size: float) -> list[str]:
 
 def build_title(text: ChartText, width: float) -> dict[str, Any]:
     """Return the title and the description for people who cannot see the chart."""
-    spoken = [text.heading, text.subtitle, *text.note, text.spoken]
+    heading = text.title or text.own_title
+    spoken = [heading, text.subtitle, *text.note, text.spoken]
     sentences = [glue_numbers(escape_text(part)).rstrip(".") for part in spoken if part]
     described = {"description": ". ".join(sentences)}
     if text.title is False:
         return described
     title = alt.Title(
-        wrap_text(text.heading, width, style.TITLE_SIZE * 1.08),
+        wrap_text(heading, width, style.TITLE_SIZE * 1.08),
         subtitle=wrap_text(text.subtitle, width, style.SUBTITLE_SIZE),
         anchor="start",
         frame="bounds",
@@ -547,21 +511,3 @@ def join_note(whole: Any, note: alt.Chart | None, width: int, gap: int) -> Any:
         return whole
     note = note.properties(width=width, height=1, view=BARE_VIEW)
     return alt.vconcat(whole, note, spacing=gap)
-
-
-def build_ghosts(
-    records: list[dict[str, Any]], channels: Channels, axis: ChartAxis
-) -> list[dict[str, Any]]:
-    """Return the records of all curves again, as grey lines behind every panel."""
-    # Only where each panel has one curve, all have one axis, and there are not too many panels.
-    facet, ghosts, columns = channels.facet, [], set()
-    is_one_each = facet is not None and channels.color is None and not axis.is_free
-    if facet is None or not is_one_each or not 2 < len(facet.labels) <= _MAX_GHOST_PANELS:
-        return []
-    for row in records:  # ghosts need few points
-        column = (row.get("curve"), round(axis.place(row.get(axis.field, axis.low)) * 60))
-        if row["part"] == "curve" and not row.get("copy") and column not in columns:
-            columns.add(column)
-            kept = {key: value for key, value in row.items() if key not in ("facet", "doubt", "run")}
-            ghosts.append(kept | {"part": "ghost"})
-    return ghosts

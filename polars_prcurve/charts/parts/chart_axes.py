@@ -59,19 +59,14 @@ class ChartAxis:
     title: str
     low: float
     high: float
-    words: str = "percent"
-    """A key of LABELS; with "none" there is no axis, since words stand in its place."""
+    words: str = "percent"  # a key of LABELS, or "none": no axis, since words stand in its place
     is_log: bool = False
-    is_reversed: bool = False
-    """Whether great values are at the foot, as what is left of shares to 100 % is."""
-    is_free: bool = False
-    """Whether each panel has a range of its own; names can be placed only if it is in `ranges`."""
+    is_reversed: bool = False  # great values are at the foot, as what is left of shares to 100 % is
+    is_free: bool = False  # each panel has a range of its own; names need it in `ranges`
+    # The range of each panel, by its label; records of the part `base` stand at both ends.
     ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
-    """The range of each panel, by its label; records of the part `base` stand at both ends."""
-    ticks: tuple[float, ...] = ()
-    """The ticks, if they do not follow from the range."""
-    room: int = 0
-    """The pixels left of the chart that names take in place of labels; 0 if there are none."""
+    ticks: tuple[float, ...] = ()  # the ticks, if they do not follow from the range
+    room: int = 0  # the pixels left of the chart that names take in place of labels; 0 if there are none
 
     def pick(self, panel: str | None) -> ChartAxis:
         """Return the axis of one panel."""
@@ -202,23 +197,16 @@ class ChartSpec:
     x: ChartAxis
     y: ChartAxis
     interpolate: Literal["step-before", "step-after", "linear"]
+    # Pairs of fields; the area between two is shaded, each pair darker than the one before it.
     bands: tuple[tuple[str, str], ...] = ()
-    """Pairs of fields; the area between two is shaded, each pair darker than the one before it."""
-    height: float = 0.65
-    """Height of a panel, as a share of its width."""
-    width: float = 1.0
-    """Width of a chart without panels, as a share of the common width."""
-    most_width: int = 10_000
-    """Pixels that a panel is wide, at most."""
+    height: float = 0.65  # height of a panel, as a share of its width
+    width: float = 1.0  # width of a chart without panels, as a share of the common width
+    most_width: int = 10_000  # pixels that a panel is wide, at most
     line_width: float = LINE
-    names: Literal["beside", "ends", "none"] = "beside"
-    """Where names stand: on the lines, at their right ends, or nowhere."""
-    has_margin: bool = False
-    """Whether names may stand right of the panels, where they have no room on the lines."""
-    is_neutral: bool = False
-    """Whether lines have the colour of text, since they are the same for all colours."""
-    side_colors: tuple[str, ...] = ()
-    """Colours of stretches of a band, by the number that records have as `side`."""
+    names: Literal["beside", "ends", "none"] = "beside"  # on the lines, or at their right ends
+    has_margin: bool = False  # names may stand right of the panels, if they have no room on the lines
+    is_neutral: bool = False  # lines have the colour of text: they are the same for all colours
+    side_colors: tuple[str, ...] = ()  # of stretches of a band, by the number `side` of their records
 
 
 @dataclass(frozen=True)
@@ -248,10 +236,8 @@ def mark_ends(x: ChartAxis, y: ChartAxis) -> list[dict[str, Any]]:
 
 def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
     """Return a log axis over the prevalences of the rows, rare ones on the left."""
-    etas = rows["eta"]
-    low, high = (etas.min(), etas.max()) if len(etas) else (0.001, 1.0)
-    assert isinstance(low, float)
-    assert isinstance(high, float)
+    etas = rows["eta"].drop_nulls().to_list() or [0.001, 1.0]
+    low, high = min(etas), max(etas)
     if high < 1.01 * low:  # one prevalence: half a decade to either side
         low, high = low / math.sqrt(10), min(high * math.sqrt(10), 1.0)
     return ChartAxis("eta", "Share of positives", low, high, "one in", is_log=True)

@@ -32,8 +32,7 @@ BAND = 0.16
 BAND_IN_DOUBT = 0.08
 
 TITLE_SIZE, SUBTITLE_SIZE, NAME_SIZE, TICK_SIZE, NOTE_SIZE = 16, 12.5, 12.5, 11, 11
-# Mean width of a letter, as a share of the size of its type.
-LETTER = 0.55
+LETTER = 0.55  # mean width of a letter, as a share of the size of its type
 
 # The look of lines to compare with, such as alerts at random.
 REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}

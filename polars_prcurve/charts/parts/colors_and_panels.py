@@ -22,8 +22,7 @@ _MAX_PANELS = 9
 
 # Pixels in a legend from the end of a label to the next, with its symbol.
 _LEGEND_GAP = 40
-# The factor above which prevalences are far apart.
-_FAR_APART = 3.0
+_FAR_APART = 3.0  # the factor above which prevalences are far apart
 # Fields whose panels come in their own order.
 _OWN_ORDER = (["eta"], ["target"], ["metric"])
 
@@ -34,20 +33,13 @@ class Channel:
 
     fields: list[str]
     title: str
-    labels: list[str]
-    """The distinct labels in order."""
-    label_of: dict[int, str]
-    """The label of each curve, by its number, in the order of `ChartCurves.per_curve`."""
-    last_field_count: int
-    """Number of distinct values of the last field."""
-    values: Mapping[str, str] = field(default_factory=dict)
-    """The number at the head of each panel."""
-    captions: Mapping[str, str] = field(default_factory=dict)
-    """A line under the name of each panel."""
-    colored_labels: list[str] | None = None
-    """The labels that have a colour, the best first; None if all have one."""
-    legend_room: int = 0
-    """Pixels across for a legend, since names have no place at the lines; 0 without one."""
+    labels: list[str]  # the distinct labels in order
+    label_of: dict[int, str]  # of each curve, by its number, in the order of `ChartCurves.per_curve`
+    last_field_count: int  # number of distinct values of the last field
+    values: Mapping[str, str] = field(default_factory=dict)  # the number at the head of each panel
+    captions: Mapping[str, str] = field(default_factory=dict)  # a line under the name of each panel
+    colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
+    legend_room: int = 0  # pixels across for a legend, if names have no place at the lines
 
     @property
     def shown_labels(self) -> list[str]:
@@ -105,8 +97,7 @@ class Channels:
 
     color: Channel | None
     facet: Channel | None
-    picked: str = ""
-    """A clause on which of many lines have a colour; empty if all have one."""
+    picked: str = ""  # a clause on which of many lines have a colour; empty if all have one
 
     def curve_fields(self, curve: int) -> dict[str, str]:
         """Return the record fields that tell colour and panel of the curve of this number."""
@@ -226,19 +217,6 @@ def are_far_apart(etas: pl.Series) -> bool:
     """Return whether prevalences are so far apart that no axis shows lines of both well."""
     known = etas.filter(etas > 0).to_list()
     return bool(known) and max(known) > _FAR_APART * min(known)
-
-
-def pick_panel(
-    curves: ChartCurves, channels: Channels, label: str | None
-) -> tuple[ChartCurves, Channels]:
-    """Return the curves of one panel, and their channels as those of a chart without panels."""
-    if channels.facet is None:
-        return curves, channels
-    own = [] if label is None else channels.facet.curves_of.get(label, [])
-    rows, per_curve = (
-        part.filter(pl.col("curve").is_in(own)) for part in (curves.rows, curves.per_curve)
-    )
-    return replace(curves, rows=rows, per_curve=per_curve), replace(channels, facet=None)
 
 
 def pick_out(

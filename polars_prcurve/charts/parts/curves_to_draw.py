@@ -27,24 +27,19 @@ SPAN = "interval of the share of positives"
 _EFFECTIVE = c.FIELD_COLUMNS[:2]
 _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
 _MAX_NAMES = 5  # of groups without a curve
-# Positives below which a share of them is no finding.
-FEW_POSITIVES = 20
+FEW_POSITIVES = 20  # positives below which a share of them is no finding
 
 
 @dataclass(frozen=True)
 class ChartCurves:
     """The curves of a table that have a defined point, sorted, under fixed field names."""
 
-    rows: pl.DataFrame
-    """One row per point: `curve`, the number of its curve, and the values that a chart draws."""
-    per_curve: pl.DataFrame
-    """One row per curve: `curve`, the fields of `field_names`, `n_pos`, `n_neg`."""
+    rows: pl.DataFrame  # one row per point: `curve`, its number, and the values that are drawn
+    per_curve: pl.DataFrame  # one row per curve: `curve`, the fields of `field_names`, `n_pos`, `n_neg`
+    # The table's name of each field: `group_0`, ...; `eta`, `carried_0`, ... or `target`, `metric`.
     field_names: dict[str, str]
-    """The table's name of each field: `group_0`, ...; `eta`, `carried_0`, ... or `target`, `metric`."""
-    left_out: str
-    """A sentence that names the groups without a curve; empty if all have one."""
-    has_zero: bool = False
-    """Whether the table has prevalence 0, which no log axis shows."""
+    left_out: str  # a sentence that names the groups without a curve; empty if all have one
+    has_zero: bool = False  # whether the table has prevalence 0, which no log axis shows
 
     @property
     def group_fields(self) -> list[str]:
@@ -167,24 +162,22 @@ def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.
         pl.col(fields).first(), pl.col(sizes).drop_nulls().first()
     )
     has_rows = pl.col("curve").is_in(rows["curve"].unique().implode())
-    varied = [
-        field for field in ("target", "metric") if field in names and per_curve.n_unique(field) > 1
-    ]
-    groups = [field for field in names if field.startswith("group")]
-    left_out = _describe_left_out(per_curve.filter(~has_rows), [*groups, *varied], names)
-    return ChartCurves(rows.drop(fields, "n_pos", "n_neg"), per_curve.filter(has_rows), names, left_out)
+    kept, left_out = per_curve.filter(has_rows), per_curve.filter(~has_rows)
+    shown = {field: name for field, name in names.items() if field.startswith("group")}
+    for field in ("target", "metric"):
+        if field in names and per_curve.n_unique(field) > 1:
+            shown[field] = names[field]
+    said = "" if left_out.is_empty() else _describe_groups(left_out, shown)
+    return ChartCurves(rows.drop(fields, "n_pos", "n_neg"), kept, names, said)
 
 
-def _describe_left_out(left_out: pl.DataFrame, fields: list[str], names: Mapping[str, str]) -> str:
-    """Return a sentence that names the groups of these curves by their fields, and says why."""
-    if left_out.is_empty():
-        return ""
+def _describe_groups(left_out: pl.DataFrame, names: Mapping[str, str]) -> str:
+    """Return a sentence that names the groups of curves that are left out, and says why."""
     one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
     reason = "one class only" if left_out.select(one_class.all()).item() else "undefined"
     shown = ["the whole table"]
-    if fields:
-        groups = left_out.unique(fields, maintain_order=True)
-        shown = number_formats.build_labels(groups, {field: names[field] for field in fields})
+    if names:
+        shown = number_formats.build_labels(left_out.unique([*names], maintain_order=True), names)
     few = ", ".join(shorten_name(name, 40) for name in shown[:_MAX_NAMES])
     more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
     return f"Not drawn, {reason}: {few}{more}"

@@ -12,25 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polars_prcurve import number_words
+from polars_prcurve.charts.parts import points_to_draw
 from polars_prcurve.charts.parts.chart_axes import LOG_BELOW
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.curves_to_draw import FEW_POSITIVES, ChartCurves
 from polars_prcurve.charts.parts.number_formats import LOWER, format_range
-from polars_prcurve.charts.parts.points_to_draw import (
-    find_few_false_alerts,
-    has_points_alone,
-    keep_rises,
-)
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import (
-    NO_BREAK,
-    RARELY_RIGHT,
-    say_eta,
-    say_precisions,
-    say_share,
-    say_shares,
-    say_threshold,
-)
 
 if TYPE_CHECKING:
     from polars_prcurve.charts.icon_grids import IconGrid
@@ -38,8 +26,7 @@ if TYPE_CHECKING:
 # Lines, and letters of their names, that a title tells one by one.
 _MOST_NAMES, _MOST_LETTERS = 3, 60
 _FEWEST_PANELS = 3
-# Lines, at most, of which a title tells.
-_MOST_LINES = 24
+_MOST_LINES = 24  # lines, at most, of which a title tells
 _AT_FOOT = 0.05
 # The recall up to which a published point is said to find half.
 _NEAR_HALF = 0.6
@@ -53,7 +40,7 @@ def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
     if not 1 <= len(sizes) <= _MOST_LINES or (sizes < FEW_POSITIVES).any():
         return {}
     half = find_half(curves)
-    is_far = has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
+    is_far = points_to_draw.has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
     if is_far or len(half) < len(sizes) or half["doubt"].fill_null(True).any():
         return {}
     return dict(half.select("curve", value).rows())
@@ -61,7 +48,9 @@ def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
 
 def find_half(curves: ChartCurves) -> pl.DataFrame:
     """Return the row of each curve at the highest threshold that finds half of the positives."""
-    half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
+    half = points_to_draw.find_few_false_alerts(points_to_draw.keep_rises(curves.rows)).filter(
+        pl.col("recall") >= 0.5
+    )
     return half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
 
 
@@ -93,7 +82,7 @@ def say_each(
     end: str,
     values: Mapping[int, Any],
     names: Mapping[int, str],
-    say: Callable[[list[Any]], list[str]] = say_shares,
+    say: Callable[[list[Any]], list[str]] = number_words.say_shares,
     *,
     span: str = "{} to {}",
 ) -> str:
@@ -163,16 +152,16 @@ def _say_runs_of_leaders(leaders: Sequence[str], etas: Sequence[float], verb: st
     if not any(leaders):
         return is_open if leaders else ""
     if len(runs) == 1:
-        where = f"where {say_eta(etas[0])} is positive"
+        where = f"where {number_words.say_eta(etas[0])} is positive"
         return f"{leaders[0]} {verb} {where if len(etas) == 1 else 'at every share of positives shown'}"
     if len(runs) > 3 or (len(runs) == 3 and runs[1][0]):
         n = sum(map(bool, leaders))
         return f"Who {verb} is settled at {n} of the {len(etas)} shares of positives shown"
     said: list[str] = []
     for name, low, high in runs:
-        up = f"up to {say_eta(high)}"
-        end = "up" if high == etas[-1] else f"to {say_eta(high)}"
-        where = up if low == etas[0] else f"from {say_eta(low)} {end}"
+        up = f"up to {number_words.say_eta(high)}"
+        end = "up" if high == etas[-1] else f"to {number_words.say_eta(high)}"
+        where = up if low == etas[0] else f"from {number_words.say_eta(low)} {end}"
         said += [f"{name}{'' if said else f' {verb}'} {where}"] if name else []
     return ", ".join(said) + ("; elsewhere that is not settled" if not all(leaders) else "")
 
@@ -192,13 +181,13 @@ def say_net_benefit(
         # Of several stretches the longest is told, unless the others make up more.
         longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
         if longest["run"].n_unique() == 1 < len(longest) and 2 * len(longest) >= len(sure):
-            low, high = say_shares([longest["threshold_probability"][k] for k in (0, -1)])
+            low, high = number_words.say_shares([longest["threshold_probability"][k] for k in (0, -1)])
             return (
                 f"Acting on the model is better than treating all or none at risks from {low} to {high}"
             )
     if not marks:
         return ""
-    start = f"At a risk of {say_share(marks[0]['threshold_probability'])}, acting nets"
+    start = f"At a risk of {number_words.say_share(marks[0]['threshold_probability'])}, acting nets"
     numbers = [mark["net_benefit_label"] for mark in marks]
     values = dict(zip(curves.per_curve["curve"], numbers, strict=True))
     return say_each(start, unit, values, name_curves(curves, channels), lambda found: [*found])
@@ -274,7 +263,7 @@ def _say_runs(off: Sequence[int], first: Sequence[float]) -> str:
             runs.append((sign, k, k + 1))
     if len(runs) > 2:
         return f"off in {sum(map(abs, off))} of {len(off)} ranges"
-    edges = dict(zip(range(len(off)), say_shares(first), strict=True))
+    edges = dict(zip(range(len(off)), number_words.say_shares(first), strict=True))
     said = []
     for sign, start, end in runs:
         where = f"from {edges[start]} to {edges.get(end)}"
@@ -289,7 +278,7 @@ def say_by_eta(
     start: str,
     end: str,
     points: Sequence[tuple[float, float]],
-    say: Callable[[list[Any]], list[str]] = say_shares,
+    say: Callable[[list[Any]], list[str]] = number_words.say_shares,
     *,
     are_apart: bool = False,
 ) -> str:
@@ -302,7 +291,7 @@ def say_by_eta(
     words = [*say(common), *say(rare)] if are_apart else say([*common, *rare])
     spans = [" to ".join(dict.fromkeys(words[k : k + 2])) for k in (0, 2)]
     first = f"{start} {spans[0]} {end}".rstrip()
-    where, there = say_eta(max(etas)), say_eta(min(etas))
+    where, there = number_words.say_eta(max(etas)), number_words.say_eta(min(etas))
     return f"{first} where {where} is positive, {spans[1]} where {there} is"
 
 
@@ -313,7 +302,7 @@ def say_values(
     curves: ChartCurves,
     channels: Channels,
     *,
-    say: Callable[[list[Any]], list[str]] = say_shares,
+    say: Callable[[list[Any]], list[str]] = number_words.say_shares,
 ) -> str:
     """Return what each line has, or of many prevalences the lines at both ends."""
     # Empty where neither names nor prevalences tell the lines apart.
@@ -333,16 +322,16 @@ def say_values(
 def say_point(threshold: str | None, precision: float, recall: float) -> str:
     """Return what one point means, as a sentence."""
     place = f"At {threshold}, " if threshold else ""
-    right, found = say_shares([precision, recall])
-    if 0 < precision < RARELY_RIGHT:
-        right = say_eta(precision)
+    right, found = number_words.say_shares([precision, recall])
+    if 0 < precision < number_words.RARELY_RIGHT:
+        right = number_words.say_eta(precision)
     what = _agree(right, "of the alerts are right")
     return f"{place}{right} {what}, and {found} of the positives are found"
 
 
 def _agree(number: str, words: str) -> str:
     """Return the words behind a number: of `1 in 68` they are of one."""
-    return words.replace(" are ", " is ") if number.startswith(f"1{NO_BREAK}in") else words
+    return words.replace(" are ", " is ") if number.startswith(f"1{number_words.NO_BREAK}in") else words
 
 
 def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
@@ -351,7 +340,9 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
     known, etas = read_at_half(curves, "threshold"), curves.per_curve["eta"]
     half = find_half(curves).filter(pl.col("curve").is_in([*known]))
     rows = half.rows_by_key("curve", named=True, unique=True)
-    words = {curve: say_threshold(row["threshold"], [row[LOWER]]) for curve, row in rows.items()}
+    words = {
+        curve: number_words.say_threshold(row["threshold"], [row[LOWER]]) for curve, row in rows.items()
+    }
     if not words or not etas.is_between(0, 1).all():
         return ""
     if len(words) == 1:
@@ -361,7 +352,9 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         start = f"At {min(words.values())}, which finds half of the positives,"
         each = [(eta, rows[curve]["precision"]) for curve, eta in zip(rows, etas, strict=True)]
         is_apart = channels.facet is not None
-        return say_by_eta(start, "of the alerts are right", each, say_precisions, are_apart=is_apart)
+        return say_by_eta(
+            start, "of the alerts are right", each, number_words.say_precisions, are_apart=is_apart
+        )
     names = name_curves(curves, channels)
     if not names or (etas.n_unique() > 1 and len(etas) > curves.count_distinct(curves.group_fields)):
         return ""

@@ -19,8 +19,8 @@ from polars_prcurve.charts.parts.chart_style import NAME_SIZE, measure_text
 # Left, top, right and bottom in pixels.
 Box: TypeAlias = tuple[float, float, float, float]
 Heights: TypeAlias = NDArray[np.float64]
-# Lines are looked at in every fourth column of pixels.
-STEP = 4
+Align: TypeAlias = Literal["left", "center", "right"]
+STEP = 4  # lines are looked at in every fourth column of pixels
 # The start of the keys of thin grey lines and dots: names of groups show this character as a symbol.
 RULE_KEY = "\0"
 _RIM = 5.0  # pixels between a name and its own line
@@ -28,7 +28,7 @@ _GAP = 3.0  # and between a name and any other line
 APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
 # Directions from a point to places of its label, in pixels.
-_FAR: tuple[tuple[float, float, Literal["left", "right"]], ...] = (
+_FAR: tuple[tuple[float, float, Align], ...] = (
     *((8, -15, "left"), (-8, 15, "right")),
     *((8, 15, "left"), (-8, -15, "right")),
 )
@@ -42,9 +42,8 @@ class NamePlace:
     """Where a name stands, in pixels."""
 
     x: float
-    y: float
-    """The middle of its height."""
-    align: Literal["left", "center", "right"] = "left"
+    y: float  # the middle of its height
+    align: Align = "left"
 
 
 @dataclass
@@ -54,10 +53,10 @@ class LabelSpace:
     width: int
     height: int
     taken: list[Box] = field(default_factory=list)
+    # Heights of lines in every fourth column, which labels of points stay off if they can.
     lines: list[Heights] = field(default_factory=list)
-    """Heights of lines in every fourth column, which labels of points stay off if they can."""
+    # All points that have labels: a label nearest to another point would be read as that one's.
     points: list[tuple[float, float]] = field(default_factory=list)
-    """All points that have labels: a label nearest to another point would be read as that one's."""
 
     def is_free(self, box: Box) -> bool:
         """Return whether a box is inside the panel and off all boxes taken."""
@@ -88,19 +87,14 @@ class LabelSpace:
         # points are just below, whose labels go between.
         width, height = measure_text(text, size), size * 1.2
         above = max(0.0, _ABOVE_EDGE + width / 2 - x)
-        lifted: list[tuple[float, float, Literal["left", "center", "right"]]]
-        lifted = [(8, -11 - lift * height, "left")]
-        corners: list[tuple[float, float, Literal["left", "center", "right"]]] = [
-            *(lifted if lift else []),
-            (8, -11, "left"),
-            (-8, 11, "right"),
-            (8, 11, "left"),
-            (-8, -11, "right"),
-            (8, -11 - height, "left"),
-            (-8, 11 + height, "right"),
-            (8, -11 - 2 * height, "left"),
-            (14, 0, "left"),
-            (-14, 0, "right"),
+        near: list[tuple[float, float, Align]] = [
+            *((8, -11 - lift * height, "left"), (8, -11, "left"), (-8, 11, "right")),
+            *((8, 11, "left"), (-8, -11, "right"), (8, -11 - height, "left")),
+            *((-8, 11 + height, "right"), (8, -11 - 2 * height, "left")),
+        ]
+        corners: list[tuple[float, float, Align]] = [
+            *(near if lift else near[1:]),
+            *((14, 0, "left"), (-14, 0, "right")),
             *((above, -16 - step * height / 2, "center") for step in range(4)),
             # Farther places, for points between lines that run close.
             *((dx, k * dy, align) for k in (1.5, 2, 2.5, 3) for dx, dy, align in _FAR),

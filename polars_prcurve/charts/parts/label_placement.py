@@ -15,7 +15,7 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import free_places
 from polars_prcurve.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
-from polars_prcurve.charts.parts.free_places import Heights
+from polars_prcurve.charts.parts.free_places import Align, Heights
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import glue_numbers
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
@@ -47,21 +47,16 @@ class Word:
     dx: float = 0
     dy: float = 0
     facet: str | None = None
-    align: Literal["left", "center", "right"] = "left"
+    align: Align = "left"
     baseline: Literal["top", "middle", "bottom"] = "middle"
     size: float = style.NAME_SIZE
     weight: Literal["normal", "bold"] = "normal"
-    color: str = ""
-    """Empty for the colour that the theme gives to text."""
+    color: str = ""  # empty for the colour that the theme gives to text
     limit: float = 0
-    has_rim: bool = False
-    """Whether a white rim sets the word off from lines that it lies on."""
-    label: str = ""
-    """The line that a name is of, if it is written in several rows."""
-    leads_from: float | None = None
-    """The height in data at which the line of a name ends that stands beyond it."""
-    others: tuple[Word, ...] = ()
-    """Other ways to write the word; the first that no line runs through is taken."""
+    has_rim: bool = False  # whether a white rim sets the word off from lines that it lies on
+    label: str = ""  # the line that a name is of, if it is written in several rows
+    leads_from: float | None = None  # where the line of a name ends that stands beyond it
+    others: tuple[Word, ...] = ()  # other ways to write it; the first that no line runs through is taken
 
     @property
     def look(self) -> tuple[Any, ...]:

@@ -50,9 +50,6 @@ def describe_level(band: object, confidence: float | None) -> str:
     return f"Shaded: {known if confidence is None else f'{format_level(confidence)} intervals'}"
 
 
-# As charts say numbers ---------------------------------------------------------------------------
-
-
 def say_etas(etas: Sequence[float | None]) -> str:
     """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`."""
     # A prevalence is None where negatives are not counted.
@@ -71,9 +68,6 @@ def say_eta_range(etas: Sequence[float]) -> str:
         return say_estimate(max(ends), *ends)[1]
     first, last = map(say_eta, ends)
     return first if first == last else f"{first} to {last}"
-
-
-# As charts and reports name things ----------------------------------------------------------------
 
 
 def add_threshold(row: Mapping[str, Any]) -> str:

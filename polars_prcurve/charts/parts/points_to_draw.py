@@ -21,8 +21,7 @@ from polars_prcurve.charts.parts.curves_to_draw import FEW_POSITIVES, ChartCurve
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import format_count
 
-# The width of the widest panel.
-PANEL_PIXELS = 540
+PANEL_PIXELS = 540  # the width of the widest panel
 _FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
 _FP_EFFECTIVE = c.FIELD_COLUMNS[2]
@@ -30,8 +29,7 @@ _FP_EFFECTIVE = c.FIELD_COLUMNS[2]
 MIN_FALSE_ALERTS = 5
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"
-# Published points of a curve, at most, that are dots.
-_MOST_DOTS = 30
+_MOST_DOTS = 30  # published points of a curve, at most, that are dots
 DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
@@ -180,14 +178,11 @@ def has_sums_of_weights(rows: pl.DataFrame) -> bool:
 def split_by_doubt(
     points: pl.DataFrame, interpolate: Interpolation, also: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Return the points with `run`, a stretch of equal doubt, and `copy`, which tells added points.
-
-    `also` are further columns in which a stretch is equal, of the way to a point.
-
-    The stretch from one point to the next is in doubt if the value that it draws is: the second point of
-    steps before, the first of steps after, and any of both on a slope. A stretch starts with a copy of
-    the last point of the stretch before it, so that lines have no gaps.
-    """
+    """Return the points with `run`, a stretch of equal doubt, and `copy`, which tells added points."""
+    # The stretch from one point to the next is in doubt if the value that it draws is: the second point
+    # of steps before, the first of steps after, and any of both on a slope. A stretch starts with a copy
+    # of the last point of the stretch before it, so that lines have no gaps. `also` are further columns
+    # in which a stretch is equal, of the way to a point.
     here = pl.col("doubt").fill_null(False)
     before = here.shift(1).over("curve").fill_null(here)
     own = {"step-before": here, "step-after": before, "linear": here | before}[interpolate]
@@ -217,9 +212,6 @@ def describe_doubt(drawn: pl.DataFrame) -> list[str]:
             "Not dotted where few false alerts are behind a line: counts that are not whole do not tell"
         ]
     return []
-
-
-# Records --------------------------------------------------------------------------------------
 
 
 def build_records(
@@ -254,11 +246,8 @@ def raise_to_axis(
     names: Sequence[str],
     lows: Mapping[int, float] | None = None,
 ) -> pl.DataFrame:
-    """Return the points with values below a log axis, such as 0, on its lower edge.
-
-    `lows` has the lower edge by curve, where panels have axes of their own.
-    """
+    """Return the points with values below a log axis, such as 0, on its lower edge."""
     low = pl.lit(axis.low)
-    if lows is not None:
+    if lows is not None:  # by curve, where panels have axes of their own
         low = pl.col("curve").replace_strict(lows, return_dtype=pl.Float64)
     return points.with_columns(pl.col(names).clip(lower_bound=low)) if axis.is_log else points
