@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from polars_prcurve.charts.by_prevalence import metric_by_eta, p3_curve
 from polars_prcurve.charts.by_threshold import threshold_curve
-from polars_prcurve.charts.gain import gain_curve
+from polars_prcurve.charts.gains import gain_curve, prg_curve
 from polars_prcurve.charts.icon_grids import alerts
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
@@ -26,7 +26,6 @@ from polars_prcurve.charts.net_benefit import decision_curve
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.period_series import monitor
 from polars_prcurve.charts.pr import pr_curve, ribbon
-from polars_prcurve.charts.prg import prg_curve
 from polars_prcurve.charts.quantile_lines import normal_quantiles
 from polars_prcurve.charts.rank_lines import ranking
 from polars_prcurve.charts.reliability_diagram import reliability

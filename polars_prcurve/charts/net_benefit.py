@@ -14,7 +14,7 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import curves_to_draw, points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events, mark_ends
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import say_net_benefit
@@ -90,7 +90,6 @@ def decision_curve(
     points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
     _draw_alternatives(canvas)
     canvas.draw_lines(points, ghosts=not y.is_free)
-    canvas.data += mark_ends(x, y) if y.is_free else []
     rows = _add_bottoms(canvas, curves.rows)
     raised = rows.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
     risks = rows[_RISK].filter(rows[_RISK] >= x.low)
@@ -152,14 +151,10 @@ def _build_axes(
     bottom, top = _find_ends(curves.rows, x)
     ranges: dict[str, tuple[float, float]] = {}
     if facet is not None:
-        labels = pl.Series("panel", facet.label_of.values(), dtype=pl.String)
-        panels = curves.per_curve.with_columns(labels).group_by("panel", maintain_order=True)
-        numbers = panels.agg("curve", pl.col("eta").mean())
-        if are_far_apart(numbers["eta"]):  # each panel has a range of its own
-            ranges = {
-                panel: _find_ends(curves.rows.filter(pl.col("curve").is_in(own)), x)
-                for panel, own in numbers.select("panel", "curve").iter_rows()
-            }
+        is_of = {panel: pl.col("curve").is_in(own) for panel, own in facet.curves_of.items()}
+        etas = [curves.per_curve.filter(own)["eta"].mean() for own in is_of.values()]
+        if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
+            ranges = {panel: _find_ends(curves.rows.filter(own), x) for panel, own in is_of.items()}
     words = "thousandths" if choose_events(curves.per_curve["eta"]) == 1_000 else "millionths"
     return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=bool(ranges), ranges=ranges)
 
@@ -198,7 +193,7 @@ def _mark_risk(canvas: Canvas, events: int) -> list[dict[str, Any]]:
         said = f"at a risk of {say_share(risk)} {label}{f' ({span})' if span else ''}"
         mark = {"part": "mark", "said": said, f"{_VALUE}_label": label, **place}
         marks.append(mark | channels.curve_fields(row["curve"]))
-    canvas.draw_line([(risk, y.low), (risk, y.high)], "risk", {"part": "reference"})
+    canvas.draw_line([(risk, y.low), (risk, y.high)], "risk", {})
     side: list[dict[str, Any]] = [{"dx": 6}, {"dx": -6, "align": "right"}]
     heights: list[dict[str, Any]] = [{"y": y.read(k / 10)} for k in (9, 8, 7, 6, 5, 4)]
     canvas.name_line(f"risk {say_share(risk)}", heights, [{"x": risk, **way} for way in side])
@@ -254,7 +249,7 @@ def _draw_alternatives(canvas: Canvas) -> None:
         # Grey lines of models that are grey themselves would hide all others.
         pairs = zip(etas, color.label_of.values(), strict=True)
         etas = [eta for eta, label in pairs if label in color.shown_labels]
-    found = list(canvas.channels.repeat_in_panels("reference", etas))
+    found = canvas.channels.repeat_in_panels(etas)
     for eta, place in found:
         canvas.draw_line(_list_treat_all(canvas, eta, place.get("facet")), f"all {eta:.6g}", place)
         canvas.draw_line([(x.low, 0.0), (x.high, 0.0)], "none", place)

@@ -107,7 +107,6 @@ def pr_curve(
     etas, is_right = curves.per_curve["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
     drawn = canvas.draw_curves(raise_points(steps), pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    canvas.data += chart_axes.mark_ends(RECALL_AXIS, axis) if axis.is_free else []
     rows = raise_points(points_to_draw.keep_rises(curves.rows))
     has_dots = canvas.draw_published(rows)
     canvas.data += marked_points.mark_points(

@@ -16,7 +16,7 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import points_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, mark_ends
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_bent_classes
@@ -87,7 +87,6 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     canvas = Canvas(classes, channels, ChartSpec(x, y, "linear", height=0.75))
     canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn)]
     canvas.draw_lines(fits)
-    canvas.data += mark_ends(x, y)
     canvas.follow_pointer(drawn, "nearest", _say_row)
     bent = find_bent_classes(points) if points_to_draw.has_counts(curves.rows) else None
     finding = say_bent_classes(bent, classes, channels) or "Scores by normal quantile"

@@ -206,8 +206,8 @@ def _draw_ranges(
     layers = [ends.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *own)]
     for test, look in (("!==", {"filled": False, "fill": "white"}), ("===", {"filled": True})):
         point = alt.Chart().mark_point(shape="circle", size=70, strokeWidth=2, opacity=1, **look, **one)
-        said = {"tooltip": alt.Tooltip("said:N"), "description": alt.Description("said:N")}
-        point = point.encode(x_place, y_place, *own, **said)
+        point = point.encode(x_place, y_place, alt.Description("said:N"), *own)
+        point = point.encode(tooltip=alt.Tooltip("said:N"))
         layers.append(point.transform_filter(f"datum.off {test} 1"))  # filled where a range is off
     canvas.layers += [keep_part(layer, "range") for layer in layers]
     return canvas

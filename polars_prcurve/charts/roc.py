@@ -208,7 +208,7 @@ def _draw_references(canvas: Canvas, slopes: dict[float, float], steps: list[flo
     better = {p: slope for p, slope in slopes.items() if slope > 1}  # than alerts at random
     ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in better.items()}
     words: list[Word] = []
-    for _, place in canvas.channels.repeat_in_panels("reference", [0] * n_curves):
+    for _, place in canvas.channels.repeat_in_panels([0] * n_curves):
         canvas.draw_line([(step, step) for step in steps], "random", place)
         for precision, slope in better.items():
             if ends[precision] >= least:

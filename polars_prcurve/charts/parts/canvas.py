@@ -94,6 +94,13 @@ class Canvas:
                         key: value for key, value in row.items() if key not in ("facet", "doubt", "run")
                     }
                     self.data.append(kept | {"part": "ghost"})
+        # Unseen records stand at both ends of the range that a panel has of its own.
+        own, other = self.axes if x.ranges else (self.spec.y, x)
+        self.data += [
+            {"part": "base", "facet": panel, other.field: round_digits(other.high), own.field: end}
+            for panel, ends in own.ranges.items()
+            for end in map(round_digits, ends)
+        ]
         return lines
 
     def draw_published(self, rows: pl.DataFrame) -> bool:
@@ -186,11 +193,8 @@ class Canvas:
         """Draw level lines at these heights, one per panel and value, and name the highest."""
         # The name stands on the `side` that is said, where another line is on the other one.
         x, y = self.axes
-        drawn = [
-            (level, place)
-            for level, place in self.channels.repeat_in_panels("reference", levels)
-            if level is not None and y.low <= level <= y.high
-        ]
+        found = self.channels.repeat_in_panels(levels)
+        drawn = [pair for pair in found if pair[0] is not None and y.low <= pair[0] <= y.high]
         for level, place in drawn:
             self.draw_line([(x.low, level), (x.high, level)], f"{level:.6g}", place)
         if not drawn or self.channels.facet is not None:
@@ -213,7 +217,7 @@ class Canvas:
     def draw_own_etas(self, etas: Iterable[float | None], name: str) -> bool:
         """Draw rules at prevalences of test sets, and name one alone; return whether any is drawn."""
         x, y = self.axes
-        found = list(self.channels.repeat_in_panels("reference", etas))
+        found = self.channels.repeat_in_panels(etas)
         drawn = [(eta, place) for eta, place in found if x.holds(eta)]
         for eta, place in drawn:
             self.draw_line([(eta, y.low), (eta, y.high)], f"{eta:.6g}", place)
@@ -229,7 +233,7 @@ class Canvas:
     def draw_diagonal(self, name: str) -> None:
         """Draw a diagonal in each panel, and name it if there is one panel."""
         (x, _), n_curves = self.axes, len(self.curves.per_curve)
-        panels = [place for _, place in self.channels.repeat_in_panels("reference", [0] * n_curves)]
+        panels = [place for _, place in self.channels.repeat_in_panels([0] * n_curves)]
         for place in panels:
             self.draw_line([(x.low, x.low), (x.high, x.high)], "random", place)
         if panels and self.channels.facet is None:

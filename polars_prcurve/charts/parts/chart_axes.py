@@ -224,16 +224,6 @@ fix_x: Any = alt.XValue
 fix_y: Any = alt.YValue
 
 
-def mark_ends(x: ChartAxis, y: ChartAxis) -> list[dict[str, Any]]:
-    """Return unseen records at both ends of the range that a panel has of its own."""
-    own, other = (x, y) if x.ranges else (y, x)
-    return [
-        {"part": "base", "facet": panel, other.field: round_digits(other.high), own.field: end}
-        for panel, ends in own.ranges.items()
-        for end in map(round_digits, ends)
-    ]
-
-
 def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
     """Return a log axis over the prevalences of the rows, rare ones on the left."""
     etas = rows["eta"].drop_nulls().to_list() or [0.001, 1.0]

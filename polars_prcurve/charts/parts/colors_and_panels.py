@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
@@ -104,12 +104,11 @@ class Channels:
         channels = {"color": self.color, "facet": self.facet}
         return {name: channel.label_of[curve] for name, channel in channels.items() if channel}
 
-    def repeat_in_panels(self, part: str, values: Iterable[Any]) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Yield each distinct pair of a value and its panel, from one value per curve."""
-        # The panel comes as the fields of a record, with the part that the record belongs to.
+    def repeat_in_panels(self, values: Iterable[Any]) -> list[tuple[Any, dict[str, str]]]:
+        """Return each distinct pair of a value and its panel, from one value per curve."""
         panels = self.facet.label_of.values() if self.facet else repeat(None)
-        for value, panel in dict.fromkeys(zip(values, panels, strict=False)):
-            yield value, {"part": part, **tell_panel(panel)}
+        pairs = dict.fromkeys(zip(values, panels, strict=False))
+        return [(value, tell_panel(panel)) for value, panel in pairs]
 
 
 def tell_panel(panel: str | None) -> dict[str, str]:

@@ -222,13 +222,13 @@ def say_each_of_100(grids: Mapping[int, IconGrid], curves: ChartCurves, channels
     if facet is None:
         span = place[""].span
         return f"{first} ({span})" if span else first
-    if facet.fields == ["eta"]:
-        each = [f"{place[label].words} where {label} is" for label in facet.labels[1:]]
-        return ", ".join([f"{first} where {facet.labels[0]} is positive", *each])
-    if sum(map(len, facet.labels)) > _MOST_LETTERS:
-        return ""
-    each = [f"{place[label].words} ({label})" for label in facet.labels[1:]]
-    return ", ".join([f"{first} ({facet.labels[0]})", *each])
+    head, where = "where {} is positive", "where {} is"
+    if facet.fields != ["eta"]:
+        if sum(map(len, facet.labels)) > _MOST_LETTERS:
+            return ""
+        head = where = "({})"
+    each = [f"{place[label].words} {where.format(label)}" for label in facet.labels[1:]]
+    return ", ".join([f"{first} {head.format(facet.labels[0])}", *each])
 
 
 def say_reliability(ranges: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
