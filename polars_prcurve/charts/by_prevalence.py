@@ -178,9 +178,8 @@ class _LineChart:
         lines = canvas.draw_lines(points_to_draw.split_by_doubt(self.doubt, "linear"), ghosts=True)
         canvas.data += trades
         shown = None if color is None else color.shown_labels
-        canvas.draw_few_places(
-            row for row in lines if "value" in row and (shown is None or row["color"] in shown)
-        )
+        known = [row for row in lines if "value" in row]
+        canvas.draw_few_places(row for row in known if shown is None or row["color"] in shown)
         canvas.follow_pointer(self.rows, "nearest", self._say_row, self.rows["eta"])
         if len(trades) == 1 and self.channels.facet is None:
             at: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"], "align": "right"}
@@ -223,10 +222,8 @@ class _LineChart:
         fixed = fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
         if len(fixed) < n or fixed.is_empty():
             return ""
-        names, halves = (
-            name_curves(self.curves, self.channels),
-            dict(fixed.select("curve", "half").rows()),
-        )
+        names = name_curves(self.curves, self.channels)
+        halves = dict(fixed.select("curve", "half").rows())
 
         def say(etas: list[float]) -> list[str]:
             return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
@@ -308,9 +305,8 @@ def _read_trades(
     records: dict[tuple[int, str], dict[str, Any]] = {}
     sides = {"below": "model_a", "above": "model_b"}
     for side in sides.values():
-        joined = lines.join(
-            trades, left_on=[*by, model], right_on=[*by, side], nulls_equal=True, coalesce=False
-        )
+        on: dict[str, Any] = {"left_on": [*by, model], "right_on": [*by, side]}
+        joined = lines.join(trades, **on, nulls_equal=True, coalesce=False)
         for row in joined.iter_rows(named=True):
             panel, column = facet.label_of[row["curve"]] if facet else None, curves.field_names[model]
             place = {name: number_formats.round_digits(row[name]) for name in ("eta", "value")}

@@ -111,9 +111,8 @@ def threshold_curve(
     thinned = points_to_draw.describe_thinning(curves.rows, lines)
     text = chart_assembly.ChartText(title, subtitle, note, finding, thinned)
     heads = [chart_assembly.name_panel(channels.facet, label) for label in labels]
-    drawn = [
-        c.draw(heads[k], is_first=k == 0, is_alone=len(columns) == 1) for k, c in enumerate(columns)
-    ]
+    one = len(columns) == 1
+    drawn = [c.draw(heads[k], is_first=k == 0, is_alone=one) for k, c in enumerate(columns)]
     return _join_columns(drawn, text, columns[0], n)
 
 
@@ -275,16 +274,15 @@ class _Column:
         words += chart_assembly.write_head(head, self.width, lift=2 if self.rules else 0) if head else []
         for number, spec in enumerate(self.specs):
             size = chart_axes.PanelSize(1, self.width, round(max(self.width, 300) * spec.height))
-            is_named = is_first and number == 0
-            panel, records = chart_assembly.build_panel(
-                replace(spec, names="beside", has_margin=is_alone) if is_named else spec,
-                self.canvas.data,
-                self.channels,
-                size,
-                words if number == 0 else [],
-                own_layers=((), self._build_rules(spec, size, number)),
-                chooser=key if is_first and number else None,
+            named = spec
+            if is_first and number == 0:
+                named = replace(spec, names="beside", has_margin=is_alone)
+            what = (self.canvas.data, self.channels, size, [] if number else words)
+            own, chooser = (
+                ((), self._build_rules(spec, size, number)),
+                key if is_first and number else None,
             )
+            panel, records = chart_assembly.build_panel(named, *what, own_layers=own, chooser=chooser)
             # All three charts are drawn from one list of records, in which each has words of its own.
             words_here = [row for row in records if row["part"].startswith(("word", "name"))]
             shared = shared or [row for row in records if row not in words_here]
@@ -355,7 +353,6 @@ def _join_columns(
         note = chart_assembly.build_note(text, width, 0, -room)
         whole = alt.concat(*stacks, columns=n, spacing=34)
         whole = chart_assembly.join_note(whole, note, n * first.width, 16)
-    finished: chart_assembly.Chart = chart_assembly.set_properties(
-        whole, **chart_assembly.build_title(text, width)
-    )
+    words = chart_assembly.build_title(text, width)
+    finished: chart_assembly.Chart = chart_assembly.set_properties(whole, **words)
     return finished

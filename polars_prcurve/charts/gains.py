@@ -262,10 +262,9 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
     if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100 % would be
         nearest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
         rests = rests.with_columns(pl.max_horizontal("recall_rest", nearest))
-    cut = _cut_below_zero(
-        rests.with_columns((1 - pl.col(b)).alias(a) for a, b in zip(_FIELDS, _RESTS, strict=True))
-    )
-    cut = cut.drop("place").with_columns(pl.col("doubt").backward_fill().over("curve"))
+    gains = [(1 - pl.col(rest)).alias(gain) for gain, rest in zip(_FIELDS, _RESTS, strict=True)]
+    cut = _cut_below_zero(rests.with_columns(gains)).drop("place")
+    cut = cut.with_columns(pl.col("doubt").backward_fill().over("curve"))
     return cut, left, inside.filter(fpr > recall).height
 
 
@@ -278,9 +277,8 @@ def _cut_below_zero(points: pl.DataFrame) -> pl.DataFrame:
     cuts = points.with_columns(on_axis=on_axis, place=pl.col("place") - 0.5)
     cuts = cuts.filter((gain < 0) != (gain_before < 0))
     zero = {"precision_gain": 0.0, "precision_rest": 1.0, "made": True}
-    cuts = cuts.select(
-        "curve", "place", recall_gain="on_axis", recall_rest=1 - pl.col("on_axis"), **zero
-    )
+    rest = 1 - pl.col("on_axis")
+    cuts = cuts.select("curve", "place", recall_gain="on_axis", recall_rest=rest, **zero)
     is_above = gain >= 0
     above = points.with_columns(pl.when(is_above).then(pl.col(name)) for name in (_FIELDS[1], _RESTS[1]))
     return pl.concat([above, cuts], how="diagonal").sort("place")

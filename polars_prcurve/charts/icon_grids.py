@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import altair as alt
 import polars as pl
 
-from polars_prcurve import number_words
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
@@ -27,6 +26,14 @@ from polars_prcurve.charts.parts.findings import say_each_of_100
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import format_level, format_value
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import (
+    RARELY_RIGHT,
+    count_of_100,
+    count_one_in,
+    format_count,
+    glue_numbers,
+    say_part,
+)
 
 _MOST_GRIDS = 12
 _MOST_ICONS = 1_000
@@ -96,7 +103,7 @@ def alerts(
         rare = "Below 1 in 50 a grid has as many alerts as one right one takes"
         note.append(f"{rare}, and dotted are those that it may take" if has_span else rare)
     if any(grid.n_icons == _MOST_ICONS for grid in grids.values()):
-        note.append(f"No grid has more than {number_words.format_count(_MOST_ICONS)}")
+        note.append(f"No grid has more than {format_count(_MOST_ICONS)}")
     # The numbers of all grids, for people who cannot see them.
     panels = canvas.channels.facet
     captions = [f"{label}: {panels.captions[label]}" for label in panels.labels] if panels else []
@@ -109,7 +116,7 @@ def alerts(
         target = targets[0]
         what = f"Target: {format_value('target', target)}"
         if target["criterion"] == "recall" and target["target"] is not None:
-            part = number_words.say_part(target["target"])
+            part = say_part(target["target"])
             what = f"{part[:1].upper()}{part[1:]} of the positives found"
     return canvas.finish(title, finding, f"{what}, {curves.describe_etas()}".rstrip(" ,"), note)
 
@@ -141,30 +148,21 @@ def count_icons(share: float, low: float | None, high: float | None) -> IconGrid
     """Return the grid of a share of alerts that are right, and of its interval if it has one."""
     has_span = low is not None and high is not None
     low, high = (share, share) if low is None or high is None else (low, high)
-    if share >= number_words.RARELY_RIGHT or share == 0:
-        right = number_words.count_of_100(share)
-        least, most = (
-            min(number_words.count_of_100(low), right),
-            max(number_words.count_of_100(high), right),
-        )
+    if share >= RARELY_RIGHT or share == 0:
+        right = count_of_100(share)
+        least, most = min(count_of_100(low), right), max(count_of_100(high), right)
         counts = (least, right - least, most - right, 100 - most)
         kinds = [*zip(("right", "likely", "unlikely", "false"), counts, strict=True)]
         return IconGrid(kinds, f"{right} of 100", f"{least} to {most}" if has_span else "")
-    n, few = (
-        number_words.count_one_in(share),
-        min(number_words.count_one_in(high), number_words.count_one_in(share)),
-    )
-    many = max(number_words.count_one_in(low), n) if low > 0 else math.inf
+    n, few = count_one_in(share), min(count_one_in(high), count_one_in(share))
+    many = max(count_one_in(low), n) if low > 0 else math.inf
     first, second, last = (int(min(number, _MOST_ICONS)) for number in (few, n, many))
     shown = int(n <= _MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
     counts = (shown, first - shown, second - first, last - second)
     kinds = [*zip(("right", "false", "likely", "unlikely"), counts, strict=True)]
-    ends = [
-        number_words.format_count(few),
-        "none" if many == math.inf else number_words.format_count(many),
-    ]
-    words = number_words.glue_numbers(f"1 in {number_words.format_count(n)}")
-    return IconGrid(kinds, words, " to ".join(map(number_words.glue_numbers, ends)) if has_span else "")
+    ends = [format_count(few), "none" if many == math.inf else format_count(many)]
+    words = glue_numbers(f"1 in {format_count(n)}")
+    return IconGrid(kinds, words, " to ".join(map(glue_numbers, ends)) if has_span else "")
 
 
 def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[int, IconGrid]]:

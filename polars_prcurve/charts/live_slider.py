@@ -178,9 +178,8 @@ def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str,
     rows = points_to_draw.find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
     rises = points_to_draw.keep_rises(rows.filter(pl.col("recall") > 0))
     drawn = points_to_draw.thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
-    steps = points_to_draw.split_by_doubt(
-        points_to_draw.build_steps(drawn, "odds", "doubt"), "step-before"
-    )
+    steps = points_to_draw.build_steps(drawn, "odds", "doubt")
+    steps = points_to_draw.split_by_doubt(steps, "step-before")
     data = points_to_draw.build_records(channels, steps, ["recall", "odds"])
     # What is read out is exact: at each percent of recall the first threshold that reaches it.
     grid = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
@@ -267,9 +266,8 @@ class _LivePainter:
         lines = [line.transform_calculate(place=_PLACE.format(f"({_PRECISION})")) for line in lines]
         is_place = f"{chart_assembly.EVENT_DATUM} && event.item.datum.place"
         on = f"pointermove[{is_place}], pointerdown[{is_place}]"
-        pointed = alt.selection_point(
-            name=f"pointed_{self.key}", fields=["at"], on=on, empty=False, clear=False
-        )
+        how: dict[str, Any] = {"fields": ["at"], "on": on, "empty": False, "clear": False}
+        pointed = alt.selection_point(name=f"pointed_{self.key}", **how)
         wide = _draw_from([{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)])
         wide = wide.mark_rule(opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False).encode(self.x)
         wide = wide.properties(name=f"places_{self.key}").add_params(pointed)
@@ -329,9 +327,8 @@ class _LivePainter:
             arrow = test.mark_point(shape="triangle-down", size=32, filled=True, opacity=1, **quiet)
             layers.append(arrow.encode(self.x, y=fix_y(_RULER - 12)))
         handle = _draw_from([{}]).transform_calculate(recall="1 - log(eta) / log(1e-6)")
-        handle = handle.mark_point(
-            filled=True, size=240, color=style.COLORS[0], opacity=1, stroke="white", strokeWidth=2
-        )
+        look: dict[str, Any] = {"color": style.COLORS[0], "stroke": "white", "strokeWidth": 2}
+        handle = handle.mark_point(filled=True, size=240, opacity=1, **look)
         return [*layers, handle.encode(self.x, y=at), self._build_grabs()]
 
     def _build_grabs(self) -> alt.Chart:
@@ -342,22 +339,16 @@ class _LivePainter:
         near = {stop for stop in stops if abs(stop / self.start - 1) < 1e-9}
         etas = sorted((stops - near) | {float(self.start)})
         wide = alt.ExprRef("width / 58")  # no wider than the way to the next place
-        grabs = _draw_from([{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas]).mark_rule(
-            strokeWidth=wide, opacity=0.001, cursor="ew-resize", aria=False
-        )
+        grabs = _draw_from([{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas])
+        grabs = grabs.mark_rule(strokeWidth=wide, opacity=0.001, cursor="ew-resize", aria=False)
         # By dragging, and from a list in words, which a keyboard and a screen reader can use.
         words = [say_eta(eta) for eta in etas[::-1]]
         bind = alt.binding_select(options=etas[::-1], labels=words, name="Share of positives: ")
         is_stop = f"{chart_assembly.EVENT_DATUM} && event.item.datum.eta"
         drag = f"[pointerdown[{is_stop}], window:pointerup] > pointermove[{is_stop}]"
-        picked = alt.selection_point(
-            name="picked",
-            fields=["eta"],
-            value=[{"eta": self.start}],
-            bind=bind,
-            on=f"pointerdown[{is_stop}], {drag}",
-            clear=False,
-        )
+        how: dict[str, Any] = {"on": f"pointerdown[{is_stop}], {drag}", "bind": bind, "clear": False}
+        start = [{"eta": self.start}]
+        picked = alt.selection_point(name="picked", fields=["eta"], value=start, **how)
         ends: dict[str, Any] = {"y": fix_y(_RULER - 14), "y2": alt.value(_RULER + 14)}
         placed: alt.Chart = grabs.encode(self.x, **ends).properties(name=f"ruler_{self.key}")
         return placed.add_params(picked)

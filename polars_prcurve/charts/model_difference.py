@@ -72,15 +72,9 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     if n_pairs >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title)
     rows, is_one = curves.rows, len(curves.per_curve) == 1
-    spec = ChartSpec(
-        build_eta_axis(rows),
-        _build_axis(rows.select("difference", "low", "high").unpivot()["value"]),
-        "linear",
-        bands=(("low", "high"),),
-        height=_HEIGHT,
-        is_neutral=True,
-        side_colors=_SIDE_COLORS,
-    )
+    y = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
+    look: dict[str, Any] = {"height": _HEIGHT, "is_neutral": True, "side_colors": _SIDE_COLORS}
+    spec = ChartSpec(build_eta_axis(rows), y, "linear", bands=(("low", "high"),), **look)
     canvas = Canvas(curves, _build_panels(curves), spec)
     canvas.draw_level([0.0] * len(curves.per_curve), "")
     canvas.words.clear()  # 0 needs no name
@@ -90,10 +84,8 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     canvas.draw_few_places(row for row in lines if "difference" in row)
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
     grey = ", grey where they hold 0" if _HOLDS_0 in points["side"] else ""
-    note = (
-        f"Shaded: {_say_level(confidence)}{grey}",
-        *(*_describe_doubt(rows), *curves.describe_left_out()),
-    )
+    shaded = f"Shaded: {_say_level(confidence)}{grey}"
+    note = (shaded, *_describe_doubt(rows), *curves.describe_left_out())
     subtitle, finding = "The first model minus the second", ""
     if is_one:
         first = curves.per_curve.row(0, named=True)
@@ -145,9 +137,8 @@ def _read_differences(table: object) -> ChartCurves:
     names = curves_to_draw.name_group_fields(frame.columns[:start]) | {"metric": "metric"}
     names |= {"group_a": "model_a", "group_b": "model_b"}
     columns = [*_COLUMNS[3:], "resolved", *(["reliable"] if "reliable" in frame.columns else [])]
-    return curves_to_draw.build_lines(
-        curves_to_draw.pick_columns(frame, names, ["eta", *columns]), names, "difference"
-    )
+    read = curves_to_draw.pick_columns(frame, names, ["eta", *columns])
+    return curves_to_draw.build_lines(read, names, "difference")
 
 
 def _build_panels(curves: ChartCurves) -> Channels:
@@ -323,15 +314,11 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
 
 def _build_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return the layers of intervals and points; dotted and hollow where nothing is settled."""
-    looks: tuple[tuple[str, str, dict[str, Any], dict[str, Any]], ...] = (
-        ("===", style.INK, {"strokeWidth": 2}, {"filled": True}),
-        (
-            "!==",
-            style.QUIET,
-            {"strokeWidth": 1.6, "strokeDash": style.DOTS},
-            {"filled": False, "fill": "white"},
-        ),
-    )
+    dotted: dict[str, Any] = {"strokeWidth": 1.6, "strokeDash": style.DOTS}
+    hollow: dict[str, Any] = {"filled": False, "fill": "white"}
+    full: dict[str, Any] = {"filled": True}
+    solid: dict[str, Any] = {"strokeWidth": 2}
+    looks = (("===", style.INK, solid, full), ("!==", style.QUIET, dotted, hollow))
     layers = []
     for test, color, line, point in looks:
         rule = alt.Chart().mark_rule(aria=False, color=color, **line)

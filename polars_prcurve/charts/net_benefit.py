@@ -112,21 +112,18 @@ def decision_curve(
 
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
-    frame = curves_to_draw.check_table(
-        "the chart decision_curve", table, "the method decision_curve", _NEEDED
-    )
-    names = curves_to_draw.name_group_fields(frame.columns[: frame.columns.index("eta")]) | {
-        "eta": "eta"
-    }
+    what, made_by = "the chart decision_curve", "the method decision_curve"
+    frame = curves_to_draw.check_table(what, table, made_by, _NEEDED)
+    groups = frame.columns[: frame.columns.index("eta")]
+    names = curves_to_draw.name_group_fields(groups) | {"eta": "eta"}
     values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
     of_field = [name for name in c.FIELD_COLUMNS if name in frame.columns]
     read = curves_to_draw.pick_columns(frame, names, [*c.SWEEP_COLUMNS, *values, *of_field])
     number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     read = read.with_columns(pl.when(number.is_finite()).then(number))
     read = curves_to_draw.number_lines(read, names, _RISK, _VALUE, "risk")
-    return curves_to_draw.build_chart_curves(
-        read, names, pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
-    )
+    is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
+    return curves_to_draw.build_chart_curves(read, names, is_known)
 
 
 def _build_axes(
@@ -140,14 +137,9 @@ def _build_axes(
     is_log = low < 0.01 and high / low >= 30 if log_x is None else read_flag("log_x=", log_x)
     if high < 1.01 * low:  # one risk
         low, high = (low / 2, min(2 * low, 1.0)) if is_log else (0.0, min(2 * low, 1.0))
-    x = ChartAxis(
-        _RISK,
-        "Risk at which you act" if facet else "Risk at which you act (threshold probability)",
-        low if is_log else 0.0,
-        high,
-        "share" if is_log else "percent",
-        is_log=is_log,
-    )
+    across = f"Risk at which you act{'' if facet else ' (threshold probability)'}"
+    low, words = (low, "share") if is_log else (0.0, "percent")
+    x = ChartAxis(_RISK, across, low, high, words, is_log=is_log)
     bottom, top = _find_ends(curves.rows, x)
     ranges: dict[str, tuple[float, float]] = {}
     if facet is not None:
@@ -185,9 +177,8 @@ def _mark_risk(canvas: Canvas, events: int) -> list[dict[str, Any]]:
         return []
     marks = []
     for row in here.sort("curve").to_dicts():
-        label, *ends = (
-            _say_value(row[name], events) for name in (_VALUE, *_BAND) if row.get(name) is not None
-        )
+        numbers = [row[name] for name in (_VALUE, *_BAND) if row.get(name) is not None]
+        label, *ends = (_say_value(number, events) for number in numbers)
         place = {_RISK: round_digits(risk), _VALUE: round_digits(row[_VALUE])}
         span = f"{ends[0]} to {ends[1]}" if len(ends) == 2 else ""
         said = f"at a risk of {say_share(risk)} {label}{f' ({span})' if span else ''}"
@@ -280,8 +271,7 @@ def _say_value(value: float, events: int) -> str:
 
 def _say_row(events: int, row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table, among this number of cases."""
-    value, *ends = (
-        None if row.get(name) is None else _say_value(row[name], events) for name in (_VALUE, *_BAND)
-    )
+    numbers = [row.get(name) for name in (_VALUE, *_BAND)]
+    value, *ends = (None if n is None else _say_value(n, events) for n in numbers)
     within = "" if None in ends else f" ({ends[0]} to {ends[1]})"
     return say_share(row[_RISK]), f"{value}{within}{add_threshold(row)}"

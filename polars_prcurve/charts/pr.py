@@ -95,9 +95,8 @@ def pr_curve(
     fields = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
     heights = [axis.measure(pl.col(name)).alias(field) for name, field in fields.items()]
     curves = replace(curves, rows=curves.rows.with_columns(heights))
-    steps = points_to_draw.build_steps(
-        points_to_draw.find_few_false_alerts(curves.rows), *dict.fromkeys([y, *fields.values()]), "doubt"
-    )
+    rows = points_to_draw.find_few_false_alerts(curves.rows)
+    steps = points_to_draw.build_steps(rows, *dict.fromkeys([y, *fields.values()]), "doubt")
     areas = points_to_draw.measure_steps(steps, y)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
     axis, lows = _free_panels(axis, channels, curves)
@@ -150,10 +149,8 @@ def _free_panels(
         return axis, lows
     ranges = {}
     for label, own in facet.curves_of.items():
-        etas, values = (
-            frame.filter(pl.col("curve").is_in(own))[name]
-            for frame, name in ((keys, "eta"), (curves.rows, axis.field))
-        )
+        is_own = pl.col("curve").is_in(own)
+        etas, values = keys.filter(is_own)["eta"], curves.rows.filter(is_own)[axis.field]
         low = chart_axes.build_precision_axis("", "", etas, values, is_log=True).low
         ranges[label] = (low, axis.high)
         lows |= dict.fromkeys(own, low)
@@ -236,9 +233,8 @@ def ribbon(
     check_words(title, color=color, facet=facet)
     more = [*_RIBBONS, "n_kept"]
     curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
-    steps = points_to_draw.build_steps(
-        points_to_draw.find_few_false_alerts(curves.rows), "precision", *_RIBBONS, "doubt"
-    )
+    rows = points_to_draw.find_few_false_alerts(curves.rows)
+    steps = points_to_draw.build_steps(rows, "precision", *_RIBBONS, "doubt")
     y = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
     spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
     channels = choose_channels(curves, color, facet, points_to_draw.measure_steps(steps, "precision"))

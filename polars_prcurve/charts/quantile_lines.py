@@ -136,10 +136,8 @@ def _build_class_channels(curves: ChartCurves, areas: dict[int, float], fits: pl
     if not groups:
         return Channels(color, None)
     facet = build_channel(curves, groups, with_eta=False)
-    normal = {
-        curve: (mean, deviation)
-        for curve, mean, deviation in fits.select("curve", "mean", "deviation").unique().rows()
-    }
+    lines = fits.select("curve", "mean", "deviation").unique().rows()
+    normal = {curve: (mean, deviation) for curve, mean, deviation in lines}
     captions = {}
     for curve, label in facet.label_of.items():
         first = curve // 2 * 2
@@ -188,9 +186,8 @@ def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
     line = line.with_columns(fit.clip("low", "high").alias("y"), made=True)
     is_sloped = pl.col("deviation") > 0
     across = (pl.col("y") - pl.col("mean")) / pl.col("deviation")
-    return line.with_columns(
-        pl.when(is_sloped, pl.col("y") != fit).then(across).otherwise("x").alias("x")
-    )
+    is_cut = is_sloped & (pl.col("y") != fit)
+    return line.with_columns(pl.when(is_cut).then(across).otherwise("x").alias("x"))
 
 
 # The test of Anderson and Darling 1952, with p-values of D'Agostino and Stephens 1986, table 4.9 ------

@@ -84,9 +84,8 @@ def ranking(
     )
     # Models with the best, then the best mean rank have colours.
     ranks = curves.rows.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
-    channels = colors_and_panels.pick_out(
-        channels, {curve: -rank for curve, rank in ranks.rows()}, colors_and_panels.MAX_COLORS
-    )
+    values = {curve: -rank for curve, rank in ranks.rows()}
+    channels = colors_and_panels.pick_out(channels, values, colors_and_panels.MAX_COLORS)
     rows, max_rank = curves.rows, curves.rows["rank"].max()
     lowest = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
     x = build_eta_axis(rows)
@@ -108,11 +107,8 @@ def ranking(
     points = split_by_doubt(rows.with_columns(doubt=pl.col("top") < pl.col("foot")), "linear")
     canvas.draw_few_places(canvas.draw_lines(points))
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
-    note = [
-        channels.picked,
-        *_describe_zones(curves, table, confidence, has_pairs=pairs is not None),
-        *curves.describe_sizes(),
-    ]
+    zones = _describe_zones(curves, table, confidence, has_pairs=pairs is not None)
+    note = [channels.picked, *zones, *curves.describe_sizes()]
     finding = say_firsts(curves, channels) or "Ranking by prevalence"
     return canvas.finish(title, finding, _SUBTITLE, note)
 

@@ -181,10 +181,8 @@ def _draw_ranges(
     facet = channels.facet
     if facet is not None and eta is None:
         sums = ranges.group_by("curve", maintain_order=True).agg(pl.col("expected", "positives").sum())
-        captions = {
-            facet.label_of[curve]: f"{say_count(a)} expected, {say_count(b)} found"
-            for curve, a, b in sums.rows()
-        }
+        labels, said = facet.label_of, "{} expected, {} found"
+        captions = {labels[k]: said.format(*map(say_count, counts)) for k, *counts in sums.rows()}
         channels = replace(channels, facet=replace(facet, captions=captions))
     y = replace(x, field="y", title="Share of positives")
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.75, height=0.95, names="none"))

@@ -107,9 +107,8 @@ def roc_curve(
         span_of=lambda row: marked_points.find_rates(curves, row, "fpr", edge),
         say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
     )
-    canvas.follow_pointer(
-        _place_on_axis(points_to_draw.keep_rises(curves.rows), edge), "backward", _say_row
-    )
+    rises = _place_on_axis(points_to_draw.keep_rises(curves.rows), edge)
+    canvas.follow_pointer(rises, "backward", _say_row)
     note = [
         "Number: area under the line" if channels.facet and channels.facet.values else "",
         *(channels.picked, *marked.describe(), points_to_draw.DOTS_OF_SLOPES if has_dots else ""),

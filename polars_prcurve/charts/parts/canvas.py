@@ -90,10 +90,8 @@ class Canvas:
                 column = (row.get("curve"), round(x.place(row.get(x.field, x.low)) * 60))
                 if not row.get("copy") and column not in columns:
                     columns.add(column)
-                    kept = {
-                        key: value for key, value in row.items() if key not in ("facet", "doubt", "run")
-                    }
-                    self.data.append(kept | {"part": "ghost"})
+                    kept = [name for name in row if name not in ("facet", "doubt", "run")]
+                    self.data.append({name: row[name] for name in kept} | {"part": "ghost"})
         # Unseen records stand at both ends of the range that a panel has of its own.
         own, other = self.axes if x.ranges else (self.spec.y, x)
         self.data += [
@@ -176,11 +174,9 @@ class Canvas:
     def draw_line(self, points: Iterable[tuple[float, float]], ref: str, place: dict[str, Any]) -> None:
         """Draw one line to compare with; `place` tells its panel."""
         x, y = (axis.field for axis in self.axes)
-        record = {**place, "part": "reference", "ref": ref}
-        self.data += [
-            {**record, "ref_order": n, x: round_digits(a), y: round_digits(b)}
-            for n, (a, b) in enumerate(points)
-        ]
+        for n, (a, b) in enumerate(points):
+            spot = {"ref": ref, "ref_order": n, x: round_digits(a), y: round_digits(b)}
+            self.data.append({"part": "reference", **place, **spot})
 
     def name_line(self, text: str, *kinds: Iterable[dict[str, Any]]) -> None:
         """Name a line in the best place, with a look of each kind; those of the first change last."""

@@ -119,11 +119,9 @@ def _build_panels(
     gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
     end = round_digits(spec.x.high)
     is_flush = any(row["part"] == "name" and row[spec.x.field] == end for row in records)
-    panels: alt.FacetChart = layered.facet(
-        alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER),
-        columns=size.columns,
-        spacing=gap if is_flush else PANEL_GAP,
-    )
+    head = alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER)
+    spacing = gap if is_flush else PANEL_GAP
+    panels: alt.FacetChart = layered.facet(head, columns=size.columns, spacing=spacing)
     if is_flush:
         panels = set_properties(panels, bounds="flush")  # or all were as wide as the one with names
     if spec.x.is_free:
@@ -352,20 +350,15 @@ class Painter:
         look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
         dots = here.mark_point(strokeWidth=1.5, aria=False, **look)
         own = [color.encode()] if color else []
-        return [
-            keep_part(wide.encode(self.x, tooltip=tooltip), "read"),
-            *(thin, dots.encode(self.x, self.y, *own)),
-        ]
+        wide = keep_part(wide.encode(self.x, tooltip=tooltip), "read")
+        return [wide, thin, dots.encode(self.x, self.y, *own)]
 
     def build_marks(self, parts: set[str]) -> list[alt.Chart]:
         """Return layers of dots, of marked points and what they hold for, and of circles."""
         rim: dict[str, Any] = {"filled": True, "opacity": 1}
         said = alt.Tooltip("said:N", title="point")
-        trades = [
-            alt.Tooltip("place:N", title="equal at"),
-            alt.Tooltip("below:N", title="leads below"),
-            alt.Tooltip("above:N", title="leads above"),
-        ]
+        of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
+        trades = [alt.Tooltip(f"{name}:N", title=title) for name, title in of_ring.items()]
         x, y, chart = self.x, self.y, alt.Chart()
         ring = chart.mark_point(**rim, size=80, color="white", stroke=style.INK, strokeWidth=2)
         mark = chart.mark_point(**rim, size=75, stroke="white", strokeWidth=1.5, **self.look)
@@ -441,10 +434,9 @@ def write_head(
         rows = [*rows[: _MOST_HEAD_ROWS - 1], f"{rows[_MOST_HEAD_ROWS - 1]}…"]
     look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room + 7}
     height = style.NAME_SIZE + 3
-    return [
-        label_placement.Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
-        for above, row in enumerate(reversed(rows), lift)
-    ]
+    heights = [-9 - height * above for above in range(lift, lift + len(rows))]
+    places = zip(rows[::-1], heights, strict=True)
+    return [label_placement.Word(text=row, px=0, py=py, facet=panel, **look) for row, py in places]
 
 
 # Short names, which no line ends in.
@@ -492,15 +484,9 @@ def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart |
     if text.title is False or not said:
         return None
     lines = wrap_text(said, width - x, style.NOTE_SIZE)
-    mark = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(
-        align="left",
-        baseline="top",
-        fontSize=style.NOTE_SIZE,
-        color=style.QUIET,
-        lineBreak="\n",
-        lineHeight=style.NOTE_SIZE + 4,
-        aria=False,
-    )
+    look: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "lineHeight": style.NOTE_SIZE + 4}
+    look |= {"align": "left", "baseline": "top", "color": style.QUIET, "lineBreak": "\n"}
+    mark = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(aria=False, **look)
     placed: alt.Chart = mark.encode(x=fix_x(x), y=fix_y(y), text="note:N")
     return placed
 

@@ -173,15 +173,9 @@ class ChartAxis:
     def _build_axis(self, pixels: int, room: int, look: dict[str, Any]) -> dict[str, Any]:
         if self.words == "none":
             return {"title": None, "scale": self.build_scale(), "axis": None}
-        look |= {
-            "labelExpr": LABELS[self.said_as],
-            "labelFontSize": TICK_SIZE,
-            "titleFontSize": TICK_SIZE,
-            "titleFontWeight": "normal",
-            "labelOpacity": 0.8,
-            "titleOpacity": 0.8,
-            "gridOpacity": 0.6,
-        }
+        look |= {"labelExpr": LABELS[self.said_as], "labelFontSize": TICK_SIZE, "labelOpacity": 0.8}
+        look |= {"titleFontSize": TICK_SIZE, "titleFontWeight": "normal", "titleOpacity": 0.8}
+        look["gridOpacity"] = 0.6
         ticks = self.list_ticks(pixels, room)
         if ticks is None:
             look["tickCount"] = max(3, pixels // (70 if self.words == "percent" else 40))
@@ -305,10 +299,8 @@ def _list_powers(low: float, high: float, most: int, *, is_fine: bool) -> list[f
     """Return round numbers on a log axis: powers of ten, with a half at its end, and some between."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
-    fine = (
-        ((1, 2, 5),) if high / low < 100 else ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
-    )
-    for each in (*fine, (1,)):
+    some = ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
+    for each in (*(((1, 2, 5),) if high / low < 100 else some), (1,)):
         ticks = [float(f"{k}e{power}") for power in powers for k in each]
         ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
         if len(ticks) <= most:

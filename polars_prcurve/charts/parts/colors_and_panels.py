@@ -76,18 +76,11 @@ class Channel:
         shown = self.shown_labels
         shown = shown[:: -(-len(shown) // 12)]  # at most twelve whole labels
         longest = max(map(style.measure_text, shown))
-        legend = alt.Legend(
-            values=shown,
-            orient="top",
-            direction="horizontal",
-            columns=max(1, int(self.legend_room / (longest + _LEGEND_GAP))),
-            title=None,
-            labelFontSize=style.NAME_SIZE,
-            symbolType="stroke",
-            symbolStrokeWidth=3,
-            symbolOpacity=1,
-            labelLimit=0,
-        )
+        columns = max(1, int(self.legend_room / (longest + _LEGEND_GAP)))
+        look: dict[str, Any] = {"orient": "top", "direction": "horizontal", "title": None}
+        look |= {"labelFontSize": style.NAME_SIZE, "labelLimit": 0}
+        look |= {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolOpacity": 1}
+        legend = alt.Legend(values=shown, columns=columns, **look)
         return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
 
 
@@ -201,9 +194,9 @@ def read_etas_apart(curves: ChartCurves) -> Channels:
     groups = curves.group_fields
     if len(curves.per_curve) == curves.count_distinct(groups):  # each group at its own
         channels = read_channels(curves, None, None)
-        return (
-            channels if channels.facet else Channels(None, build_channel(curves, groups, with_eta=True))
-        )
+        if channels.facet:
+            return channels
+        return Channels(None, build_channel(curves, groups, with_eta=True))
     channels = read_channels(curves, None, "eta")
     if channels.facet is None or len(channels.facet.fields) == 1:
         return channels
@@ -274,8 +267,7 @@ def build_channel(
         for number, label in enumerate(names):
             etas = curves.per_curve.filter(numbers == number)["eta"].unique()
             names[number] = label + (f" ({say_eta(etas[0])})" if len(etas) == 1 else "")
-    title = " · ".join(
-        "share of positives" if f == "eta" else escape_name(curves.field_names[f]) for f in fields
-    )
+    said = {field: escape_name(name) for field, name in curves.field_names.items()}
+    title = " · ".join("share of positives" if field == "eta" else said[field] for field in fields)
     label_of = {curve: names[k] for curve, k in zip(curves.per_curve["curve"], numbers, strict=True)}
     return Channel(fields, title, names, label_of, curves.count_distinct(fields[-1:]))

@@ -158,9 +158,8 @@ def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.
     rows = frame.filter(is_drawn)
     fields = [field for field in names if field in frame.columns]
     sizes = ["n_pos", "n_neg", *(name for name in _EFFECTIVE if name in frame.columns)]
-    per_curve = frame.group_by("curve", maintain_order=True).agg(
-        pl.col(fields).first(), pl.col(sizes).drop_nulls().first()
-    )
+    known = pl.col(sizes).drop_nulls().first()
+    per_curve = frame.group_by("curve", maintain_order=True).agg(pl.col(fields).first(), known)
     has_rows = pl.col("curve").is_in(rows["curve"].unique().implode())
     kept, left_out = per_curve.filter(has_rows), per_curve.filter(~has_rows)
     shown = {field: name for field, name in names.items() if field.startswith("group")}
@@ -239,10 +238,8 @@ def _name_spans(table: pl.DataFrame, names: dict[str, str]) -> tuple[pl.DataFram
     n, n_spans = (table.select(pl.struct(k).n_unique()).item() for k in (own, [*own, *ends]))
     if n == n_spans:
         return table, names
-    said = [
-        "exact" if None in pair else number_formats.say_eta_range(pair)
-        for pair in table.select(ends).iter_rows()
-    ]
+    pairs, say = table.select(ends).rows(), number_formats.say_eta_range
+    said = ["exact" if None in pair else say(pair) for pair in pairs]
     return table.with_columns(pl.Series(SPAN, said, dtype=pl.String)), names | {"span": SPAN}
 
 

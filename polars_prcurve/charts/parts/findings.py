@@ -182,9 +182,8 @@ def say_net_benefit(
         longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
         if longest["run"].n_unique() == 1 < len(longest) and 2 * len(longest) >= len(sure):
             low, high = number_words.say_shares([longest["threshold_probability"][k] for k in (0, -1)])
-            return (
-                f"Acting on the model is better than treating all or none at risks from {low} to {high}"
-            )
+            what = "Acting on the model is better than treating all or none"
+            return f"{what} at risks from {low} to {high}"
     if not marks:
         return ""
     start = f"At a risk of {number_words.say_share(marks[0]['threshold_probability'])}, acting nets"
@@ -371,9 +370,8 @@ def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channel
     is_known = (per_curve["n_pos"] >= FEW_POSITIVES).fill_null(False)
     known = {curve: areas[curve] for curve in per_curve.filter(is_known)["curve"] if curve in areas}
     if facet is None and known and len(known) == len(per_curve):
-        return say_each(
-            "The area under the curve is", "", known, name_curves(curves, channels), _say_areas
-        )
+        names = name_curves(curves, channels)
+        return say_each("The area under the curve is", "", known, names, _say_areas)
     if facet is None or not facet.values or len(known) < _FEWEST_PANELS:
         return ""
     if "eta" in curves.field_names and per_curve["eta"].n_unique() > 1:

@@ -354,9 +354,8 @@ class Panel:
 
     def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> free_places.LabelSpace:
         """Return the space for labels, in which these words and lines take their part."""
-        return free_places.LabelSpace(
-            self.size.width, self.size.height, self.list_boxes(words), [*lines]
-        )
+        size, boxes = self.size, self.list_boxes(words)
+        return free_places.LabelSpace(size.width, size.height, boxes, [*lines])
 
     @property
     def columns(self) -> Heights:

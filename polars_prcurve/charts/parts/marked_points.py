@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve import number_words
 from polars_prcurve.charts.parts.canvas import Canvas
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, check_table, pick_columns
@@ -20,6 +19,15 @@ from polars_prcurve.charts.parts.findings import find_half, read_at_half, say_po
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.charts.parts.points_to_draw import MIN_FALSE_ALERTS, has_points_alone
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import (
+    format_count,
+    say_count,
+    say_part,
+    say_precisions,
+    say_share,
+    say_shares,
+    say_threshold,
+)
 
 SayShares: TypeAlias = Callable[[Sequence[float]], list[str]]
 _MOST_COMPARED = 12  # labels, at most, whose digits tell each from all others
@@ -41,14 +49,14 @@ class MarkedPoints:
         """Return sentences for the note on what is marked, and on what is not drawn."""
         lines = []
         if self.rows and self.guarantee is not None:
-            share = number_words.say_share(self.guarantee)
+            share = say_share(self.guarantee)
             lines.append(f"Marked: thresholds that meet their target with {share} confidence")
         if any(row["holds_from"] is not None for row in self.rows):
             rule = "from the first to the last threshold for which that holds"
             lines.append(f"Thin rule with two ends: {rule}")
         lost = {"no threshold meets the target": self.n_missing, "no such curve": self.n_elsewhere}
         return lines + [
-            f"{number_words.format_count(n)} point{'' if n == 1 else 's'} not drawn: {reason}"
+            f"{format_count(n)} point{'' if n == 1 else 's'} not drawn: {reason}"
             for reason, n in lost.items()
             if n
         ]
@@ -60,9 +68,7 @@ class MarkedPoints:
             return ""
         if len(rows) == 1:
             [row] = rows
-            threshold = (
-                number_words.say_threshold(row["threshold"], [row[LOWER]]) if LOWER in row else ""
-            )
+            threshold = say_threshold(row["threshold"], [row[LOWER]]) if LOWER in row else ""
             return say_point(threshold, row["precision"], row["recall"])
         goal, _, target = rows[0]["goal"].partition(" ")
         shares = {row["curve"]: row["precision"] for row in rows}
@@ -71,15 +77,15 @@ class MarkedPoints:
         if not is_one_each or not is_one_goal or "eta" not in per_curve.columns:  # ROC has no prevalence
             return ""
         n_neg = dict(per_curve.select("curve", "n_neg").rows())
-        few = any(
-            (row["fpr"] or 0) * (n_neg[row["curve"]] or 0) < MIN_FALSE_ALERTS - 0.5 for row in rows
-        )
-        if few or curves.has_few_positives or has_points_alone(curves.rows):
+        alerts = [(row["fpr"] or 0) * (n_neg[row["curve"]] or 0) for row in rows]
+        if (
+            min(alerts) < MIN_FALSE_ALERTS - 0.5
+            or curves.has_few_positives
+            or has_points_alone(curves.rows)
+        ):
             return ""
-        found = f"To find {number_words.say_part(float(target))} of the positives,"
-        return say_values(
-            found, "of the alerts are right", shares, curves, channels, say=number_words.say_precisions
-        )
+        found = f"To find {say_part(float(target))} of the positives,"
+        return say_values(found, "of the alerts are right", shares, curves, channels, say=say_precisions)
 
 
 def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:
@@ -189,10 +195,10 @@ def mark_points(
             continue
         rounded = {name: round_digits(height) for name, height in heights.items()}
         known = [name for name in ("precision", "recall") if row[name] is not None]
-        words = zip(known, number_words.say_shares([row[name] for name in known]), strict=True)
-        threshold = number_words.say_threshold(row["threshold"], [row[LOWER]] if LOWER in row else None)
+        shares = zip(known, say_shares([row[name] for name in known]), strict=True)
+        threshold = say_threshold(row["threshold"], [row[LOWER]] if LOWER in row else None)
         where = f"threshold {threshold}" if threshold else ""
-        said = ", ".join(filter(None, [row["goal"], where, *map(" ".join, words)]))
+        said = ", ".join(filter(None, [row["goal"], where, *map(" ".join, shares)]))
         mark = {"part": "mark", "said": said, x_field: round_digits(at_x)} | rounded | place
         records.append(mark)
         for name, height in heights.items():
@@ -205,16 +211,10 @@ def mark_points(
             records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
     for (name, _), marks in labelled.items():  # together, so that they have equal digits
         found = [height for _, height in marks]
-        together = number_words.say_precisions if name == "precision" else number_words.say_shares
-        say = (
-            together
-            if len(found) <= _MOST_COMPARED
-            else lambda each: [*map(number_words.say_share, each)]
-        )
-        shares = (
-            [number_words.say_count(number, 2) for number in found] if name == "alerts" else say(found)
-        )
-        words = say_heights(name, found, say) if say_heights else shares
+        together = say_precisions if name == "precision" else say_shares
+        say = together if len(found) <= _MOST_COMPARED else lambda each: [*map(say_share, each)]
+        labels = [say_count(number, 2) for number in found] if name == "alerts" else say(found)
+        words = say_heights(name, found, say) if say_heights else labels
         for (mark, _), label in zip(marks, words, strict=True):
             mark[f"{name}_label"] = label
     return records

@@ -90,10 +90,7 @@ def build_labels(keys: pl.DataFrame, fields: Mapping[str, str]) -> list[str]:
     labels: dict[str, None] = {}  # a dict is an ordered set
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
     for row in keys.select(*fields).iter_rows():
-        pairs = zip(fields.items(), row, strict=True)
-        label = name = " · ".join(
-            name_with_column(field, column, value) for (field, column), value in pairs
-        )
+        label = name = " · ".join(map(name_with_column, fields, fields.values(), row))
         while name in labels:
             name = f"{label} ({next(numbers[label])})"
         labels[name] = None

@@ -44,9 +44,8 @@ def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
 
 def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
     """Return the points of steps: recall 0 with the first values, then the rows of `keep_rises`."""
-    start = rows.group_by("curve", maintain_order=True).agg(
-        pl.lit(0.0).alias("recall"), pl.col(values).first()
-    )
+    first = (pl.lit(0.0).alias("recall"), pl.col(values).first())
+    start = rows.group_by("curve", maintain_order=True).agg(first)
     return prepend_made(start, keep_rises(rows))
 
 
@@ -110,9 +109,9 @@ def describe_thinning(points: pl.DataFrame, drawn: pl.DataFrame) -> str:
     """Return how many points of the table are drawn, as a text, which is empty if all are."""
     own = drawn.filter(pl.col("copy").not_()) if "copy" in drawn.columns else drawn
     before, after = (frame["made"].not_().sum() for frame in (points, own))
-    return (
-        "" if before == after else f"Drawn from {format_count(after)} of {format_count(before)} points"
-    )
+    if before == after:
+        return ""
+    return f"Drawn from {format_count(after)} of {format_count(before)} points"
 
 
 def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
@@ -208,9 +207,8 @@ def describe_doubt(drawn: pl.DataFrame) -> list[str]:
         or_positives = f", or {FEW_POSITIVES} positives" if few else ""
         return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false alerts{or_positives}, not known"]
     if _FP_EFFECTIVE not in drawn.columns and has_sums_of_weights(drawn):
-        return [
-            "Not dotted where few false alerts are behind a line: counts that are not whole do not tell"
-        ]
+        reason = "counts that are not whole do not tell"
+        return [f"Not dotted where few false alerts are behind a line: {reason}"]
     return []
 
 
@@ -241,10 +239,7 @@ def build_dots(channels: Channels, points: pl.DataFrame, fields: Sequence[str]) 
 
 
 def raise_to_axis(
-    points: pl.DataFrame,
-    axis: ChartAxis,
-    names: Sequence[str],
-    lows: Mapping[int, float] | None = None,
+    points: pl.DataFrame, axis: ChartAxis, names: Sequence[str], lows: Mapping[int, float] | None = None
 ) -> pl.DataFrame:
     """Return the points with values below a log axis, such as 0, on its lower edge."""
     low = pl.lit(axis.low)
