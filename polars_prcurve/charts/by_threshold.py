@@ -24,17 +24,15 @@ from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import lie_at_foot, say_thresholds
-from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.label_placement import Panel, Word
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import format_count, say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4
 _WIDTHS = {1: 540, 2: 300}
-# Marked thresholds, at most, that have a rule: more would hide the lines.
-_MOST_RULES = 8
-# Pixels between the charts of a column, which rules at thresholds cross.
-_GAP = 26
+_MOST_RULES = 8  # marked thresholds, at most, that have a rule: more would hide the lines
+_GAP = 26  # pixels between the charts of a column, which rules at thresholds cross
 # Columns of groups at prevalences, at most; more groups share one column per prevalence.
 _MOST_APART = 9
 
@@ -277,12 +275,12 @@ class _Column:
             named = spec
             if is_first and number == 0:
                 named = replace(spec, names="beside", has_margin=is_alone)
-            what = (self.canvas.data, self.channels, size, [] if number else words)
-            own, chooser = (
+            panel, records = chart_assembly.build_panel(
+                Panel(named, self.canvas.data, self.channels, size),
+                [] if number else words,
                 ((), self._build_rules(spec, size, number)),
                 key if is_first and number else None,
             )
-            panel, records = chart_assembly.build_panel(named, *what, own_layers=own, chooser=chooser)
             # All three charts are drawn from one list of records, in which each has words of its own.
             words_here = [row for row in records if row["part"].startswith(("word", "name"))]
             shared = shared or [row for row in records if row not in words_here]

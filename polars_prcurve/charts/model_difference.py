@@ -30,8 +30,7 @@ _HOLDS_0 = 2
 _HEIGHT = 0.55
 # Pairs of models from which on they are a table, and rows of it, at most.
 _FEWEST_ROWS, _MOST_ROWS = 3, 12
-# Pixels that the axis of a table is wide, and that a row is high.
-_WIDTH, _ROW = 300, 25
+_WIDTH, _ROW = 300, 25  # pixels that the axis of a table is wide, and that a row is high
 _MOST_LETTERS = 60  # letters of the two names of a pair in a table
 _PAIR = ("group_a", "group_b")
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
@@ -200,9 +199,6 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
     sure = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
     return say_eta(row["eta"]), f"{write(row['difference'])}{within}{sure}"
-
-
-# From three pairs on: a table of intervals, a row per comparison -------------------------------------
 
 
 def _draw_table(

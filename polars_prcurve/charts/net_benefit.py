@@ -30,8 +30,7 @@ _BELOW_ZERO = 0.07
 # Room below 0, at most: a model of risks far too high would press all others flat.
 _MOST_BELOW_ZERO = 0.4
 _MOST_SAID = 4  # lines, at most, whose net benefit at one risk is marked
-# How far from the prevalence the marked risk may be, as a share of it.
-_FAR = 0.2
+_FAR = 0.2  # how far from the prevalence the marked risk may be, as a share of it
 
 
 @hint_at_arguments

@@ -32,8 +32,7 @@ _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH, _PITCH, _ROW = 432, 22, style.NAME_SIZE + 2
 _SUBTITLE = "Order of models by share of positives; rank 1 is best"
 _LETTERS = 34  # letters in a row of a name
-# Ranks, or parts of one, by which a zone is higher than its lines on either side.
-_RIM = 0.34
+_RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
 
 
 @hint_at_arguments

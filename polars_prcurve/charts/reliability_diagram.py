@@ -1,9 +1,4 @@
-"""The reliability diagram: may these scores be read as probabilities?
-
-sweep -> split_ranges   a row per range: its cases, its positives, and those that its scores expect
-      -> judge_ranges   shares with their intervals, and which differ by more than chance
-      -> _draw_ranges    a point per range, its interval, and the diagonal
-"""
+"""The reliability diagram: may these scores be read as probabilities?"""
 
 from __future__ import annotations
 
@@ -37,8 +32,7 @@ _RARE = 0.02  # axes are logarithmic where most ranges say less than this
 _MOST_RANGES, _FEWEST_RANGES = 8, 2
 # The variance of positives that a range has, at least, unless the scores leave open too little.
 _LEAST_VARIANCE = 4.0
-# What a score leaves open, at least: scores of 0 and 1 alone have ranges, too.
-_LEAST_OPEN = 1e-9
+_LEAST_OPEN = 1e-9  # what a score leaves open, at least: scores of 0 and 1 alone have ranges, too
 
 
 @hint_at_arguments
@@ -111,12 +105,10 @@ def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
 
 
 def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
-    """Return a row per curve and range: `n`, `positives`, `expected`, and `first`, its least posterior.
-
-    Posteriors `said` are at the prevalence of the test set. A range holds an equal part of the sum of
-    `said (1 - said)`, the variance of its positives, so that each is known about as well as any other.
-    Labels play no part in where ranges end.
-    """
+    """Return a row per curve and range: `n`, `positives`, `expected`, and `first`, the least said."""
+    # Posteriors `said` are at the prevalence of the test set. A range holds an equal part of the sum of
+    # `said (1 - said)`, the variance of its positives, so that each is known about as well as any other.
+    # Labels play no part in where ranges end.
     rows = curves.rows
     scores = rows["threshold"].cast(pl.Float64)
     if not bool(scores.is_between(0, 1).fill_null(False).all()):

@@ -1,10 +1,4 @@
-"""The canvas of a chart: what all charts do, from the colours of curves to the finished chart.
-
-check_words                     are the words of the call of the right kind?
-read_sweep, read_lines          (`curves_to_draw`) the table, checked and sorted into curves
-choose_channels                 (`colors_and_panels`) colours and panels, in order of a value
-Canvas(curves, channels, spec)  lines, dots and what the pointer reads; `finish` returns the chart
-"""
+"""The canvas of a chart: lines, dots, lines to compare with, and what the pointer reads."""
 
 from __future__ import annotations
 
@@ -21,14 +15,13 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.label_placement import Word, choose_way
+from polars_prcurve.charts.parts.label_placement import Panel, Word, choose_way
 from polars_prcurve.charts.parts.number_formats import round_digits
 
 # The look of names of lines to compare with.
 QUIET: dict[str, Any] = {"size": style.NOTE_SIZE, "color": style.QUIET}
 _MAX_DOTS = 12  # points of a line, at most, that are dots, too
-# Panels, at most, in which all other curves stand behind in grey.
-_MAX_GHOST_PANELS = 24
+_MAX_GHOST_PANELS = 24  # panels, at most, in which all other curves stand behind in grey
 _MOST_RECORDS = 6_000  # what the pointer reads in one chart, at most, about
 
 
@@ -119,12 +112,10 @@ class Canvas:
         say: Callable[[dict[str, Any]], tuple[str, str]],
         at: pl.Series | None = None,
     ) -> None:
-        """Add what the pointer reads at places all along the x axis, or at the values `at`.
-
-        `say` returns the words for a place, and those for the value of the row that rules there. With
-        the strategy "forward" that is the first row at or right of a place, as in a PR curve. Records
-        are `read`, all words at a place, and `hover`, a dot on each line.
-        """
+        """Add what the pointer reads at places all along the x axis, or at the values `at`."""
+        # `say` returns the words for a place, and those for the value of the row that rules there. With
+        # the strategy "forward" that is the first row at or right of a place, as in a PR curve. Records
+        # are `read`, all words at a place, and `hover`, a dot on each line.
         (x_axis, y_axis), color = self.axes, self.channels.color
         x, y, most = x_axis.field, y_axis.field, _MOST_RECORDS // max(len(self.curves.per_curve), 1)
         n = max(chart_assembly.FEWEST_PLACES, min(chart_assembly.MOST_PLACES, most))
@@ -166,8 +157,8 @@ class Canvas:
     ) -> chart_assembly.Chart:
         """Return the chart: `title` is the user's, and `own_title` stands where there is none."""
         text = chart_assembly.ChartText(title, subtitle, tuple(note), own_title, self.spoken)
-        own: dict[str, Any] = {"words": self.words, "own_layers": (self.under, self.layers)}
-        return chart_assembly.build_chart(self.spec, self.size, self.data, self.channels, text, **own)
+        panel = Panel(self.spec, self.data, self.channels, self.size)
+        return chart_assembly.build_chart(panel, text, self.words, (self.under, self.layers))
 
     # Thin grey lines to compare with, such as alerts at random, each named where it is
 

@@ -25,12 +25,15 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import label_placement
 from polars_prcurve.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
+from polars_prcurve.charts.parts.label_placement import Panel, Word
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import NO_BREAK, glue_numbers
 from polars_prcurve.visible_text import wrap_words
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
 AnyChart = TypeVar("AnyChart", bound=Chart)
+# Layers of one chart alone, at the bottom and on top.
+OwnLayers: TypeAlias = tuple[Sequence[alt.Chart], Sequence[alt.Chart]]
 
 _NO_DATA: Any = alt.InlineData(values=[])
 # Vega-Lite draws labels of wrapped panels even if they are switched off.
@@ -44,8 +47,7 @@ _PANELS_ROOM = 760  # pixels that panels side by side share, about
 _NARROWEST = 300  # pixels that the words around a chart take, at least
 # The record under the pointer, in the filter of an event, which does not know `datum`.
 EVENT_DATUM = "event.item && event.item.datum"
-# Places across at which the pointer reads all lines.
-FEWEST_PLACES, MOST_PLACES = 8, 100
+FEWEST_PLACES, MOST_PLACES = 8, 100  # places across at which the pointer reads all lines
 
 
 @dataclass(frozen=True)
@@ -69,26 +71,16 @@ def make_key(data: list[dict[str, Any]], kind: str) -> str:
     return f"k{zlib.crc32((kind + json.dumps(data)).encode()):08x}"
 
 
-def build_chart(
-    spec: ChartSpec,
-    size: PanelSize,
-    data: list[dict[str, Any]],
-    channels: Channels,
-    text: ChartText,
-    *,
-    words: Sequence[label_placement.Word],
-    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]],
-) -> Chart:
+def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers: OwnLayers) -> Chart:
     """Return the chart of these records, in panels if there is a facet."""
-    # `own_layers` are those of one chart alone, at the bottom and on top.
-    spec = replace(spec, has_margin=True)
-    layered, records = build_panel(spec, data, channels, size, words, own_layers=own_layers)
+    spec, size, facet = replace(panel.spec, has_margin=True), panel.size, panel.channels.facet
+    layered, records = build_panel(replace(panel, spec=spec), words, own_layers)
     records = [row for row in records if row["part"] != "ghost"]  # whose layer holds them
     room = spec.y.measure_labels()
-    if channels.facet is not None:
-        panels, layers = _build_panels(layered, spec, channels.facet, size, records)
-        if channels.facet.fields != ["eta"]:  # else heads say it
-            text = replace(text, note=(f"Panels: {channels.facet.title}", *text.note))
+    if facet is not None:
+        panels, layers = _build_panels(layered, spec, facet, size, records)
+        if facet.fields != ["eta"]:  # else heads say it
+            text = replace(text, note=(f"Panels: {facet.title}", *text.note))
         width = size.columns * (size.width + PANEL_GAP)
         finished: Chart = join_note(panels, build_note(text, width, 0, -room), max(width - 60, 40), 14)
         finished = set_properties(finished, **build_title(text, width))
@@ -133,19 +125,12 @@ def _build_panels(
 
 
 def build_panel(
-    spec: ChartSpec,
-    data: list[dict[str, Any]],
-    channels: Channels,
-    size: PanelSize,
-    words: Sequence[label_placement.Word],
-    *,
-    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]],
-    chooser: str | None = None,
+    panel: Panel, words: Sequence[Word], own_layers: OwnLayers, chooser: str | None = None
 ) -> tuple[alt.LayerChart, list[dict[str, Any]]]:
-    """Return one panel, and its records: those of `data`, and those of words."""
+    """Return one panel, and its records: those of its data, and those of words."""
     # `chooser` is the key of another panel of the same lines, whose names are clicked.
+    spec, data, channels, size = panel.spec, panel.data, panel.channels, panel.size
     key = make_key(data, f"{spec.x.field} {spec.y.field}")
-    panel = label_placement.Panel(spec, data, channels, size)
     words = label_placement.settle_words(panel, words)
     words = [*words, *label_placement.place_labels(panel, words)]
     names = None if chooser else label_placement.place_names(panel, words)
@@ -407,7 +392,7 @@ def name_panel(facet: Channel | None, label: str | None) -> str:
     return f"Where {label} is positive" if facet.fields == ["eta"] else label
 
 
-def _build_heads(facet: Channel, size: PanelSize) -> list[label_placement.Word]:
+def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
     """Return the words over each panel: its name, and the number that panels are sorted by."""
     heads = []
     for label in facet.labels:
@@ -416,17 +401,15 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[label_placement.Word]:
         caption = facet.captions.get(label, "")
         heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
         if caption:
-            heads.append(label_placement.Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
+            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
         if value:
             look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
             look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
-            heads.append(label_placement.Word(text=value, facet=label, **look))
+            heads.append(Word(text=value, facet=label, **look))
     return heads
 
 
-def write_head(
-    name: str, room: float, panel: str | None = None, *, lift: int = 0
-) -> list[label_placement.Word]:
+def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
     rows = wrap_words(name, letters) or [name]
@@ -436,14 +419,10 @@ def write_head(
     height = style.NAME_SIZE + 3
     heights = [-9 - height * above for above in range(lift, lift + len(rows))]
     places = zip(rows[::-1], heights, strict=True)
-    return [label_placement.Word(text=row, px=0, py=py, facet=panel, **look) for row, py in places]
+    return [Word(text=row, px=0, py=py, facet=panel, **look) for row, py in places]
 
 
-# Short names, which no line ends in.
-_IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")
-
-
-# Title and note -------------------------------------------------------------------------------
+_IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")  # short names, which no line ends in
 
 
 def wrap_text(text: str, width: float, size: float) -> list[str]:

@@ -42,8 +42,7 @@ LABELS = {
 }
 _LN_10 = math.log(10)
 _MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
-# The room in pixels of labels side by side; those above each other need less.
-_WIDE_LABEL = 56
+_WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES = 1_500
 LOG_BELOW = 0.01

@@ -20,11 +20,9 @@ MAX_COLORS = 8
 # Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
 _MAX_PANELS = 9
 
-# Pixels in a legend from the end of a label to the next, with its symbol.
-_LEGEND_GAP = 40
+_LEGEND_GAP = 40  # pixels in a legend from the end of a label to the next, with its symbol
 _FAR_APART = 3.0  # the factor above which prevalences are far apart
-# Fields whose panels come in their own order.
-_OWN_ORDER = (["eta"], ["target"], ["metric"])
+_OWN_ORDER = (["eta"], ["target"], ["metric"])  # fields whose panels come in their own order
 
 
 @dataclass(frozen=True)
@@ -118,11 +116,9 @@ def choose_channels(
     are_apart: bool = False,
     has_heads: bool = False,
 ) -> Channels:
-    """Return colours and panels: groups in order of a value of each curve, the greatest first.
-
-    With `are_apart` each prevalence has panels of its own, unless the user names a column. With
-    `has_heads` the value, such as an area, stands at the head of each panel of one curve.
-    """
+    """Return colours and panels: groups in order of a value of each curve, the greatest first."""
+    # With `are_apart` each prevalence has panels of its own, unless the user names a column. With
+    # `has_heads` the value, such as an area, stands at the head of each panel of one curve.
     is_free = are_apart and color is None and facet is None
     channels = read_etas_apart(curves) if is_free else read_channels(curves, color, facet)
     panels = channels.facet
@@ -211,15 +207,13 @@ def are_far_apart(etas: pl.Series) -> bool:
     return bool(known) and max(known) > _FAR_APART * min(known)
 
 
-def pick_out(
-    channels: Channels, value_by_curve: Mapping[int, float], most: int | None = None
-) -> Channels:
+def pick_out(channels: Channels, values: Mapping[int, float], most: int | None = None) -> Channels:
     """Return channels in which a few of many colours stay, and `picked`, which says which."""
     # Of more groups than colours the first, the middle and the last by value stay, or the first `most`.
     color = channels.color
     if color is None or len(color.labels) <= MAX_COLORS or color.fields == ["eta"]:
         return channels
-    order = _rank_labels(color, value_by_curve)
+    order = _rank_labels(color, values)
     picked, words = order[:most], f"Coloured: the {most} that come highest"
     if most is None:
         picked = [order[0], order[len(order) // 2], order[-1]]
@@ -228,26 +222,21 @@ def pick_out(
     return replace(channels, color=replace(color, colored_labels=picked), picked=words)
 
 
-def _rank_labels(channel: Channel, value_by_curve: Mapping[int, float]) -> list[str]:
+def _rank_labels(channel: Channel, values: Mapping[int, float]) -> list[str]:
     """Return the labels in order of the mean value of their curves, the greatest first."""
-    values = [(label, value_by_curve.get(curve)) for curve, label in channel.label_of.items()]
-    frame = pl.DataFrame(values, {"label": pl.String, "value": pl.Float64}, orient="row")
+    rows = [(label, values.get(curve)) for curve, label in channel.label_of.items()]
+    frame = pl.DataFrame(rows, {"label": pl.String, "value": pl.Float64}, orient="row")
     means = frame.group_by("label", maintain_order=True).agg(pl.col("value").mean())
     return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["label"].to_list()
 
 
 def _read_field(curves: ChartCurves, argument: str, name: str | None) -> list[str]:
     """Return the field of a column in a list, which is empty without a name; raise if there is none."""
-    if name is None:
-        return []
-    for name_of_field, known in curves.field_names.items():
-        if known == name:
-            return [name_of_field]
-    hint = (
-        suggest_names(name, curves.field_names.values())
-        if curves.field_names
-        else "the table has no group column"
-    )
+    names = curves.field_names
+    found = [field for field, known in names.items() if known == name][:1]
+    if name is None or found:
+        return found
+    hint = suggest_names(name, names.values()) if names else "the table has no group column"
     raise PrcError(f"{argument}= names {name!r}, which does not tell curves of this table apart; {hint}")
 
 

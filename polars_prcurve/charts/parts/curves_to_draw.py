@@ -1,9 +1,5 @@
 """The curves that a chart draws, read from a table in any row order, under fixed field names.
 
-    table -> pick_columns         the columns of a chart, renamed
-          -> number_curves        the column `curve`, of sorted rows
-          -> build_chart_curves   ChartCurves: points, one row per curve, and groups without a curve
-
 Fixed names keep a column called `a:b` or `x.y` from Vega, which would parse the name.
 """
 
@@ -194,11 +190,9 @@ def read_sweep(
     made_by: str = "curve",
     more: Sequence[str] = (),
 ) -> ChartCurves:
-    """Return the curves of a table that has a row per threshold.
-
-    `values` are the metrics that are drawn, and `more` are further numbers of each row. Each prevalence
-    has a curve of its own; with `by_eta=False` all prevalences of a group share one.
-    """
+    """Return the curves of a table that has a row per threshold."""
+    # `values` are the metrics that are drawn, and `more` are further numbers of each row. Each
+    # prevalence has a curve of its own; with `by_eta=False` all prevalences of a group share one.
     needed = [*(["eta"] if by_eta else []), *c.SWEEP_COLUMNS, *more]
     table = check_table(chart, table, made_by, needed)
     for name in values:
@@ -267,11 +261,9 @@ def _sort_points(
 def read_lines(
     chart: str, table: object, only: str | None = None, *, is_per_row: bool = False
 ) -> ChartCurves:
-    """Return a line per group, metric and target, or only the lines of the metric `only`.
-
-    Rows have `eta`, `value`, and `low` and `high` if the table has intervals. A null value between
-    others is a gap in its line. With `is_per_row` each prevalence is a line of its own, of one point.
-    """
+    """Return a line per group, metric and target, or only the lines of the metric `only`."""
+    # Rows have `eta`, `value`, and `low` and `high` if the table has intervals. A null value between
+    # others is a gap in its line. With `is_per_row` each prevalence is a line of its own, of one point.
     made_by = "operating_points" if only else "summary or operating_points"
     table = check_table(chart, table, made_by, ["eta"])
     start = table.columns.index("eta")

@@ -8,6 +8,7 @@ leading or first. `say_firsts` and `say_better` read tests: the columns `resolve
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -28,8 +29,7 @@ _MOST_NAMES, _MOST_LETTERS = 3, 60
 _FEWEST_PANELS = 3
 _MOST_LINES = 24  # lines, at most, of which a title tells
 _AT_FOOT = 0.05
-# The recall up to which a published point is said to find half.
-_NEAR_HALF = 0.6
+_NEAR_HALF = 0.6  # the recall up to which a published point is said to find half
 
 
 def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
@@ -232,10 +232,8 @@ def say_each_of_100(grids: Mapping[int, IconGrid], curves: ChartCurves, channels
 
 def say_reliability(ranges: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
     """Return where scores are off as probabilities, of few groups each, or in how many of many."""
-    each = {
-        curve: _say_runs(own["off"].to_list(), own["first"].to_list())
-        for (curve,), own in ranges.group_by("curve", maintain_order=True)
-    }
+    lines = ranges.group_by("curve", maintain_order=True).agg("off", "first").rows()
+    each = {curve: _say_runs(off, first) for curve, off, first in lines}
     off = [words for words in each.values() if words]
     if not each:
         return ""
@@ -254,12 +252,8 @@ def say_reliability(ranges: pl.DataFrame, curves: ChartCurves, channels: Channel
 
 def _say_runs(off: Sequence[int], first: Sequence[float]) -> str:
     """Return where scores are too low, and where too high; empty if they are not off in any range."""
-    runs: list[tuple[int, int, int]] = []
-    for k, sign in enumerate(off):
-        if runs and sign and runs[-1][0] == sign and runs[-1][2] == k:
-            runs[-1] = (sign, runs[-1][1], k + 1)
-        elif sign:
-            runs.append((sign, k, k + 1))
+    stretches = [[k for k, _ in run] for _, run in groupby(enumerate(off), key=lambda pair: pair[1])]
+    runs = [(off[run[0]], run[0], run[-1] + 1) for run in stretches if off[run[0]]]
     if len(runs) > 2:
         return f"off in {sum(map(abs, off))} of {len(off)} ranges"
     edges = dict(zip(range(len(off)), number_words.say_shares(first), strict=True))

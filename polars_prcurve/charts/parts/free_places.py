@@ -32,8 +32,7 @@ _FAR: tuple[tuple[float, float, Align], ...] = (
     *((8, -15, "left"), (-8, 15, "right")),
     *((8, 15, "left"), (-8, -15, "right")),
 )
-# Labels of more points than this are left out where they would lie on lines.
-_MANY_POINTS = 4
+_MANY_POINTS = 4  # labels of more points than this are left out where they would lie on lines
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
@@ -128,13 +127,11 @@ def _measure_gap(box: Box, point: tuple[float, float]) -> float:
 def place_beside(
     lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace, apart: float = _GAP
 ) -> dict[str, NamePlace]:
-    """Return a place on each line that is shown for its name; without those that have no room.
-
-    `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
-    there is none. A box as wide as the name is tried above and below its line at each column. It must be
-    off all other lines and boxes, and `apart` pixels off other curves; the flattest place nearest to the
-    middle wins. Lines to compare with have keys that start with RULE_KEY.
-    """
+    """Return a place on each line that is shown for its name; without those that have no room."""
+    # `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
+    # there is none. A box as wide as the name is tried above and below its line at each column. It must
+    # be off all other lines and boxes, and `apart` pixels off other curves; the flattest place nearest
+    # to the middle wins. Lines to compare with have keys that start with RULE_KEY.
     places: dict[str, NamePlace] = {}
     for name in shown:
         line = lines[name]
@@ -175,11 +172,10 @@ def place_together(
     space: LabelSpace,
     rows: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, NamePlace]:
-    """Return places for all names below each other, in the order of their lines, where nothing is.
-
-    This is for lines that run too close and too steep for names between them. The free place nearest to
-    the middle of the panel wins; there may be none. `rows` are those of names written in several rows.
-    """
+    """Return places for all names below each other, in the order of their lines, where nothing is."""
+    # This is for lines that run too close and too steep for names between them. The free place nearest
+    # to the middle of the panel wins; there may be none. `rows` are those of names written in several
+    # rows.
     rows = {name: [name] for name in shown} if rows is None else rows
     order = sorted(shown, key=lambda name: float(np.nanmean(lines[name])))
     step = NAME_SIZE * 1.4
@@ -195,10 +191,9 @@ def place_together(
             box = (left - _RIM, top - _RIM, left + width + _RIM, top + height + _RIM)
             middle = math.dist((left + width / 2, top + height / 2), (space.width / 2, space.height / 2))
             found.append((middle, box))
-    for _, (left, top, right, bottom) in sorted(found):
-        if free.is_free((left, top, right, bottom)) and not free.crosses_line(
-            (left, top, right, bottom)
-        ):
+    for _, box in sorted(found):
+        if free.is_free(box) and not free.crosses_line(box):
+            left, top = box[:2]
             middles = top + _RIM + np.cumsum(heights) - np.asarray(heights) / 2
             places = zip(order, middles.tolist(), strict=True)
             return {name: NamePlace(left + _RIM, middle) for name, middle in places}

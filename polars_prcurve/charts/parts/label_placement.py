@@ -20,11 +20,9 @@ from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import glue_numbers
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
-# Lines, at most, that have their names beside them; more have a legend.
-_MAX_NAMES = 6
+_MAX_NAMES = 6  # lines, at most, that have their names beside them; more have a legend
 _MAX_LETTERS = 44
-# Letters in a row of a name right of the lines, where a page has little room.
-_LETTERS_AT_END = 24
+_LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
 # Pixels across of a thin line from a line to its name, and how far a name is that needs one.
 _LEADER, _MOVED = 13, 4
 # Shares of a panel's width that rows of names take, from the first tried to the last.

@@ -1,8 +1,4 @@
-"""Marked points: rows of a table such as `operating_points`, on the curves that they are points of.
-
-points= -> read_points         rows with the number of their curve; rows that cannot be drawn are counted
-        -> mark_points         records of filled points, rules with ends for what they hold for, labels
-"""
+"""Marked points: rows of a table such as `operating_points`, on the curves that they are points of."""
 
 from __future__ import annotations
 
@@ -179,11 +175,10 @@ def mark_points(
     span_of: Callable[[dict[str, Any]], tuple[float, float] | None],
     say_heights: Callable[[str, list[float], SayShares], list[str]] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the records of points, and of the thin rules of what they hold for.
-
-    `y_of` returns the heights of a point by their field; a point can have one in each of several charts.
-    `say_heights` returns the labels of a field's heights, of one prevalence if these are panels.
-    """
+    """Return the records of points, and of the thin rules of what they hold for."""
+    # `y_of` returns the heights of a point by their field; a point can have one in each of several
+    # charts. `say_heights` returns the labels of a field's heights, of one prevalence if these are
+    # panels.
     channels, x_field = canvas.channels, canvas.spec.x.field
     records: list[dict[str, Any]] = []
     by_eta = channels.facet is not None and "eta" in channels.facet.fields

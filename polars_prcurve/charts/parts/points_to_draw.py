@@ -25,8 +25,7 @@ PANEL_PIXELS = 540  # the width of the widest panel
 _FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
 _FP_EFFECTIVE = c.FIELD_COLUMNS[2]
-# False positives that a point of a curve must rest on to be drawn as known.
-MIN_FALSE_ALERTS = 5
+MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to be drawn as known
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"
 _MOST_DOTS = 30  # published points of a curve, at most, that are dots
@@ -130,9 +129,6 @@ def measure_areas(points: pl.DataFrame) -> dict[int, float]:
     rest = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
     areas = points.with_columns(area=run * height).group_by("curve", maintain_order=True)
     return dict(areas.agg(pl.col("area").sum() + rest).rows())
-
-
-# Doubt ----------------------------------------------------------------------------------------
 
 
 def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
