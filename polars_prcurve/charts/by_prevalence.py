@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,16 +121,12 @@ def p3_curve(
     return lines.draw(title, "Share of alerts that are right")
 
 
-# How far, as a logarithm, the next prevalence of a table is from that of the test, at most.
-_NEAR = 0.5
+_NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
 _MOST_RULES = 3  # prevalences of test sets, at most, that have a rule each
 
 
 class _LineChart:
     """Lines of metrics by prevalence, on their canvas."""
-
-    # With `is_limited` the ends of a value are the limits of coarse scores or of points, unless there is
-    # a level.
 
     def __init__(
         self,
@@ -140,6 +137,8 @@ class _LineChart:
         *,
         is_limited: bool = False,
     ) -> None:
+        # With `is_limited` the ends of a value are the limits of coarse scores or of points, unless there
+        # is a level.
         self.curves, self.rows = curves, curves.rows
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.per_curve["metric"].unique().to_list()
@@ -304,16 +303,14 @@ def _read_trades(
     # Both models of a trade may share a panel, which then shows one circle.
     records: dict[tuple[int, str], dict[str, Any]] = {}
     sides = {"below": "model_a", "above": "model_b"}
+    name_model = partial(number_formats.name_with_column, model, curves.field_names[model])
     for side in sides.values():
         on: dict[str, Any] = {"left_on": [*by, model], "right_on": [*by, side]}
         joined = lines.join(trades, **on, nulls_equal=True, coalesce=False)
         for row in joined.iter_rows(named=True):
-            panel, column = facet.label_of[row["curve"]] if facet else None, curves.field_names[model]
+            panel = facet.label_of[row["curve"]] if facet else None
             place = {name: number_formats.round_digits(row[name]) for name in ("eta", "value")}
-            names = {
-                where: number_formats.name_with_column(model, column, row[name])
-                for where, name in sides.items()
-            }
+            names = {where: name_model(row[name]) for where, name in sides.items()}
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
             records[row["trade"], panel or ""] = record | tell_panel(panel)
     return [records[key] for key in sorted(records)]

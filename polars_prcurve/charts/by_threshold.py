@@ -270,13 +270,13 @@ class _Column:
         key = chart_assembly.make_key(self.canvas.data, f"x {self.specs[0].y.field}")
         words = self._label_rules(self.specs[0].x)
         words += chart_assembly.write_head(head, self.width, lift=2 if self.rules else 0) if head else []
-        for number, spec in enumerate(self.specs):
+        specs = self.specs
+        if is_first:
+            specs = [replace(specs[0], names="beside", has_margin=is_alone), *specs[1:]]
+        for number, spec in enumerate(specs):
             size = chart_axes.PanelSize(1, self.width, round(max(self.width, 300) * spec.height))
-            named = spec
-            if is_first and number == 0:
-                named = replace(spec, names="beside", has_margin=is_alone)
             panel, records = chart_assembly.build_panel(
-                Panel(named, self.canvas.data, self.channels, size),
+                Panel(spec, self.canvas.data, self.channels, size),
                 [] if number else words,
                 ((), self._build_rules(spec, size, number)),
                 key if is_first and number else None,

@@ -235,10 +235,9 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
     # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
     # there.
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
-    points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.rows)).join(
-        curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left"
-    )
-    points = points.filter((eta > 0) & (eta < 1))
+    points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.rows))
+    etas = curves.per_curve.select("curve", "eta").filter((eta > 0) & (eta < 1))
+    points = points.join(etas, on="curve", maintain_order="left")
     recall_before, fpr_before = (rate.shift(1).over("curve") for rate in (recall, fpr))
     points = points.with_columns(start=_find_start(eta, low))
     start = pl.col("start")

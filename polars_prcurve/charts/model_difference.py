@@ -310,13 +310,11 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
 
 def _build_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return the layers of intervals and points; dotted and hollow where nothing is settled."""
-    dotted: dict[str, Any] = {"strokeWidth": 1.6, "strokeDash": style.DOTS}
-    hollow: dict[str, Any] = {"filled": False, "fill": "white"}
-    full: dict[str, Any] = {"filled": True}
-    solid: dict[str, Any] = {"strokeWidth": 2}
-    looks = (("===", style.INK, solid, full), ("!==", style.QUIET, dotted, hollow))
+    dotted, hollow = {"strokeWidth": 1.6, "strokeDash": style.DOTS}, {"filled": False, "fill": "white"}
+    looks: Any = {"===": (style.INK, {"strokeWidth": 2}, {"filled": True})}
+    looks["!=="] = (style.QUIET, dotted, hollow)
     layers = []
-    for test, color, line, point in looks:
+    for test, (color, line, point) in looks.items():
         rule = alt.Chart().mark_rule(aria=False, color=color, **line)
         dot = alt.Chart().mark_point(shape="circle", size=60, opacity=1, color=color, **point)
         dot = dot.encode(x, y, alt.Description("said:N"), tooltip=alt.Tooltip("said:N", title="points"))

@@ -299,9 +299,6 @@ def _merge_labels(panel: Panel, panels: Mapping[str | None, Panel]) -> list[dict
     return kept
 
 
-# Places of lines and words in pixels -------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Panel:
     """One panel in pixels from its upper left corner: where its points, lines and words are."""

@@ -148,12 +148,11 @@ def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
 
 def add_lower(marked: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
     """Return the points with the next lower threshold of their curves, of a table of all scores."""
-
-    def find_lower(row: dict[str, Any]) -> Any:
+    rows = []
+    for row in marked.rows:
         known = curves.rows.filter(pl.col("curve") == row["curve"])["threshold"]
-        return known.filter(known < row["threshold"]).max()
-
-    return replace(marked, rows=[row | {LOWER: find_lower(row)} for row in marked.rows])
+        rows.append(row | {LOWER: known.filter(known < row["threshold"]).max()})
+    return replace(marked, rows=rows)
 
 
 def _read_goals(frame: pl.DataFrame) -> pl.Series:
@@ -219,8 +218,8 @@ def find_rates(curves: ChartCurves, row: dict[str, Any], rate: str, least: float
     """Return a rate at both ends of what a point holds for, or `least` above all scores."""
     line = curves.rows.filter(pl.col("curve") == row["curve"])
     threshold = pl.col("threshold").cast(pl.Float64)
-    low, high = (
-        line.select(pl.col(rate).filter(threshold >= float(row[end])).max()).item()
-        for end in ("holds_to", "holds_from")
+    tops = (
+        pl.col(rate).filter(threshold >= float(row[end])).max() for end in ("holds_to", "holds_from")
     )
-    return max(low or 0.0, least), max(high or 0.0, least)
+    low, high = (max(line.select(top).item() or 0.0, least) for top in tops)
+    return low, high

@@ -1,11 +1,4 @@
-"""Points to draw: fewer than a table has, for the same picture, as the records that Vega reads.
-
-rows -> build_steps, start_at_origin   points where the line starts; `made` marks added points
-     -> drop_straight_points           without points that lie on a line between neighbours
-     -> thin_points                    of a long curve a few points per column of pixels
-     -> split_by_doubt                 stretches that are known well, and stretches that are not
-     -> build_records                  one dict per point, with what its tooltip says
-"""
+"""Points to draw: fewer than a table has, for the same picture, as the records that Vega reads."""
 
 from __future__ import annotations
 
