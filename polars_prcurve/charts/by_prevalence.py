@@ -137,8 +137,7 @@ class _LineChart:
         *,
         is_limited: bool = False,
     ) -> None:
-        # With `is_limited` the ends of a value are the limits of coarse scores or of points, unless there
-        # is a level.
+        # With `is_limited` the ends of a value are limits of coarse scores or of points, but for a level.
         self.curves, self.rows = curves, curves.rows
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.per_curve["metric"].unique().to_list()
@@ -303,14 +302,14 @@ def _read_trades(
     # Both models of a trade may share a panel, which then shows one circle.
     records: dict[tuple[int, str], dict[str, Any]] = {}
     sides = {"below": "model_a", "above": "model_b"}
-    name_model = partial(number_formats.name_with_column, model, curves.field_names[model])
+    say_name = partial(number_formats.name_with_column, model, curves.field_names[model])
     for side in sides.values():
         on: dict[str, Any] = {"left_on": [*by, model], "right_on": [*by, side]}
         joined = lines.join(trades, **on, nulls_equal=True, coalesce=False)
         for row in joined.iter_rows(named=True):
             panel = facet.label_of[row["curve"]] if facet else None
             place = {name: number_formats.round_digits(row[name]) for name in ("eta", "value")}
-            names = {where: name_model(row[name]) for where, name in sides.items()}
+            names = {where: say_name(row[name]) for where, name in sides.items()}
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
             records[row["trade"], panel or ""] = record | tell_panel(panel)
     return [records[key] for key in sorted(records)]

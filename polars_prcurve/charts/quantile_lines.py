@@ -186,8 +186,8 @@ def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
     line = line.with_columns(fit.clip("low", "high").alias("y"), made=True)
     is_sloped = pl.col("deviation") > 0
     across = (pl.col("y") - pl.col("mean")) / pl.col("deviation")
-    is_cut = is_sloped & (pl.col("y") != fit)
-    return line.with_columns(pl.when(is_cut).then(across).otherwise("x").alias("x"))
+    is_clipped = is_sloped & (pl.col("y") != fit)
+    return line.with_columns(pl.when(is_clipped).then(across).otherwise("x").alias("x"))
 
 
 # The test of Anderson and Darling 1952, with p-values of D'Agostino and Stephens 1986, table 4.9 ------
