@@ -137,7 +137,7 @@ class _LineChart:
         *,
         is_limited: bool = False,
     ) -> None:
-        # With `is_limited` the ends of a value are limits of coarse scores or of points, but for a level.
+        # With `is_limited` the ends are limits of coarse scores or of points, unless there is a level.
         self.curves, self.rows = curves, curves.rows
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.per_curve["metric"].unique().to_list()
