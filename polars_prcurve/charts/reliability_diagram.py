@@ -24,7 +24,7 @@ from polars_prcurve.confidence.binomial_tails import is_tail_at_most
 from polars_prcurve.confidence.rates import check_confidence, find_wilson_ends, z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import format_count, say_count, say_eta, say_shares
-from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
+from polars_prcurve.prevalence.eta_formulas import check_prior, shift_prior
 
 # What scores say in a range, the share of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")

@@ -409,7 +409,7 @@ def read_scored_rows(
         exponents = tuple(exact_sums.weight_exponent(amount.max()) for amount in amounts)
         pos, neg = map(exact_sums.to_integer, amounts, exponents)
     if isinstance(etas[0], pl.Expr):
-        checks += value_checks.eta_checks(count, etas[0])
+        checks += value_checks.eta_checks(count, "eta=", etas[0])
     guarded = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
     return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"), etas)
 

@@ -39,7 +39,7 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable
 from polars_prcurve.prevalence.field_parts import build_field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.sweep.part_counts import PART_COUNTS, build_part_counts
+from polars_prcurve.sweep.sweep_table import PART_COUNTS, build_part_counts
 
 _ROW = f"{c.RESERVED}field_row"
 _RATES = {"recall": f"{c.RESERVED}part_recall", "fpr": f"{c.RESERVED}part_fpr"}

@@ -20,7 +20,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.rates import compute_beta_limits
 from polars_prcurve.inputs.input_tables import ScoreTable
-from polars_prcurve.sweep.part_counts import PART, PART_COUNTS, build_part_counts
+from polars_prcurve.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
 
 class RunColumns(NamedTuple):

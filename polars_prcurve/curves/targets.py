@@ -214,7 +214,7 @@ def build_only_point_target(table: RateTable) -> Target:
     """Return the target of published points, one for each model; the query stops if one has several."""
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
-    several = (table.tallies.sum_per_group(point_of_row) > 1).sum()
+    several = (table.tallies.count(point_of_row, per_group=True) > 1).sum()
     sentence = compose_sentence(
         "points are compared one by one, and ",
         several.cast(pl.String),

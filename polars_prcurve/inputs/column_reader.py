@@ -1,8 +1,7 @@
 """Columns as users name them, resolved and typed at the call, before any query runs.
 
-`ColumnReader` looks up one column after the other in a table. It raises for what names and dtypes tell,
-and collects a check for what only values tell. At the end `input_fields` returns what every kind of
-`InputTable` is made from.
+`ColumnReader` looks up one column after the other. It raises for what names and dtypes tell, and notes
+a check for what only values tell. `input_fields` returns what every kind of `InputTable` is made from.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.input_tables import Tallies
-from polars_prcurve.query_guards import Check, compose_sentence, run_query, show_value
+from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence, run_query, show_value
 
 Column: TypeAlias = str | pl.Expr
 """A column as users pass it: its name, or an expression."""
@@ -31,6 +30,7 @@ TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
 Missing: TypeAlias = Literal["raise", "drop", "below"]
 """What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
 
+_EXPECTED = "a column name or an expression"
 _IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 
@@ -48,27 +48,21 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
     """Return the columns of `by=` or `id=` as a list, which is empty for None."""
     if columns is None:
         return []
-    expected = "a column name or an expression, or a list of these"
-    return read_list(argument, columns, expected, single=(str, pl.Expr))
+    return read_list(argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr))
 
 
-def read_expression(what: str, column: Column) -> pl.Expr:
+def read_expression(what: str, column: Any) -> pl.Expr:
     """Return the expression of one column, in a context whose schema is not known yet."""
-    expr = _select(what, column)
+    if isinstance(column, str):
+        return c.select_column(read_name(what, column))
+    if not isinstance(column, pl.Expr):
+        raise refuse_kind(what, _EXPECTED, column)
     # Polars would spread several columns over the arguments of one sort or one struct.
-    if isinstance(column, pl.Expr) and column.meta.has_multiple_outputs():
+    if column.meta.has_multiple_outputs():
         raise PrcError(
             f"{what} takes one column; got {column}, which may stand for several; "
             "write one expression for each column"
         )
-    return expr
-
-
-def _select(what: str, column: Any) -> pl.Expr:
-    if isinstance(column, str):
-        return c.select_column(read_name(what, column))
-    if not isinstance(column, pl.Expr):
-        raise refuse_kind(what, "a column name or an expression", column)
     return column
 
 
@@ -103,6 +97,8 @@ class ColumnReader:
         self.tallies = Tallies()
         self.drop = is_dropping(missing)
         self.lets_null_scores = missing == "below"
+        self.by: dict[str, pl.DataType] = {}
+        self.by_exprs: list[pl.Expr] = []
         self.missing: list[pl.Expr] = []
         self.example_keys: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
@@ -126,17 +122,18 @@ class ColumnReader:
         refuse_objects(f"{argument}=", {name: dtype})
         return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
 
-    def read_expr(self, argument: str, column: Column) -> pl.Expr:
+    def read_expr(self, argument: str, column: Any) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
-        expr = _select(f"{argument}=", column)
+        if not isinstance(column, str | pl.Expr):
+            raise refuse_kind(f"{argument}=", _EXPECTED, column)
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
                 known = self.user_table.lazy().collect_schema()
                 raise PrcError(
-                    f"{argument}= names the column {name!r}, which is not in the table; "
-                    f"{suggest_names(name, known)}"
+                    f"{argument}= names the column {read_name(f'{argument}=', name)!r}, which is not in "
+                    f"the table; {suggest_names(name, known)}"
                 )
-        return expr
+        return c.select_column(column) if isinstance(column, str) else column
 
     def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
         """Return the names and dtypes of what expressions make of the table."""
@@ -149,7 +146,7 @@ class ColumnReader:
     def read_by(
         self, by: Columns, makes: Iterable[str], argument: str = "by"
     ) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
-        """Return the group columns as expressions, and their dtypes; raise for names in `makes`."""
+        """Add group columns, and return them with their dtypes; raise for names in `makes`."""
         exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
         dtypes = self.read_dtypes(argument, exprs) if exprs else {}
         check_group_names(dtypes, makes, argument)
@@ -161,13 +158,23 @@ class ColumnReader:
                 raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(f"{what} of dtype {dtype}, which cannot be sorted; cast it")
+        if both := [name for name in dtypes if name in self.by]:
+            raise PrcError(f"by= and {argument}= both hold the column {both[0]!r}; leave it out of one")
+        self.by_exprs += exprs
+        self.by |= dtypes
         return exprs, dtypes
 
-    def check(
-        self, make_checks: Callable[..., list[Check]], what: str, *values: Any, **texts: str
-    ) -> None:
+    def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
-        self.tallies.checks += make_checks(self.tallies.count, what, *values, **texts)
+        self.tallies.checks += make_checks(self.tallies.count, what, *values)
+
+    def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
+        """Return one column of a dtype that `rule` allows, of which no value may be missing."""
+        given = self.read_column(argument, column)
+        if rule is not None:
+            rule.require(given.what, given.dtype)
+        self.handle_missing(given)
+        return given
 
     def handle_missing(
         self, column: ReadColumn, models: Sequence[str] = (), *, may_be_null: bool = False
@@ -179,19 +186,17 @@ class ColumnReader:
         self.missing.append(value_checks.is_missing(column.value, column.dtype))
         if self.drop:
             return
+        nan, null = column.dtype.is_float(), not may_be_null
         counters: dict[str, value_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
             for model in models
         }
-        nan, null = column.dtype.is_float(), not may_be_null
         for what, count in (counters or {column.what: self.tallies.count}).items():
             self.tallies.checks += value_checks.missing_checks(
                 count, what, column.value, nan=nan, null=null
             )
 
-    def input_fields(
-        self, by: dict[str, pl.DataType], by_exprs: list[pl.Expr], columns: dict[str, pl.Expr]
-    ) -> dict[str, Any]:
+    def input_fields(self, columns: dict[str, pl.Expr]) -> dict[str, Any]:
         """Return the fields of an `InputTable`, without the rows that are left out."""
         frame, row_counts = self.frame, None
         if self.drop:
@@ -201,11 +206,11 @@ class ColumnReader:
             row_counts = pl.concat(counts, how="horizontal")
         return {
             "frame": frame,
-            "by": by,
-            "by_exprs": by_exprs,
+            "by": self.by,
+            "by_exprs": self.by_exprs,
             "columns": columns,
             "tallies": self.tallies,
-            "group_expr": group_number(by, self._read_spans(by_exprs)),
+            "group_expr": group_number(self.by, self._read_spans() if self.by else None),
             "schema": self.schema,
             "may_collect": self.may_collect,
             "n_rows": self.user_table.height if isinstance(self.user_table, pl.DataFrame) else None,
@@ -225,7 +230,7 @@ class ColumnReader:
         frame = join_groups(self.frame.with_columns(keys), flagged, dtypes, how="left")
         return frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
 
-    def _read_spans(self, by_exprs: list[pl.Expr]) -> dict[str, Span]:
+    def _read_spans(self) -> dict[str, Span]:
         """Return the ends of the group columns whose dtypes do not tell them; none of a LazyFrame."""
         # In memory one cheap pass over the keys saves a join; over a file it would be a second reading.
         # A long table that was made from one in memory may be lazy, so the user's table is read, and a
@@ -233,7 +238,8 @@ class ColumnReader:
         if not isinstance(self.user_table, pl.DataFrame):
             return {}
         held = set(self.user_table.columns)
-        keys = self.user_table.lazy().select(e for e in by_exprs if held.issuperset(e.meta.root_names()))
+        exprs = (e for e in self.by_exprs if held.issuperset(e.meta.root_names()))
+        keys = self.user_table.lazy().select(exprs)
         wide = list_wide_keys(keys.collect_schema())
         if not wide:
             return {}

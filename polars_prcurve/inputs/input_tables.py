@@ -35,15 +35,14 @@ class Tallies:
     n_score_tests: int = 0
     """The number of tests, the first ones, that read the score alone."""
 
-    def count(self, test: pl.Expr, among: pl.Expr | None = None) -> pl.Expr:
-        """Add a test of rows, or of those `among` them; return the number that satisfy it, of groups."""
-        return self.sum_per_group(test if among is None else test & among).sum()
+    def count(self, test: pl.Expr, among: pl.Expr | None = None, *, per_group: bool = False) -> pl.Expr:
+        """Add a test of rows, or of those `among` them; return the number that satisfy it.
 
-    def sum_per_group(self, value: pl.Expr) -> pl.Expr:
-        """Add a sum of integers, and return the column that holds it in the table of groups."""
+        That is a number of the whole table, or a column of the table of groups.
+        """
         name = f"{c.RESERVED}tally_{len(self.tests)}"
-        self.tests[name] = value
-        return pl.col(name)
+        self.tests[name] = test if among is None else test & among
+        return pl.col(name) if per_group else pl.col(name).sum()
 
 
 TOTALS = (c.N_POS, c.POS_BELOW, c.N_NEG, c.NEG_BELOW)
@@ -95,6 +94,11 @@ class InputTable:
     """What users call the column MODEL."""
     unscored: NeverScored | None = field(default=None, kw_only=True)
     """The examples below all scores; None if there are none."""
+    score_dtype: pl.DataType | None = field(default=None, kw_only=True)
+    """The dtype of SCORE, which thresholds have, too; None if they are not known."""
+    count_dtype: pl.DataType | None = field(default=None, kw_only=True)
+    """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights and from rates of known
+    sizes; None without counts."""
 
     @property
     def is_in_memory(self) -> bool:
@@ -104,7 +108,7 @@ class InputTable:
     @property
     def has_counts(self) -> bool:
         """Whether the numbers of examples in each group are known."""
-        return False
+        return self.count_dtype is not None
 
     @property
     def has_cells(self) -> bool:
@@ -170,13 +174,10 @@ class InputTable:
 class ScoreTable(InputTable):
     """A table of scores, with the columns SCORE and either LABEL or both POS and NEG."""
 
-    score_dtype: pl.DataType
-    labelled: bool
-    """Whether there is LABEL, so that each row is one example, without a weight."""
+    score_dtype: pl.DataType = field(kw_only=True)
+    count_dtype: pl.DataType = field(kw_only=True)
     float_sums: bool
     """Whether POS and NEG are Float64; otherwise they are Int128."""
-    count_dtype: pl.DataType
-    """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights."""
     weighted: bool
     """Whether each row is one example with a weight."""
     within: tuple[str, ...] = field(default=(), kw_only=True)
@@ -195,8 +196,9 @@ class ScoreTable(InputTable):
         return owner
 
     @property
-    def has_counts(self) -> bool:
-        return True
+    def is_labelled(self) -> bool:
+        """Whether there is LABEL, so that each row is one example, without a weight."""
+        return c.LABEL in self.columns
 
     @property
     def has_squares(self) -> bool:
@@ -249,7 +251,6 @@ class ScoreTable(InputTable):
                 c.NEG: (pl.col(_LEN) - pl.col(c.POS)).cast(pl.Int128),
             },
             tallies=Tallies(tests, self.tallies.checks),
-            labelled=False,
         )
 
 
@@ -271,10 +272,9 @@ class FieldParts:
 
 def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     """Return POS and NEG, what a row adds to either class, from the columns of a table."""
-    if c.LABEL not in columns:
-        return {c.POS: columns[c.POS], c.NEG: columns[c.NEG]}
-    label = columns[c.LABEL]
-    return {c.POS: label.cast(pl.Int64), c.NEG: (~label).cast(pl.Int64)}
+    if (label := columns.get(c.LABEL)) is not None:
+        return {c.POS: label.cast(pl.Int64), c.NEG: (~label).cast(pl.Int64)}
+    return {c.POS: columns[c.POS], c.NEG: columns[c.NEG]}
 
 
 def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
@@ -313,14 +313,6 @@ class RateTable(InputTable):
 
     argument: str = field(default="rates", kw_only=True)
     """The argument that names the points: "rates" or "cells"."""
-    count_dtype: pl.DataType | None = field(default=None, kw_only=True)
-    """The dtype of counts: Int64 for cells, Float64 for rates of known sizes; None without counts."""
-    score_dtype: pl.DataType | None = field(default=None, kw_only=True)
-    """The dtype of SCORE, the threshold of each point; None if thresholds are not known."""
-
-    @property
-    def has_counts(self) -> bool:
-        return self.count_dtype is not None
 
     @property
     def has_cells(self) -> bool:
@@ -352,11 +344,9 @@ class RateTable(InputTable):
 
 def read_score_dtype(table: InputTable) -> pl.DataType | None:
     """Return the dtype of thresholds; None if the table has none, and raise if they could be named."""
-    if isinstance(table, ScoreTable):
-        return table.score_dtype
-    if isinstance(table, RateTable) and table.argument == "cells" and table.score_dtype is None:
+    if isinstance(table, RateTable) and table.has_cells and table.score_dtype is None:
         raise PrcError(
             "threshold= finds nothing, because the table of cells= names no thresholds: pass score=, or "
             "recall= or fpr="
         )
-    return table.score_dtype if isinstance(table, RateTable) else None
+    return table.score_dtype

@@ -189,7 +189,6 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
         by_exprs=[pl.col(name) for name in table.by],
         columns={**names, c.EXAMPLE: example},
         tallies=tallies,
-        labelled=False,
         unscored=NeverScored(in_rows=True, counts_negatives=unscored.counts_negatives),
     )
 

@@ -78,38 +78,38 @@ def read_input(
     not `labelled`, all rows stand as negatives, of which `counts` says how many each is.
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
-    groups, by_dtypes = reader.read_by(by, makes)
-    model_name = "" if model is NO_MODEL else _read_model(reader, model, groups, by_dtypes)
-    parts = () if within is None else tuple(_read_within(reader, within, groups, by_dtypes))
+    reader.read_by(by, makes)
+    model_name = "" if model is NO_MODEL else _read_model(reader, model)
+    parts = [] if within is None else _read_within(reader, within)
     if rates is not None or sizes is not None or cells is not None:
         points, more = _read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score)
-        return RateTable(**reader.input_fields(by_dtypes, groups, points), **more, model_name=model_name)
-    models = by_dtypes.get(c.MODEL) if matched else None
+        return RateTable(**reader.input_fields(points), **more, model_name=model_name)
+    models = reader.by.get(c.MODEL) if matched else None
     wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
     scores = _read_score(reader, score, posteriors=posteriors, models=wide, labelled=labelled)
     if labelled:
         amounts = _read_amounts(reader, label, pos_label, weight, counts)
     else:
         amounts = _read_numbers_of_rows(reader, counts)
-    ids = {} if cluster is None else {c.CLUSTER: _read_id(reader, "cluster", cluster)}
+    ids = {} if cluster is None else {c.CLUSTER: reader.read_values("cluster", cluster).value}
     if stratum is not None and weight is not None:
-        ids |= _read_strata(reader, stratum, weight, groups)
-    if examples := [_read_id(reader, "id", column) for column in list_columns("id=", example)]:
+        ids |= _read_strata(reader, stratum, weight)
+    if examples := [reader.read_values("id", column).value for column in list_columns("id=", example)]:
         named = [of.alias(str(i)) for i, of in enumerate(examples)]  # whose own names may be equal
         ids[c.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
         if not matched:
-            reader.example_keys = [*groups[: len(groups) - (model is not NO_MODEL)], *examples]
+            n_groups = len(reader.by_exprs) - (model is not NO_MODEL)
+            reader.example_keys = [*reader.by_exprs[:n_groups], *examples]
     has_floats = c.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
     table = ScoreTable(
-        **reader.input_fields(by_dtypes, groups, {c.SCORE: scores.value, **cast, **ids}),
+        **reader.input_fields({c.SCORE: scores.value, **cast, **ids}),
         score_dtype=scores.dtype,
-        labelled=c.LABEL in amounts,
         float_sums=has_floats,
         count_dtype=pl.Float64() if has_floats or weight is not None else pl.Int64(),
         weighted=weight is not None,
         model_name=model_name,
-        within=parts,
+        within=tuple(parts),
     )
     if not labelled:
         return table
@@ -125,15 +125,13 @@ def read_unlabelled(frame: pl.DataFrame | pl.LazyFrame, **arguments: Any) -> Sco
     return table
 
 
-def _read_model(
-    reader: ColumnReader, model: Any, groups: list[pl.Expr], by_dtypes: dict[str, pl.DataType]
-) -> str:
+def _read_model(reader: ColumnReader, model: Any) -> str:
     """Add the column of models to the group columns, and return its name."""
     models = reader.read_column("model", model)
-    if models.name in by_dtypes:
+    if models.name in reader.by:
         raise PrcError(f"by= and model= both hold the column {models.name!r}; leave it out of by=")
-    by_dtypes[c.MODEL] = models.dtype
-    groups.append(models.value.alias(c.MODEL))
+    reader.by[c.MODEL] = models.dtype
+    reader.by_exprs.append(models.value.alias(c.MODEL))
     return models.name
 
 
@@ -194,7 +192,7 @@ def count_dropped_rows(
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether rows of equal score may be added up, and are ten on average."""
     # Rows of clusters, and of examples under several models, have to stay apart.
-    if not table.labelled or {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns):
+    if not table.is_labelled or {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns):
         return False
     few = table.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)  # 256 values at most
     if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
@@ -221,26 +219,20 @@ def read_parts(
 ) -> tuple[InputTable, list[str]]:
     """Return a table whose groups are the parts of each `by` group, and the names of their columns."""
     reader = ColumnReader(frame, missing, may_collect=may_collect)
-    groups, by_dtypes = reader.read_by(by, ())
-    parts = _read_within(reader, within, groups, by_dtypes)
+    reader.read_by(by, ())
+    parts = _read_within(reader, within)
     for column in list_columns("score=", score):
         _read_score(reader, column)
     amounts = _read_labels(reader, label, pos_label, weight)
     columns = {name: amount for name, (amount, _) in amounts.items()}
-    return InputTable(**reader.input_fields(by_dtypes, groups, columns)), parts
+    return InputTable(**reader.input_fields(columns)), parts
 
 
-def _read_within(
-    reader: ColumnReader, within: Columns, groups: list[pl.Expr], by_dtypes: dict[str, pl.DataType]
-) -> list[str]:
+def _read_within(reader: ColumnReader, within: Columns) -> list[str]:
     """Add the columns that tell parts apart to the group columns, and return their names."""
-    parts, part_dtypes = reader.read_by(within, (), "parts")
-    if both := [name for name in part_dtypes if name in by_dtypes]:
-        raise PrcError(f"by= and parts= both hold the column {both[0]!r}; leave it out of one")
-    if len(groups) + len(parts) != len(by_dtypes) + len(part_dtypes):
+    _, part_dtypes = reader.read_by(within, (), "parts")
+    if len(reader.by_exprs) != len(reader.by):
         raise PrcError("by= and parts= take one column each; write one expression for each column")
-    groups += parts
-    by_dtypes |= part_dtypes
     return list(part_dtypes)
 
 
@@ -297,31 +289,17 @@ def read_reference(
     return read
 
 
-def _read_strata(
-    reader: ColumnReader, stratum: Column, weight: Column, groups: Sequence[pl.Expr]
-) -> dict[str, pl.Expr]:
+def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[str, pl.Expr]:
     """Return STRATUM and ROW_WEIGHT, with checks that the rows of a stratum have one weight."""
-    key, amount = _read_id(reader, "stratum", stratum), reader.read_column("weight", weight)
+    key, amount = reader.read_values("stratum", stratum).value, reader.read_column("weight", weight)
     number = amount.value.cast(pl.Float64)
     # A window, which no sum per group may hold: so it is a column of the table.
-    most = pl.when(number.is_finite()).then(number).max().over(*groups, key)
+    most = pl.when(number.is_finite()).then(number).max().over(*reader.by_exprs, key)
     reader.frame = reader.frame.with_columns(most.alias(c.ROW_WEIGHT))
     stands_for = pl.col(c.ROW_WEIGHT)
     reader.check(value_checks.stratum_weight_checks, amount.what, number)
     reader.check(value_checks.equal_weight_checks, amount.what, number, stands_for)
     return {c.STRATUM: key, c.ROW_WEIGHT: stands_for}
-
-
-def _read_id(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
-    """Return a column of any dtype that tells clusters or examples apart."""
-    given = reader.read_column(argument, column)
-    reader.handle_missing(given)
-    return given.value
-
-
-_ADVICE = (
-    "; if scores are not probabilities, pass reference=, a labelled table with scores of the same model"
-)
 
 
 def _read_score(
@@ -340,9 +318,11 @@ def _read_score(
     if not posteriors:
         return given
     value = given.value.cast(pl.Float64)
-    advice = "" if labelled else _ADVICE
-    reader.check(value_checks.posterior_checks, given.what, value, advice=advice)
-    return given if labelled else given._replace(value=value, dtype=pl.Float64())
+    if labelled:
+        reader.check(value_checks.posterior_checks, given.what, value)
+        return given
+    reader.check(value_checks.unlabelled_checks, given.what, value)
+    return given._replace(value=value, dtype=pl.Float64())
 
 
 def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedExpr]:
@@ -422,7 +402,8 @@ def gives_squares(weight: object, counts: Any) -> bool:
 def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
     # The multiples of 2**32 and the rest: sums of both fit into an Int64.
-    high, low = map(reader.tallies.sum_per_group, (count // 2**32, count % 2**32))
+    parts = (count // 2**32, count % 2**32)
+    high, low = (reader.tallies.count(part, per_group=True) for part in parts)
     total = high.cast(pl.Int128) * 2**32 + low
     text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
     reader.tallies.checks.append(Check(total.max() >= 2**63, compose_sentence(text)))
@@ -430,10 +411,7 @@ def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
     """Return a weight or a count, as an Int128 if it is an integer, and as a Float64 otherwise."""
-    given = reader.read_column(argument, column)
-    value, dtype, _, what = given
-    value_checks.AMOUNT_DTYPES.require(what, dtype)
-    reader.handle_missing(given)
+    value, dtype, _, what = reader.read_values(argument, column, value_checks.AMOUNT_DTYPES)
     reader.check(value_checks.amount_checks, what, value)
     # Sums in the user's dtype could overflow.
     wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
@@ -463,9 +441,7 @@ def _read_points(
     points = {}
     pair = list_parts("rates", rates, 2, "columns, of recall and of fpr")
     for name, column in zip(("recall", "fpr"), pair, strict=True):
-        given = reader.read_column("rates", column)
-        value_checks.RATE_DTYPES.require(given.what, given.dtype)
-        reader.handle_missing(given)
+        given = reader.read_values("rates", column, value_checks.RATE_DTYPES)
         reader.check(value_checks.rate_checks, given.what, given.value)
         points[name] = given.value.cast(pl.Float64)
     if sizes is None:

@@ -8,7 +8,7 @@ method reads a sum from the table of groups (see `input_tables`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -48,9 +48,10 @@ class ValueRule:
     trouble: str
     todo: str
 
-    def __call__(self, count: RowCounter, what: str, *values: pl.Expr, advice: str = "") -> list[Check]:
+    def __call__(self, count: RowCounter, what: str, *values: pl.Expr) -> list[Check]:
         n = count(self.is_wrong(*values))
-        return [count_check(n, f"{what} is {self.trouble} in ", f" row(s); {self.todo}{advice}")]
+        found = f"{what} is {self.trouble} in ", n.cast(pl.String), f" row(s); {self.todo}"
+        return [Check(n > 0, compose_sentence(*found))]
 
 
 _IS_MISSING = 'filter those rows out, or pass missing="drop" to a frame method'
@@ -81,7 +82,12 @@ posterior_checks = ValueRule(
     "outside [0, 1] or NaN",
     "expected probabilities of the positive class",
 )
-_eta_checks = ValueRule(
+unlabelled_checks = replace(
+    posterior_checks,
+    todo=f"{posterior_checks.todo}; if scores are not probabilities, pass reference=, a labelled table "
+    "with scores of the same model",
+)
+eta_checks = ValueRule(
     lambda eta: (eta < 0) | (eta > 1), "outside [0, 1]", "expected shares, not percent"
 )
 inner_eta_checks = ValueRule(
@@ -100,11 +106,6 @@ equal_weight_checks = ValueRule(
     "less than elsewhere in its stratum",
     _STRATUM_WEIGHT,
 )
-
-
-def eta_checks(count: RowCounter, eta: pl.Expr) -> list[Check]:
-    """Return a check that prevalences lie in [0, 1] and are not NaN."""
-    return _eta_checks(count, "eta=", eta)
 
 
 def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:

@@ -18,7 +18,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.input_tables import ScoreTable
-from polars_prcurve.prevalence.prior_shift import check_prior
+from polars_prcurve.prevalence.eta_formulas import check_prior
 from polars_prcurve.query_guards import stop_if_broken
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
     import numpy as np
 
     score = table.columns[c.SCORE]
-    if table.labelled:
+    if table.is_labelled:
         counted = score.sort().rle()
     else:
         n = table.columns[c.NEG].cast(pl.Int64)

@@ -158,7 +158,6 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
         columns={c.SCORE: table.columns[c.SCORE], **amounts, **squares},
         tallies=Tallies(),  # they were checked when the parts were counted
         group_expr=group_number(by),
-        labelled=False,
         float_sums=True,
         count_dtype=pl.Float64(),
         weighted=False,

@@ -75,15 +75,15 @@ def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
 
 def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group as users see them; null in rates of unknown size."""
-    if isinstance(table, RateTable) and table.count_dtype is not None:
-        n_pos, n_neg = (pl.col(n).cast(table.count_dtype) for n in (c.N_POS, c.N_NEG))
-        return n_pos.alias("n_pos"), n_neg.alias("n_neg")
-    if not isinstance(table, ScoreTable):
-        null = pl.lit(None, dtype=pl.Int64)
-        return null.alias("n_pos"), null.alias("n_neg")
-    n_pos, n_neg = (pl.col(s.total).fill_null(0) for s in CLASS_SUMS)
-    n_pos, n_neg = to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
-    return n_pos, n_neg
+    n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
+    if isinstance(table, ScoreTable):
+        n_pos, n_neg = (n.fill_null(0) for n in (n_pos, n_neg))
+        n_pos, n_neg = to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    elif table.count_dtype is not None:
+        n_pos, n_neg = n_pos.cast(table.count_dtype), n_neg.cast(table.count_dtype)
+    else:
+        n_pos = n_neg = pl.lit(None, dtype=pl.Int64)
+    return n_pos.alias("n_pos"), n_neg.alias("n_neg")
 
 
 def has_class(table: InputTable, total: str) -> pl.Expr:
@@ -103,7 +103,7 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
             below = pl.when(is_below).then(of_class).otherwise(0)
             totals += [of_class.sum() + added, below.sum() + added]
         return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
-    if table.labelled:
+    if table.is_labelled:
         n_pos = amounts[c.POS].sum()
         return [n_pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(c.N_NEG)]
     if table.float_sums:  # only the largest weight of a group tells the scale of its integers
@@ -166,7 +166,7 @@ def check_groups(table: InputTable, groups: pl.LazyFrame, *others: Check) -> pl.
 
 def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out groups whose rows all have weight 0, once their tallies have been checked."""
-    if not isinstance(table, ScoreTable) or (table.labelled and table.unscored is None):
+    if not isinstance(table, ScoreTable) or (table.is_labelled and table.unscored is None):
         return frame
     return frame.filter((pl.col(c.N_POS).fill_null(0) > 0) | (pl.col(c.N_NEG).fill_null(0) > 0))
 
@@ -187,7 +187,7 @@ def prepare_rows(
     rows = rows.select(pl.exclude(without)) if without else rows
     sums = CLASS_SUMS if table.float_sums else ()
     rows = join_group_numbers(table, rows, groups, *(s.exponent for s in sums))
-    if table.labelled:
+    if table.is_labelled:
         return rows
     # A row whose amounts are both 0 would make a threshold.
     rows = rows.filter((pl.col(c.POS) != 0) | (pl.col(c.NEG) != 0))
@@ -218,3 +218,28 @@ def to_counts(
             values = [value.cast(table.count_dtype, wrap_numerical=True) for value in sums.values()]
         counts += [value.alias(name) for name, value in zip(sums, values, strict=True)]
     return counts
+
+
+def add_counts(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add SWEEP_COLUMNS, and the rates before a row, to running sums joined with their groups."""
+    if not isinstance(table, ScoreTable):
+        return frame  # points have rates, and counts if these are known
+    of_classes: list[dict[str, pl.Expr]] = []
+    names = (("tp", "fn", c.RECALL_BEFORE), ("fp", "tn", c.FPR_BEFORE))
+    for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
+        # Running sums go on from one group to the next; subtract the totals of earlier groups.
+        flagged = pl.col(s.cum) - pl.col(s.before)
+        silent = pl.col(s.total) - flagged
+        # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that total as
+        # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
+        sums = {above: flagged, below: silent, s.total: flagged + silent}
+        of_classes.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
+    columns = to_counts(table, *of_classes)
+    return frame.with_columns(pl.col(c.SCORE).alias("threshold"), *columns).with_columns(
+        # The total of an empty class is null, so that its rates are null; its counts are 0.
+        pl.col("fn", "tn").fill_null(0),
+        (pl.col("tp") / pl.col(c.N_POS)).alias("recall"),
+        (pl.col("fp") / pl.col(c.N_NEG)).alias("fpr"),
+        pl.col(c.RECALL_BEFORE) / pl.col(c.N_POS),
+        pl.col(c.FPR_BEFORE) / pl.col(c.N_NEG),
+    )

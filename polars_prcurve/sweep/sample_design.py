@@ -30,6 +30,7 @@ from polars_prcurve.inputs.input_tables import InputTable, ScoreTable, is_field,
 from polars_prcurve.sweep import effective_clusters as clusters
 from polars_prcurve.sweep import effective_strata as strata
 from polars_prcurve.sweep import weighted_sizes as weights
+from polars_prcurve.sweep.group_table import add_counts
 from polars_prcurve.sweep.sort_key import SortedRows
 
 CLASS_WEIGHTS = {c.N_POS: f"{c.RESERVED}pos_weight", c.N_NEG: f"{c.RESERVED}neg_weight"}
@@ -78,13 +79,9 @@ class Design:
             list_plain_sizes(pl.col(c.N_POS).cast(pl.Float64), pl.col(c.N_NEG).cast(pl.Float64))
         )
 
-    def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add FIELD_COLUMNS to rows with integer sums, if they are of fields."""
-        return frame
-
-    def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Set the sizes of rows with counts to those at their thresholds."""
-        return frame
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the counts and rates of `add_counts` to rows, and sizes at their thresholds."""
+        return add_counts(self.table, frame)
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Add what errors of areas read besides."""
@@ -108,8 +105,8 @@ class WeightedDesign(Design):
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         return groups.with_columns(weights.group_design_columns(self.table))
 
-    def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        return weights.set_design_sizes(self.table, frame)
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        return weights.set_design_sizes(self.table, super().add_counts(frame))
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         return weights.add_design_shares(self.table, frame)
@@ -134,8 +131,8 @@ class StratifiedDesign(WeightedDesign):
         sizes = weights.group_design_columns(self.table)[: len(_SIZES)]
         return strata.join_strata(self.table, groups).with_columns(sizes)
 
-    def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        return strata.set_strata_sizes(super().set_row_sizes(frame))
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        return strata.set_strata_sizes(super().add_counts(frame))
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
         return clusters.SIZES_UNREACHED
@@ -153,10 +150,12 @@ class ClusteredDesign(Design):
     moments = MOMENTS
     add_sums = staticmethod(clusters.add_cluster_sums)
     measure_rows = staticmethod(clusters.measure_cluster_sizes)
-    set_row_sizes = staticmethod(clusters.set_cluster_sizes)
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         return super().add_group_sizes(groups).drop(c.ETA_VARIANCE, strict=False)  # it is that of rows
+
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        return clusters.set_cluster_sizes(super().add_counts(frame))
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
         return clusters.SIZES_UNREACHED
@@ -185,19 +184,19 @@ class PartsDesign(Design):
         groups = join_groups(groups, sizes, by, how="left", keep_order=True)
         return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
 
-    def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         false = pl.col(c.CUM_NEG) - pl.col(c.NEG_BEFORE_GROUP)
         false_squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.NEG_SQUARES_BEFORE_GROUP)
-        classes = ((c.N_POS, c.N_POS_SQUARES), (c.N_NEG, c.N_NEG_SQUARES))
-        pairs = [*((pl.col(n), pl.col(squares)) for n, squares in classes), (false, false_squares)]
+        of_class = ((c.N_POS, c.N_POS_SQUARES), (c.N_NEG, c.N_NEG_SQUARES))
+        sums = [*((pl.col(n), pl.col(squares)) for n, squares in of_class), (false, false_squares)]
         rows = pl.col(c.CUM_NEG).cast(pl.Float64)
         columns = []
-        for name, (total, squares) in zip(c.FIELD_COLUMNS, pairs, strict=True):
+        for name, (total, squares) in zip(c.FIELD_COLUMNS, sums, strict=True):
             size = scale_near_one(total.fill_null(0))
             # Kish 1965: (sum of w)^2 / (sum of w^2).
             square = repeat_in_rows(scale_near_one(squares, squares=True), rows)
             columns.append(pl.when(size > 0).then(size * size / square).otherwise(0.0).alias(name))
-        return frame.with_columns(columns)
+        return super().add_counts(frame.with_columns(columns))
 
 
 def choose_design(table: InputTable, *, effective: bool, clustered: bool = False) -> Design:

@@ -24,6 +24,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.float_exactness import float_bits
+from polars_prcurve.inputs.input_tables import ScoreTable
 
 _KEY = f"{c.RESERVED}key"
 _POSITIVE_BIT, _MARK_BIT = 1, 2
@@ -53,18 +54,18 @@ class SortedRows(NamedTuple):
 
 def sort_rows(
     rows: pl.LazyFrame,
-    dtype: pl.DataType,
+    table: ScoreTable,
+    marks: pl.LazyFrame | None,
     *,
-    labelled: bool,
-    marks: pl.LazyFrame | None = None,
-    more: tuple[str, ...] = (),
-    carried: tuple[str, ...] = (),
+    more: tuple[str, ...],
+    carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort rows of GROUP, SCORE, and LABEL or POS and NEG, together with marks.
 
-    `dtype` is that of the scores, and `more` are columns of other amounts. Marks have all columns but
-    LABEL, with amounts of 0, and those `carried`, which are null in marks.
+    `more` are columns of other amounts. Marks have all columns but LABEL, with amounts of 0, and those
+    `carried`, which are null in marks.
     """
+    dtype, labelled = table.score_dtype, table.is_labelled
     if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
         return _sort_by_columns(rows, labelled, marks, more=more, carried=carried)
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
@@ -139,8 +140,9 @@ def _sort_by_columns(
 def _code_score(value: pl.Expr, dtype: pl.DataType, *, back: bool = False) -> pl.Expr:
     """Return an Int64 that rises with the score and is equal for equal scores, or the score of one."""
     if dtype.is_float():  # those of 32 bits are widened without loss
-        of_code = _mirror_negative_bits(value).reinterpret(dtype=pl.Float64).cast(dtype)
-        return of_code if back else rising_code(value)
+        if back:
+            return _mirror_negative_bits(value).reinterpret(dtype=pl.Float64).cast(dtype)
+        return rising_code(value)
     if dtype == pl.UInt64:
         # The upper half reads as negative; flipping the sign bit puts it above the lower half.
         if back:

@@ -20,6 +20,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.argument_kinds import read_choice, read_list, read_whole_number
 from polars_prcurve.errors import PrcError
+from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.input_tables import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence import eta_argument
@@ -61,7 +62,8 @@ def build_eta_sweep(
         rows = drop_inner_negatives(rows)
     elif steps is not None:  # before they are repeated at each prevalence, which does not change them
         counted = rows.join(groups, on=c.GROUP, maintain_order="left")
-        rows = keep_recall_steps(add_counts(table, counted), steps).select(rows.collect_schema().names())
+        counted = keep_recall_steps(group_table.add_counts(table, counted), steps)
+        rows = counted.select(rows.collect_schema().names())
     if grid is None:
         frame = rows.join(groups, on=c.GROUP, maintain_order="left")
     else:
@@ -73,7 +75,7 @@ def build_eta_sweep(
         else:
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=c.GROUP, maintain_order="left_right")
-    return design.set_row_sizes(add_counts(table, design.count_false_alerts(frame)))
+    return design.add_counts(frame)
 
 
 def build_sweep(
@@ -97,8 +99,7 @@ def build_sweep(
     if unscored and has_unscored(table):
         rows = add_unscored_rows(rows, groups)
     frame = rows.join(groups, on=c.GROUP, maintain_order="left")
-    frame = design.set_row_sizes(add_counts(table, design.count_false_alerts(frame)))
-    frame = design.add_area_columns(frame)
+    frame = design.add_area_columns(design.add_counts(frame))
     return SweepTables(frame, groups, design.weighted)
 
 
@@ -123,31 +124,6 @@ def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) ->
                 values[name] = exact_sums.square_from_integer(square, exponent)
         columns = (*columns, *c.SQUARE_COLUMNS)
     return frame.select(*table.by, *(values[name].alias(name) for name in columns))
-
-
-def add_counts(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add SWEEP_COLUMNS to running sums that are joined with their groups, and rates before a row."""
-    if not isinstance(table, ScoreTable):
-        return frame  # points have rates, and counts if these are known
-    of_classes: list[dict[str, pl.Expr]] = []
-    names = (("tp", "fn", c.RECALL_BEFORE), ("fp", "tn", c.FPR_BEFORE))
-    for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
-        # Running sums go on from one group to the next; subtract the totals of earlier groups.
-        flagged = pl.col(s.cum) - pl.col(s.before)
-        silent = pl.col(s.total) - flagged
-        # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that total as
-        # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
-        sums = {above: flagged, below: silent, s.total: flagged + silent}
-        of_classes.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
-    columns = group_table.to_counts(table, *of_classes)
-    return frame.with_columns(pl.col(c.SCORE).alias("threshold"), *columns).with_columns(
-        # The total of an empty class is null, so that its rates are null; its counts are 0.
-        pl.col("fn", "tn").fill_null(0),
-        (pl.col("tp") / pl.col(c.N_POS)).alias("recall"),
-        (pl.col("fp") / pl.col(c.N_NEG)).alias("fpr"),
-        pl.col(c.RECALL_BEFORE) / pl.col(c.N_POS),
-        pl.col(c.FPR_BEFORE) / pl.col(c.N_NEG),
-    )
 
 
 # Which rows of a sweep are kept -----------------------------------------------------------------
@@ -298,11 +274,7 @@ def _sum_rows(
     if marks is not None:  # a mark adds nothing to either class
         zero = pl.lit(0, dtype=pl.Int128)
         marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
-    more, carried = design.summed, design.carried
-    ordered = sort_rows(
-        rows, table.score_dtype, labelled=table.labelled, marks=marks, more=more, carried=carried
-    )
-    ordered = design.add_sums(ordered)
+    ordered = design.add_sums(sort_rows(rows, table, marks, more=design.summed, carried=design.carried))
     running = _add_up(ordered, sums, ends_only=ends_only, also=design.sums, marked=marks is not None)
     groups = design.add_group_sizes(groups).with_columns(_group_columns(table, sums))
     running = design.measure_rows(running)
@@ -379,6 +351,64 @@ def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFra
         return both
     ends_group = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(-1))
     return both.with_columns(ends_group.alias(c.ENDS_GROUP))
+
+
+# Counts of the parts of a field at its thresholds ----------------------------------------------
+
+# A field has one threshold for all its parts, and a part need not have an example with that score. So
+# the thresholds of the field join the rows of every part as marks.
+
+_FIELD = f"{c.RESERVED}field"
+PART = f"{c.RESERVED}part"
+"""The number of a part, over all groups."""
+PART_COUNTS = tuple(f"{c.RESERVED}part_{name}" for name in ("tp", "n_pos", "fp", "n_neg"))
+"""The positives at or above a threshold, all positives, and the same of the negatives, as floats."""
+
+
+def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a row per threshold of a field and part with a share: GROUP, SCORE, PART and PART_COUNTS.
+
+    `points` are thresholds of the fields, with the `by` columns, GROUP and SCORE; a null score is above
+    all.
+    """
+    parts = table.parts
+    assert parts is not None
+    points = points.select(*table.by, c.GROUP, c.SCORE).unique([c.GROUP, c.SCORE])
+    fields = points.rename({c.GROUP: _FIELD})
+
+    def list_marks(groups: pl.LazyFrame) -> pl.LazyFrame:
+        thresholds = fields.filter(pl.col(c.SCORE).is_not_null())
+        joined = join_groups(groups.select(*table.by, c.GROUP), thresholds, table.by)
+        return joined.select(c.GROUP, c.SCORE)
+
+    rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
+    swept = group_table.add_counts(parts.table, rows.join(groups, on=c.GROUP))
+    none = groups.select(c.GROUP, c.N_POS, c.N_NEG, pl.lit(0).alias("tp"), pl.lit(0).alias("fp"))
+    none = none.with_columns(pl.lit(None, dtype=table.score_dtype).alias(c.SCORE))
+    counted = pl.concat(
+        [
+            frame.select(
+                pl.col(c.GROUP).alias(PART),
+                c.SCORE,
+                *(
+                    pl.col(given).cast(pl.Float64).fill_null(0.0).alias(name)
+                    for given, name in zip(("tp", c.N_POS, "fp", c.N_NEG), PART_COUNTS, strict=True)
+                ),
+            )
+            for frame in (swept, none)
+        ]
+    )
+    known = join_groups(groups.select(*parts.table.by, c.GROUP), parts.frame, parts.table.by)
+    known = join_groups(known, fields.select(*table.by, _FIELD).unique(_FIELD), table.by)
+    known = known.filter(pl.col(c.PART_SHARE) > 0)
+    of_parts = known.select(
+        pl.col(c.GROUP).alias(PART),
+        pl.col(_FIELD).alias(c.GROUP),
+        c.PART_ETA,
+        c.PART_SHARE,
+        *c.ETA_LIMITS,
+    )
+    return counted.join(of_parts, on=PART)
 
 
 # Checks of a query that adds up rows, made on its result ----------------------------------------
