@@ -1,6 +1,6 @@
 """Counts made on the engine that holds the scores, through narwhals, and fewer rows of them.
 
-    schema -> _read_dtypes    names, dtypes and arguments are checked as those of frame methods are
+    schema -> read_input      names, dtypes and arguments are checked as those of frame methods are
     table  -> _check_values   one aggregation counts the rows of each kind of value, such as NaN or -1
            -> counts          per group and score, with GROUP BY and SUM only, which every engine has
            -> fewer rows      `_merge_negative_runs` on a whole table, `_merge_at_positives` on a shard
@@ -241,8 +241,12 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
 
     With weights, also return SQUARE_COLUMNS.
     """
-    nw = _load_narwhals()
-    dtypes = _read_dtypes(frame, names, pos_label, missing)
+    nw, used, schema = _load_narwhals(), {*names.by, *names.value_columns()}, frame.collect_schema()
+    # Other columns may have dtypes that Polars lacks, and only their names matter.
+    known = nw.Schema({name: schema[name] for name in schema if name in used}).to_polars()
+    dtypes = {name: known.get(name, pl.Null()) for name in schema}
+    arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
+    read_input(pl.LazyFrame(schema=dtypes), makes=c.COUNT_COLUMNS, may_collect=False, **arguments)
     if missing == "drop":
         for name in names.value_columns():
             frame = frame.filter(~nw.col(name).is_null())
@@ -257,20 +261,6 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
     dtype = nw.Int64 if names.weight is None else nw.Float64
     amounts = [*c.COUNT_COLUMNS[1:], *(() if names.weight is None else c.SQUARE_COLUMNS)]
     return _sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
-
-
-def _read_dtypes(
-    frame: Any, names: ColumnNames, pos_label: Any, missing: Missing
-) -> dict[str, pl.DataType]:
-    """Return the dtypes of the columns in Polars; raise unless names, dtypes and arguments are right."""
-    used = {*names.by, *names.value_columns()}
-    schema = frame.collect_schema()
-    # Other columns may have dtypes that Polars lacks, and only their names matter.
-    known = _load_narwhals().Schema({name: schema[name] for name in schema if name in used}).to_polars()
-    dtypes = {name: known.get(name, pl.Null()) for name in schema}
-    arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
-    read_input(pl.LazyFrame(schema=dtypes), makes=c.COUNT_COLUMNS, may_collect=False, **arguments)
-    return dtypes
 
 
 def _row_contributions(

@@ -20,8 +20,7 @@ from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.input_tables import Tallies
 from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence, run_query, show_value
 
-Column: TypeAlias = str | pl.Expr
-"""A column as users pass it: its name, or an expression."""
+Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
 
 Columns: TypeAlias = Column | Sequence[Column] | None
 Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column]
@@ -40,8 +39,7 @@ class ReadColumn(NamedTuple):
     value: pl.Expr
     dtype: pl.DataType
     name: str
-    what: str
-    """What error messages call the column, such as `score column 'p'`."""
+    what: str  # what error messages call the column, such as `score column 'p'`
 
 
 def list_columns(argument: str, columns: Columns) -> list[Column]:

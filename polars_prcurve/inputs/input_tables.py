@@ -30,10 +30,8 @@ class Tallies:
 
     tests: dict[str, pl.Expr] = field(default_factory=dict)
     """Boolean or integer expressions over rows, by the names of their sums in the table of groups."""
-    checks: list[Check] = field(default_factory=list)
-    """Checks over the table of groups."""
-    n_score_tests: int = 0
-    """The number of tests, the first ones, that read the score alone."""
+    checks: list[Check] = field(default_factory=list)  # checks over the table of groups
+    n_score_tests: int = 0  # the number of tests, the first ones, that read the score alone
 
     def count(self, test: pl.Expr, among: pl.Expr | None = None, *, per_group: bool = False) -> pl.Expr:
         """Add a test of rows, or of those `among` them; return the number that satisfy it.
@@ -58,14 +56,10 @@ class NeverScored:
     """The examples below all scores; see `inputs.never_scored`."""
 
     n_pos: int = 0
-    n_neg: int = 0
-    """Numbers that each group of the table has."""
-    frame: pl.LazyFrame | None = None
-    """One row per group that has some: the `by` columns and TOTALS."""
-    in_rows: bool = False
-    """Whether rows of the table without a score are among them."""
-    counts_negatives: bool = True
-    """Whether it is known how many negatives there are."""
+    n_neg: int = 0  # numbers that each group of the table has
+    frame: pl.LazyFrame | None = None  # one row per group that has some: the `by` columns and TOTALS
+    in_rows: bool = False  # whether rows of the table without a score are among them
+    counts_negatives: bool = True  # whether it is known how many negatives there are
 
 
 @dataclass(frozen=True)
@@ -75,23 +69,19 @@ class InputTable:
     frame: pl.LazyFrame
     by: dict[str, pl.DataType]
     """The names and dtypes of the group columns; the last one is MODEL where models are compared."""
-    by_exprs: list[pl.Expr]
-    """The group columns, as expressions over `frame`."""
-    columns: dict[str, pl.Expr]
-    """The other columns, by internal names, as expressions over `frame`."""
+    by_exprs: list[pl.Expr]  # the group columns, as expressions over `frame`
+    columns: dict[str, pl.Expr]  # the other columns, by internal names, as expressions over `frame`
     tallies: Tallies
     group_expr: pl.Expr | None
     """The number of a group, from its `by` columns; None if the groups have to be listed first."""
-    schema: pl.Schema
-    """The columns of `frame`, whether used or not."""
+    schema: pl.Schema  # the columns of `frame`, whether used or not
     may_collect: bool
     """Whether queries may be run half way: the user gave a DataFrame, or the method collects anyway."""
     row_counts: pl.LazyFrame | None
     """A query for the numbers of rows of the user's table and of those kept; None if all are kept."""
     n_rows: int | None = field(default=None, kw_only=True)
     """The rows of the user's table; None for a LazyFrame."""
-    model_name: str = field(default="", kw_only=True)
-    """What users call the column MODEL."""
+    model_name: str = field(default="", kw_only=True)  # what users call the column MODEL
     unscored: NeverScored | None = field(default=None, kw_only=True)
     """The examples below all scores; None if there are none."""
     score_dtype: pl.DataType | None = field(default=None, kw_only=True)
@@ -176,10 +166,8 @@ class ScoreTable(InputTable):
 
     score_dtype: pl.DataType = field(kw_only=True)
     count_dtype: pl.DataType = field(kw_only=True)
-    float_sums: bool
-    """Whether POS and NEG are Float64; otherwise they are Int128."""
-    weighted: bool
-    """Whether each row is one example with a weight."""
+    float_sums: bool  # whether POS and NEG are Float64; otherwise they are Int128
+    weighted: bool  # whether each row is one example with a weight
     within: tuple[str, ...] = field(default=(), kw_only=True)
     """The last group columns, if they tell the parts of a field apart."""
     parts: FieldParts | None = field(default=None, kw_only=True)
@@ -258,16 +246,14 @@ class ScoreTable(InputTable):
 class FieldParts:
     """The parts of a field, such as countries: their examples, and where they stand in the field."""
 
-    table: ScoreTable
-    """The examples; its groups are the parts."""
+    table: ScoreTable  # the examples; its groups are the parts
     frame: pl.LazyFrame
     """One row per part: its group columns, PART_ETA, PART_SHARE, ETA_LIMITS, and N_POS and N_NEG, its
     examples."""
     etas: pl.LazyFrame
     """One row per field: its group columns, FIELD_ETA, and the interval of that if a prevalence is an
     estimate."""
-    uncertain_eta: bool
-    """Whether a prevalence is an estimate."""
+    uncertain_eta: bool  # whether a prevalence is an estimate
 
 
 def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:

@@ -28,6 +28,7 @@ Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 """Positives and negatives that were never scored: two numbers, or a frame with a row per group."""
 
 _COUNTS = dict(zip(("n_pos", "n_neg"), (TOTALS[:2], TOTALS[2:]), strict=True))
+_TOTALS = [pl.col(of).cast(pl.Int64).alias(name) for of, names in _COUNTS.items() for name in names]
 _CLASSES = {c.POS: c.POS_BELOW, c.NEG: c.NEG_BELOW}
 _KIND, _HAS_ROW = f"{c.RESERVED}kind", f"{c.RESERVED}has_row"
 _TOO_FEW, _UNEQUAL = f"{c.RESERVED}too_few", f"{c.RESERVED}unequal_rest"
@@ -78,7 +79,7 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
         found = replace(found, n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
         if not table.by:  # an empty table has no row, and one group all the same
             amounts = {"n_pos": found.n_pos, "n_neg": found.n_neg}
-            found = replace(found, frame=pl.LazyFrame(amounts).select(_name_totals()), n_pos=0, n_neg=0)
+            found = replace(found, frame=pl.LazyFrame(amounts).select(_TOTALS), n_pos=0, n_neg=0)
     if found.frame is not None:  # it may have groups beyond those of the table
         table = replace(table, group_expr=group_number(table.by))
     if c.EXAMPLE in table.columns:
@@ -96,10 +97,6 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
     n_pos = kinds.read_whole_number("below=, of positives,", given[0], 0)
     n_neg = None if given[1] is None else kinds.read_whole_number("below=, of negatives,", given[1], 0)
     return n_pos, n_neg
-
-
-def _name_totals() -> list[pl.Expr]:
-    return [pl.col(of).cast(pl.Int64).alias(name) for of, names in _COUNTS.items() for name in names]
 
 
 def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counted: bool) -> pl.LazyFrame:
@@ -131,7 +128,7 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counte
             )
     frame = stop_if_broken(frame.select(*keys, *_COUNTS), _list_checks(keys))
     checked = run_query(frame).lazy() if isinstance(below, pl.DataFrame) else frame
-    return checked.select(*keys, *_name_totals())
+    return checked.select(*keys, *_TOTALS)
 
 
 def _list_checks(keys: Sequence[str]) -> list[Check]:

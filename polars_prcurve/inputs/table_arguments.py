@@ -30,8 +30,7 @@ from polars_prcurve.inputs.never_scored import Below, add_never_scored
 from polars_prcurve.number_words import format_count
 from polars_prcurve.query_guards import Check, compose_sentence
 
-Cells: TypeAlias = tuple[Column, Column, Column, Column]
-"""The columns of tp, fp, fn and tn."""
+Cells: TypeAlias = tuple[Column, Column, Column, Column]  # the columns of tp, fp, fn and tn
 
 Sizes: TypeAlias = tuple[Column | int, Column | int]
 """The numbers of positives and of negatives behind rates, as columns or as two numbers.
@@ -119,7 +118,7 @@ def read_input(
 
 
 def read_unlabelled(frame: pl.DataFrame | pl.LazyFrame, **arguments: Any) -> ScoreTable:
-    """Return a table without labels, from arguments of `read_input`; posteriors become Float64."""
+    """Return a table without labels; posteriors become Float64."""
     table = read_input(frame, labelled=False, **arguments)
     assert isinstance(table, ScoreTable)
     return table
@@ -434,8 +433,7 @@ def _read_points(
 ) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
     """Return the columns of points, of `cells=` or `rates=`, and the other fields of a `RateTable`."""
     if cells is not None:
-        columns, score_dtype = _read_cells(reader, cells, score)
-        return columns, {"argument": "cells", "count_dtype": pl.Int64(), "score_dtype": score_dtype}
+        return _read_cells(reader, cells, score)
     if rates is None:
         raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
     points = {}
@@ -445,14 +443,9 @@ def _read_points(
         reader.check(value_checks.rate_checks, given.what, given.value)
         points[name] = given.value.cast(pl.Float64)
     if sizes is None:
-        return points, {"count_dtype": None}
+        return points, {}
     listed = list_parts("sizes", sizes, 2, "columns or whole numbers, of positives and of negatives")
-    n_pos, n_neg = (
-        _read_count(reader, "sizes", size, may_be_null=True)
-        if isinstance(size, str | pl.Expr)
-        else pl.lit(float(read_whole_number("sizes=", size, 0)))
-        for size in listed
-    )
+    n_pos, n_neg = (_read_count(reader, "sizes", size, may_be_null=True) for size in listed)
     points |= {"tp": points["recall"] * n_pos, "fp": points["fpr"] * n_neg}  # which are not rounded
     points |= {"fn": n_pos - points["tp"], "tn": n_neg - points["fp"]}
     return points, {"count_dtype": pl.Float64()}
@@ -469,8 +462,8 @@ def list_parts(argument: str, given: Any, number: int, what: str) -> list[Any]:
 
 def _read_cells(
     reader: ColumnReader, cells: Cells, score: Column
-) -> tuple[dict[str, pl.Expr], pl.DataType | None]:
-    """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE with its dtype if there is a score."""
+) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
+    """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE if there is a score; and the fields."""
     listed = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
     counts = {
         name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
@@ -482,17 +475,20 @@ def _read_cells(
         "fpr": (counts["fp"] / (counts["fp"] + counts["tn"])).fill_nan(None),
         **counts,
     }
+    fields = {"argument": "cells", "count_dtype": pl.Int64()}
     if isinstance(score, str) and score == "score" and score not in reader.schema:
-        return points, None  # the default, of a table that has no thresholds
+        return points, fields  # the default, of a table that has no thresholds
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    return {**points, c.SCORE: given.value}, given.dtype
+    return points | {c.SCORE: given.value}, fields | {"score_dtype": given.dtype}
 
 
 def _read_count(
-    reader: ColumnReader, argument: str, column: Column, *, may_be_null: bool = False
+    reader: ColumnReader, argument: str, column: Any, *, may_be_null: bool = False
 ) -> pl.Expr:
     """Return a column of whole numbers; it `may_be_null`, as a Float64, where a number is not known."""
+    if may_be_null and not isinstance(column, str | pl.Expr):  # one number for all rows
+        return pl.lit(float(read_whole_number(f"{argument}=", column, 0)))
     given = reader.read_column(argument, column)
     value = given.value
     if may_be_null:

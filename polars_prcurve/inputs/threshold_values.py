@@ -19,8 +19,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import is_truth_value, round_to_float
 from polars_prcurve.errors import PrcError, describe_value
 
-RealNumber: TypeAlias = Fraction | float
-"""A real number: a fraction, or an infinity as a float."""
+RealNumber: TypeAlias = Fraction | float  # a real number: a fraction, or an infinity as a float
 
 
 def read_threshold_list(argument: str, given: Iterable[Any], dtype: pl.DataType) -> list[RealNumber]:
@@ -68,21 +67,24 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
     if dtype.is_float():
         import numpy as np
 
+        float_type = getattr(np, str(dtype).lower())
         nearest = round_to_float(number)
         if nearest < number:
             nearest = math.nextafter(nearest, math.inf)
         # A shorter float is a longer float, so the least one above the least longer one is the answer.
         with np.errstate(over="ignore"):
-            held = getattr(np, _FLOAT_TYPES[dtype.base_type()])(nearest)
+            held = float_type(nearest)
         if float(held) < nearest:  # as Python floats: NumPy would round the longer one first
-            held = np.nextafter(held, held.dtype.type(math.inf))
+            held = np.nextafter(held, float_type(math.inf))
         return float(held) + 0.0  # 0.0 in place of -0.0
-    digits, scale = 0, 0
+    low, high, scale = 0, 1, 0  # of Booleans
     if isinstance(dtype, pl.Decimal):
-        digits, scale = dtype.precision or 38, dtype.scale
-        low, high = 1 - 10**digits, 10**digits - 1
-    else:
-        low, high = (0, 1) if dtype == pl.Boolean else _INTEGER_RANGES[dtype.base_type()]
+        high, scale = 10 ** (dtype.precision or 38) - 1, dtype.scale
+        low = -high
+    elif dtype.is_integer():
+        bits = int(str(dtype).strip("UInt"))
+        low = -(2 ** (bits - 1)) if dtype.is_signed_integer() else 0
+        high = low + 2**bits - 1
     scaled = number * 10**scale
     if scaled > high:
         return None
@@ -92,20 +94,3 @@ def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
     if isinstance(dtype, pl.Decimal):  # by its digits: division would round
         return Decimal((int(least < 0), tuple(map(int, str(abs(least)))), -scale))
     return least
-
-
-_FLOAT_TYPES: dict[Any, str] = {pl.Float16: "float16", pl.Float32: "float32", pl.Float64: "float64"}
-_INTEGER_RANGES: dict[Any, tuple[int, int]] = {
-    dtype: ends
-    for bits, signed, unsigned in (
-        (8, pl.Int8, pl.UInt8),
-        (16, pl.Int16, pl.UInt16),
-        (32, pl.Int32, pl.UInt32),
-        (64, pl.Int64, pl.UInt64),
-        (128, pl.Int128, pl.UInt128),
-    )
-    for dtype, ends in (
-        (signed, (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)),
-        (unsigned, (0, 2**bits - 1)),
-    )
-}

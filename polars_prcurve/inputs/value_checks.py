@@ -1,8 +1,7 @@
 """Checks of dtypes and values, with the sentences that frame methods and expressions both raise.
 
-Each function returns `Check`s that a value is as it should be. The number of rows that are not comes
-from a parameter `count`, because it differs by caller: an expression sums in its context, and a frame
-method reads a sum from the table of groups (see `input_tables`).
+The number of rows that are wrong comes from a parameter `count`: an expression sums in its context, and
+a frame method reads a sum from the table of groups (see `input_tables`).
 """
 
 from __future__ import annotations
@@ -127,12 +126,9 @@ def label_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
     zeros, ones, minus_ones = (count(value == valid) for valid in (0, 1, -1))
     others = count(value.is_not_null()) - zeros - ones - minus_ones
     both = (zeros.cast(pl.String), " row(s) of 0 with ", minus_ones.cast(pl.String))
-    return [
-        count_check(others, f"{what} is not binary in ", f" row(s){todo}"),
-        Check(
-            (zeros > 0) & (minus_ones > 0), compose_sentence(f"{what} mixes ", *both, f" of -1{todo}")
-        ),
-    ]
+    mixed = compose_sentence(f"{what} mixes ", *both, f" of -1{todo}")
+    not_binary = count_check(others, f"{what} is not binary in ", f" row(s){todo}")
+    return [not_binary, Check((zeros > 0) & (minus_ones > 0), mixed)]
 
 
 def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label: Any) -> list[Check]:
@@ -148,8 +144,8 @@ def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label:
 
 # The positive label: which labels can equal it, and which rows do -------------------------------
 
-# A label is compared in its own dtype, to which `pos_label=` is cast. So Polars can plan the comparison
-# whatever the dtype turns out to be, and a rule of dtypes refuses what makes no sense.
+# A label is compared in its own dtype, to which `pos_label=` is cast, so that Polars can plan the
+# comparison whatever the dtype turns out to be. A rule of dtypes refuses what makes no sense.
 
 _NUMBERS = selectors.numeric() | selectors.boolean()
 _WITHOUT_POS_LABEL = DtypeRule(

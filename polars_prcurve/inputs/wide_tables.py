@@ -35,12 +35,9 @@ class StackedTable(NamedTuple):
 
     frame: pl.LazyFrame
     score: str
-    name: str
-    """The column that names the model, an Enum in the order given, or the class."""
-    example: str = c.EXAMPLE
-    """The column with the row number of the wide table."""
-    label: str = ""
-    """Of classes: the column that tells whether the row is of the class."""
+    name: str  # the column that names the model, an Enum in the order given, or the class
+    example: str = c.EXAMPLE  # the column with the row number of the wide table
+    label: str = ""  # of classes: the column that tells whether the row is of the class
 
 
 def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:

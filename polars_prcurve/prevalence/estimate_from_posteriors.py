@@ -80,8 +80,7 @@ class _Posteriors(NamedTuple):
 
     p: NDArray[np.float64]
     n: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    """The number of distinct posteriors in each group."""
+    sizes: NDArray[np.int64]  # the number of distinct posteriors in each group
 
     @property
     def rows(self) -> NDArray[np.float64]:

@@ -50,8 +50,7 @@ class EtaTable:
     frame: pl.LazyFrame
     keys: Mapping[str, pl.DataType] = field(default_factory=dict)
     """The `by` columns that `frame` is joined on; without any, each group gets all prevalences."""
-    carried: tuple[str, ...] = ()
-    """Other columns of a user's frame, which the result gets, too."""
+    carried: tuple[str, ...] = ()  # other columns of a user's frame, which the result gets, too
     etas_per_group: int | None = None
     """The number of prevalences of each group; None if groups may differ in it."""
     shared: tuple[str, ...] | None = None
@@ -59,14 +58,12 @@ class EtaTable:
     at them; None if they may differ."""
     uncertain: bool = False
     """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
-    copies: int = 1
-    """The number of rows per prevalence, which are numbered in COPY."""
+    copies: int = 1  # the number of rows per prevalence, which are numbered in COPY
     own_eta: str | None = None
     """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
     holds_own: bool | None = False
     """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
-    holds_others: bool = True
-    """Whether there may be other prevalences."""
+    holds_others: bool = True  # whether there may be other prevalences
 
     @property
     def may_hold_own(self) -> bool:
@@ -85,13 +82,11 @@ class EtaTable:
         `carrier` is the argument with which it would.
         """
         if self.uncertain or c.ETA_LOW in self.carried:  # fields carry what is known of their parts
-            todo = (
-                f"pass {carrier}, which carries the error of eta_low and eta_high in the eta= frame, or "
-                "pass these ends as two eta"
-                if carrier
-                else "pass its ends as two eta (the eta= frame has eta_low and eta_high, whose error it "
-                "does not carry)"
-            )
+            ends = "eta_low and eta_high"
+            todo = f"pass its ends as two eta (the eta= frame has {ends}, whose error it does not carry)"
+            if carrier:
+                todo = f"pass {carrier}, which carries the error of {ends} in the eta= frame, or pass "
+                todo += "these ends as two eta"
             raise PrcError(f"{what} works at an eta; {todo}")
         return self
 
@@ -181,8 +176,8 @@ def _read_eta_frame(
             estimates.warn_of_refuted_estimates(eta, list(keys))
         etas_per_group = None if keys else eta.height
         holds_own = eta["eta"].null_count() > 0
-    grid = EtaTable(checked, {name: by[name] for name in keys}, carried, etas_per_group)
-    return replace(grid, uncertain=uncertain, holds_own=holds_own)
+    held = {name: by[name] for name in keys}
+    return EtaTable(checked, held, carried, etas_per_group, uncertain=uncertain, holds_own=holds_own)
 
 
 def _eta_frame_checks(
@@ -244,11 +239,10 @@ def same_eta_check(keys: Sequence[str]) -> Check:
     """Return the check that models have one own prevalence within each group of `keys`."""
     eta = pl.when(c.IS_OWN_ETA).then("eta")
     low, high = (of.over(keys) if keys else of for of in (eta.min(), eta.max()))
+    least, most = (of.filter(low < high).first().cast(pl.String) for of in (low, high))
     text = compose_sentence(
         "eta=None compares models at their own prevalence, and those differ, from ",
-        low.filter(low < high).first().cast(pl.String),
-        " to ",
-        high.filter(low < high).first().cast(pl.String),
+        *(least, " to ", most),
         "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",
     )
     return Check((low < high).any(), text)
@@ -393,12 +387,9 @@ def read_share(
     """Return the share that a number or a text says; raise unless `holds` is true of it."""
     try:
         number = read_share_text(value) if isinstance(value, str) else value
+        return kinds.read_number(argument, number, expected, holds)
     except ValueError:
         raise refuse_kind(argument, expected, value) from None
-    share = kinds.read_number(argument, number, expected)
-    if holds is not None and not holds(share):
-        raise refuse_kind(argument, expected, value)
-    return share
 
 
 def _read_plain(text: str) -> Fraction:

@@ -141,11 +141,9 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     if not any(isinstance(value, pl.Expr) for value in (p, *given.values())):
         given = {name: _check_priors(name, value) for name, value in given.items()}
         return evaluate("shift_prior", _shift_posterior, {"p": p, **given})
-    column = (
-        read_expression(".prc", p)
-        if isinstance(p, pl.Expr)
-        else pl.lit(read_number("p", p, "a number or an expression"))
-    )
+    if not isinstance(p, pl.Expr):
+        p = pl.lit(read_number("p", p, "a number or an expression"))
+    column = read_expression(".prc", p)
     checks: list[Check] = []
     for name, prior in given.items():
         if isinstance(prior, pl.Expr):

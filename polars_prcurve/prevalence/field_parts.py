@@ -52,8 +52,7 @@ class PartKeys(NamedTuple):
 
     by: dict[str, str]
     within: dict[str, str]
-    dtypes: dict[str, pl.DataType]
-    """By internal name."""
+    dtypes: dict[str, pl.DataType]  # by internal name
 
     @property
     def names(self) -> dict[str, str]:
@@ -173,18 +172,12 @@ def _combine_etas(parts: pl.LazyFrame, keys: PartKeys, *, uncertain: bool) -> pl
     # which leaves the sum between those of the ends.
     share, eta = pl.col(c.PART_SHARE), pl.col(c.PART_ETA)
     steps = {c.ETA_LOW: eta - pl.col(c.ETA_LOW), c.ETA_HIGH: pl.col(c.ETA_HIGH) - eta}
+    terms = {c.FIELD_ETA: share * eta, c.PART_SHARE: share}
+    terms |= {f"{name}_sum": (share * step) ** 2 for name, step in steps.items()}
     counted = parts.filter(share > 0).with_columns(
-        to_whole_shares((share * eta).fill_null(0.0)).alias(c.FIELD_ETA),
-        to_whole_shares(share).alias(c.PART_SHARE),
-        *(
-            to_whole_shares(((share * s) ** 2).fill_null(0.0)).alias(f"{n}_sum")
-            for n, s in steps.items()
-        ),
+        to_whole_shares(term.fill_null(0.0)).alias(name) for name, term in terms.items()
     )
-    sums = [
-        sum_shares(pl.col(name)).alias(name)
-        for name in (c.FIELD_ETA, c.PART_SHARE, f"{c.ETA_LOW}_sum", f"{c.ETA_HIGH}_sum")
-    ]
+    sums = [sum_shares(pl.col(name)).alias(name) for name in terms]
     # The interval is null where each eta is exact, and where levels differ: then they make no level.
     level, is_known = pl.col(c.ETA_CONFIDENCE), pl.col(c.ETA_LOW).is_not_null()
     one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
@@ -222,16 +215,11 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
         )
         groups = table.aggregate_groups([*largest, n_rows]).cache()
         exponents = groups.select(*table.by, *(exponent for *_, exponent in _CLASSES))
-        totals = (
-            join_groups(table.rows, exponents, table.by)
-            .group_by(*table.by)
-            .agg(
-                exact_sums.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent))
-                .sum()
-                .alias(total)
-                for of_class, total, exponent in _CLASSES
-            )
+        sums = (
+            exact_sums.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent)).sum().alias(total)
+            for of_class, total, exponent in _CLASSES
         )
+        totals = join_groups(table.rows, exponents, table.by).group_by(*table.by).agg(sums)
         groups = join_groups(groups, totals, table.by, how="left").with_columns(
             exact_sums.from_integer(pl.col(total), pl.col(exponent)) for _, total, exponent in _CLASSES
         )

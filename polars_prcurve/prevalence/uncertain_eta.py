@@ -22,8 +22,7 @@ from polars_prcurve.query_guards import run_query, stop_if_broken
 UNCERTAIN_ETA_COLUMNS = (c.ETA_LOW, c.ETA_HIGH, c.ETA_CONFIDENCE)
 """The columns that stand after eta in every result, if an eta= frame has them."""
 
-_SAME_LEVEL = 1e-9
-"""Levels that differ by less are one level, which was computed in two ways."""
+_SAME_LEVEL = 1e-9  # levels that differ by less are one level, which was computed in two ways
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -125,16 +124,9 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
             )
     positives, examples = pl.col(k).cast(pl.Float64), pl.col(n).cast(pl.Float64)
     possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
-    checked = stop_if_broken(
-        frame,
-        [
-            count_check(
-                (~possible).fill_null(True).sum(),
-                f"eta_from_sample needs 0 <= {k} <= {n} and {n} > 0, and no nulls; ",
-                " row(s) do not satisfy this",
-            )
-        ],
-    )
+    needs = f"eta_from_sample needs 0 <= {k} <= {n} and {n} > 0, and no nulls; "
+    wrong = (~possible).fill_null(True).sum()
+    checked = stop_if_broken(frame, [count_check(wrong, needs, " row(s) do not satisfy this")])
     low, high = compute_limits(positives, examples, level, "wilson")
     return checked.select(
         *others,

@@ -32,8 +32,7 @@ from polars_prcurve.confidence.cohort_intervals import name_moment, sum_moments
 from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
-_FORCE = 3
-"""The number of rows that the design effect half way stands for."""
+_FORCE = 3  # the number of rows that the design effect half way stands for
 _SIDES = {c.POS: c.NEG, c.NEG: c.POS}
 _IS_LAST = f"{c.RESERVED}is_last"
 _COUNT, _TOTAL = "count", "total"  # rows of a class above, and all
@@ -57,13 +56,9 @@ SIZES_UNREACHED = {
 """The effective sizes at a threshold above all scores."""
 
 
-def _name(side: str, kind: str) -> str:
-    return f"{side}_{kind}"
-
-
 CLUSTER_SUMS = (
     *(
-        _name(side, kind)
+        f"{side}_{kind}"
         for side in _SIDES
         for kind in (
             *(_COUNT, _TOTAL, _SQUARES, _SIZES, _ALL, _CROSSED),
@@ -85,23 +80,23 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
     )
     above, every = f"{c.RESERVED}cluster_above", f"{c.RESERVED}cluster_total"
     frame = frame.with_columns(
-        expr.over(c.GROUP, c.CLUSTER).alias(_name(side, kind))
+        expr.over(c.GROUP, c.CLUSTER).alias(f"{side}_{kind}")
         for side in _SIDES
         for kind, expr in ((above, pl.col(side).cum_sum()), (every, pl.col(side).sum()))
     )
     terms: dict[str, pl.Expr] = {}
-    totals = {_ALL_PRODUCTS: pl.col(c.POS) * pl.col(_name(c.NEG, every))}
+    totals = {_ALL_PRODUCTS: pl.col(c.POS) * pl.col(f"{c.NEG}_{every}")}
     for side, other in _SIDES.items():
-        row, x, size = pl.col(side), pl.col(_name(side, above)), pl.col(_name(side, every))
+        row, x, size = pl.col(side), pl.col(f"{side}_{above}"), pl.col(f"{side}_{every}")
         terms |= {
-            _name(side, _COUNT): row,
-            _name(side, _SQUARES): row * (2 * x - row),
-            _name(side, _SIZES): row * size,
-            _name(side, _CROSSED): row * pl.col(_name(other, every)),
+            f"{side}_{_COUNT}": row,
+            f"{side}_{_SQUARES}": row * (2 * x - row),
+            f"{side}_{_SIZES}": row * size,
+            f"{side}_{_CROSSED}": row * pl.col(f"{other}_{every}"),
         }
-        totals |= {_name(side, _TOTAL): row, _name(side, _ALL): row * size}
+        totals |= {f"{side}_{_TOTAL}": row, f"{side}_{_ALL}": row * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
-    pos_above, neg_above = (pl.col(_name(side, above)) for side in _SIDES)
+    pos_above, neg_above = (pl.col(f"{side}_{above}") for side in _SIDES)
     terms[_PRODUCTS] = pl.col(c.POS) * neg_above + pl.col(c.NEG) * pos_above
     frame = frame.with_columns(
         *(term.cum_sum().over(c.GROUP).alias(name) for name, term in terms.items()),
@@ -110,10 +105,10 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
     # At the last threshold that at most half of a class is above; sums never fall: it has the greatest.
     half: dict[str, pl.Expr] = {}
     for side in _SIDES:
-        few = 2 * pl.col(_name(side, _COUNT)) <= pl.col(_name(side, _TOTAL))
+        few = 2 * pl.col(f"{side}_{_COUNT}") <= pl.col(f"{side}_{_TOTAL}")
         for kind in (_COUNT, _SQUARES, _SIZES):
-            reached = pl.when(pl.col(_IS_LAST) & few).then(_name(side, kind))
-            half[_name(side, _HALF + kind)] = reached.max().over(c.GROUP)
+            reached = pl.when(pl.col(_IS_LAST) & few).then(f"{side}_{kind}")
+            half[f"{side}_{_HALF}{kind}"] = reached.max().over(c.GROUP)
     return ordered._replace(frame=frame.with_columns(**half))
 
 
@@ -205,7 +200,7 @@ def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
 def _read_deviations(side: str, at: str = "") -> pl.Expr:
     """Return X**2 times the sum of squared deviations of clusters, X**4 V, computed exactly."""
     total, count, squares, sizes, every = (
-        pl.col(_name(side, kind)).cast(pl.Int128)
+        pl.col(f"{side}_{kind}").cast(pl.Int128)
         for kind in (_TOTAL, at + _COUNT, at + _SQUARES, at + _SIZES, _ALL)
     )
     whole = total * total * squares - 2 * total * count * sizes + count * count * every
@@ -215,9 +210,9 @@ def _read_deviations(side: str, at: str = "") -> pl.Expr:
 def _correlate_rates() -> pl.Expr:
     """Return the correlation of both rates, as the variances of their effective sizes leave it."""
     pos, neg, n_pos, n_neg = (
-        pl.col(_name(side, kind)).cast(pl.Int128) for kind in (_COUNT, _TOTAL) for side in _SIDES
+        pl.col(f"{side}_{kind}").cast(pl.Int128) for kind in (_COUNT, _TOTAL) for side in _SIDES
     )
-    crossed = [pl.col(_name(side, _CROSSED)).cast(pl.Int128) for side in _SIDES]
+    crossed = [pl.col(f"{side}_{_CROSSED}").cast(pl.Int128) for side in _SIDES]
     products, every = (pl.col(name).cast(pl.Int128) for name in (_PRODUCTS, _ALL_PRODUCTS))
     # (X Y)**2 C, in whole numbers, whose sum is exact.
     whole = n_pos * n_neg * products - neg * n_pos * crossed[0] - pos * n_neg * crossed[1]
@@ -237,7 +232,7 @@ def _count_clusters(side: str) -> pl.Expr:
 
 
 def _float(side: str, kind: str) -> pl.Expr:
-    return pl.col(_name(side, kind)).cast(pl.Float64)
+    return pl.col(f"{side}_{kind}").cast(pl.Float64)
 
 
 def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:

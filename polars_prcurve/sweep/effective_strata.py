@@ -123,30 +123,21 @@ def add_strata_sums(ordered: SortedRows) -> SortedRows:
         base[name] = pl.when(is_first).then(value).sum().over(c.GROUP)
         start[name] = value
     frame = frame.with_columns(*_to_whole(_describe_state({"pos": pos, "neg": so_far - pos})))
-    moves = {
-        name: pl.col(name)
-        - pl.when(is_first).then(start[name]).otherwise(pl.col(name).shift(1).over(stratum))
-        for name in _SUMS
-    }
-    frame = frame.with_columns(
-        (base[name] + move.fill_null(0).cum_sum().over(c.GROUP)).alias(name)
-        for name, move in moves.items()
-    )
-    return ordered._replace(frame=frame)
+    sums = {}
+    for name in _SUMS:
+        before = pl.when(is_first).then(start[name]).otherwise(pl.col(name).shift(1).over(stratum))
+        sums[name] = base[name] + (pl.col(name) - before).fill_null(0).cum_sum().over(c.GROUP)
+    return ordered._replace(frame=frame.with_columns(**sums))
 
 
 def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
     """Replace STRATA_SUMS, except N_ABOVE, by the units of cells and the covariances of their totals."""
-    scale = pl.col(_SCALE)
-    units = {
-        name_unit(cell): pl.when(pl.col(_TOTALS[cell]) > 0).then(
-            from_whole(pl.col(_VARIANCES[cell])) / from_whole(pl.col(_TOTALS[cell]))
-        )
-        for cell in c.CELLS
-    }
-    covariances = (from_whole(pl.col(name)) * scale for name in _COVARIANCES.values())
-    columns = dict(zip(_COVARIANCES.values(), covariances, strict=True))
-    return running.with_columns(**units, **columns).drop(*_TOTALS.values(), *_VARIANCES.values(), _SCALE)
+    columns = {name: from_whole(pl.col(name)) * pl.col(_SCALE) for name in _COVARIANCES.values()}
+    for cell in c.CELLS:
+        total, variance = pl.col(_TOTALS[cell]), pl.col(_VARIANCES[cell])
+        unit = from_whole(variance) / from_whole(total)
+        columns[name_unit(cell)] = pl.when(total > 0).then(unit)
+    return running.with_columns(**columns).drop(*_TOTALS.values(), *_VARIANCES.values(), _SCALE)
 
 
 def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -25,17 +25,13 @@ from polars_prcurve.query_guards import Check, stop_if_broken
 class SumColumns(NamedTuple):
     """The columns of one sum of what rows add: of a class, or of the squares of its weights."""
 
-    amount: str
-    """Of a row."""
-    total: str
-    """Of a group."""
-    before: str
-    """Of all groups before."""
+    amount: str  # of a row
+    total: str  # of a group
+    before: str  # of all groups before
     cum: str
     """Of the rows at this score and above, and of all groups before; `above` is without this score."""
     above: str
-    exponent: str
-    """Weights are added as integers, times this power of two."""
+    exponent: str  # weights are added as integers, times this power of two
 
 
 CLASS_SUMS = (

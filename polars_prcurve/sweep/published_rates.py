@@ -22,7 +22,18 @@ from polars_prcurve.sweep.sample_design import list_plain_sizes
 
 def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
-    groups = build_groups(table, _class_sizes(table)).with_columns(pl.lit(1.0).alias(c.WEIGHT_UNIT))
+    aggregates: list[pl.Expr] = []
+    if table.has_counts:
+        columns = table.columns
+        n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
+        # Sizes that are one number are as long as the table this way.
+        both = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
+        differ = pl.any_horizontal(
+            (n.max() != n.min()) | (n.is_null().any() & n.is_not_null().any()) for n in both
+        )
+        aggregates = [n.max().alias(name) for n, name in zip(both, (c.N_POS, c.N_NEG), strict=True)]
+        aggregates.append(differ.fill_null(False).cast(pl.Int64).alias(c.SIZES_DIFFER))
+    groups = build_groups(table, aggregates).with_columns(pl.lit(1.0).alias(c.WEIGHT_UNIT))
     if table.has_counts:
         # A class without examples has no interval, as one of unknown size.
         sizes = (pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (c.N_POS, c.N_NEG))
@@ -40,30 +51,14 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
         (no_score if table.score_dtype is None else pl.col(c.SCORE)).alias("threshold"),
         **unknown,
     )
-    falls = pl.col("recall") < pl.col(c.RECALL_BEFORE)
-    marked = rows.select(c.GROUP, falls.alias(c.RECALL_FALLS))
-    count = marked.group_by(c.GROUP).agg(pl.col(c.RECALL_FALLS).sum())
+    falls = (pl.col("recall") < pl.col(c.RECALL_BEFORE)).sum().alias(c.RECALL_FALLS)
+    count = rows.group_by(c.GROUP).agg(falls)
     groups = groups.join(count, on=c.GROUP, how="left", maintain_order="left")
     if checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = check_groups(table, groups, *point_checks(table, lambda name: pl.col(name).sum()))
         groups = groups.drop(c.RECALL_FALLS, c.SIZES_DIFFER, strict=False)
     return SweepTables(rows, groups)
-
-
-def _class_sizes(table: RateTable) -> list[pl.Expr]:
-    """Return what is aggregated per group: N_POS, N_NEG, and whether they differ between points."""
-    if not table.has_counts:
-        return []
-    columns = table.columns
-    n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
-    # Sizes that are one number are as long as the table this way.
-    both = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
-    differ = pl.any_horizontal(
-        (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any()) for size in both
-    )
-    sizes = [size.max().alias(name) for size, name in zip(both, (c.N_POS, c.N_NEG), strict=True)]
-    return [*sizes, differ.fill_null(False).cast(pl.Int64).alias(c.SIZES_DIFFER)]
 
 
 def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:

@@ -44,22 +44,16 @@ class Design:
     """What the classes of a table count as: here the examples that they have, which count alike."""
 
     table: InputTable
-    effective: bool
-    """Whether sizes are asked for; otherwise the group table has none."""
-    summed: ClassVar[tuple[str, ...]] = ()
-    """The amounts of a row that are added up beside POS and NEG."""
-    carried: ClassVar[tuple[str, ...]] = ()
-    """The columns of rows that `add_sums` reads."""
+    effective: bool  # whether sizes are asked for; otherwise the group table has none
+    summed: ClassVar[tuple[str, ...]] = ()  # the amounts of a row that are added up beside POS and NEG
+    carried: ClassVar[tuple[str, ...]] = ()  # the columns of rows that `add_sums` reads
     sums: ClassVar[tuple[str, ...]] = ()
     """The columns that `add_sums` makes, and `measure_rows` replaces."""
-    row_columns: ClassVar[tuple[str, ...]] = ()
-    """What bands read of a row besides the sizes."""
+    row_columns: ClassVar[tuple[str, ...]] = ()  # what bands read of a row besides the sizes
     group_columns: ClassVar[tuple[str, ...]] = ()
     """Those of `row_columns` that are equal on all rows of a group."""
-    varies: ClassVar[bool] = False
-    """Whether sizes differ between the thresholds of a group."""
-    weighted: ClassVar[bool] = False
-    """Whether rows have shares of squared weights."""
+    varies: ClassVar[bool] = False  # whether sizes differ between the thresholds of a group
+    weighted: ClassVar[bool] = False  # whether rows have shares of squared weights
     moments: ClassVar[tuple[str, ...]] = ()
     """Those of MOMENTS that rows have, because examples do not count alike."""
 

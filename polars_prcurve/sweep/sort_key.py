@@ -36,18 +36,13 @@ class SortedRows(NamedTuple):
     """Rows by group, then by falling score, marks last among equals; and how to read a row."""
 
     frame: pl.LazyFrame
-    columns: tuple[str, ...]
-    """The columns that `group` and `threshold` read."""
+    columns: tuple[str, ...]  # the columns that `group` and `threshold` read
     group: pl.Expr
-    threshold: pl.Expr
-    """The score of the row, in its own dtype."""
-    is_last: pl.Expr
-    """Whether the next row has another group or score."""
-    ends_group: pl.Expr
-    """Whether the next row has another group."""
+    threshold: pl.Expr  # the score of the row, in its own dtype
+    is_last: pl.Expr  # whether the next row has another group or score
+    ends_group: pl.Expr  # whether the next row has another group
     is_mark: pl.Expr
-    amounts: dict[str, pl.Expr]
-    """What the row adds: POS and NEG, and sums of squares if there are any."""
+    amounts: dict[str, pl.Expr]  # what the row adds: POS and NEG, and sums of squares if there are any
     negatives_first: bool = False
     """Each row is one example, and among equal scores the negatives come before the positives."""
 
@@ -56,24 +51,23 @@ def sort_rows(
     rows: pl.LazyFrame,
     table: ScoreTable,
     marks: pl.LazyFrame | None,
-    *,
-    more: tuple[str, ...],
+    summed: tuple[str, ...],
     carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort rows of GROUP, SCORE, and LABEL or POS and NEG, together with marks.
 
-    `more` are columns of other amounts. Marks have all columns but LABEL, with amounts of 0, and those
+    `summed` are columns of other amounts. Marks have all columns but LABEL, with amounts of 0, and those
     `carried`, which are null in marks.
     """
-    dtype, labelled = table.score_dtype, table.is_labelled
+    dtype, labelled, amount_names = table.score_dtype, table.is_labelled, (c.POS, c.NEG, *summed)
     if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
-        return _sort_by_columns(rows, labelled, marks, more=more, carried=carried)
+        return _sort_by_columns(rows, labelled, marks, amount_names, carried)
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
     # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
     inverted = (~_code_score(pl.col(c.SCORE), dtype)).cast(pl.Int128)
     place = pl.col(c.GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
     bit: pl.Expr = pl.col(c.LABEL) if labelled else pl.lit(0)
-    amounts = {} if labelled else {name: pl.col(name) for name in (c.POS, c.NEG, *more)}
+    amounts = {} if labelled else {name: pl.col(name) for name in amount_names}
     keyed = rows.select((place + bit).alias(_KEY), *amounts, *carried)
     if marks is not None:
         marked = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
@@ -111,15 +105,14 @@ def _sort_by_columns(
     rows: pl.LazyFrame,
     labelled: bool,
     marks: pl.LazyFrame | None,
-    *,
-    more: tuple[str, ...],
+    amounts: tuple[str, ...],
     carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if labelled:
         of_class = {c.POS: pl.col(c.LABEL), c.NEG: ~pl.col(c.LABEL)}
         rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in of_class.items())
-    columns = (c.GROUP, c.SCORE, c.POS, c.NEG, *more)
+    columns = (c.GROUP, c.SCORE, *amounts)
     rows = rows.select(*columns, *carried, pl.lit(False).alias(c.MARK))
     if marks is not None:
         rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(c.MARK))], how="diagonal")
@@ -133,7 +126,7 @@ def _sort_by_columns(
         is_last=ends_group | score.ne_missing(score.shift(-1)),
         ends_group=ends_group,
         is_mark=pl.col(c.MARK),
-        amounts={name: pl.col(name) for name in (c.POS, c.NEG, *more)},
+        amounts={name: pl.col(name) for name in amounts},
     )
 
 

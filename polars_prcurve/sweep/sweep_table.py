@@ -274,7 +274,7 @@ def _sum_rows(
     if marks is not None:  # a mark adds nothing to either class
         zero = pl.lit(0, dtype=pl.Int128)
         marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
-    ordered = design.add_sums(sort_rows(rows, table, marks, more=design.summed, carried=design.carried))
+    ordered = design.add_sums(sort_rows(rows, table, marks, design.summed, design.carried))
     running = _add_up(ordered, sums, ends_only=ends_only, also=design.sums, marked=marks is not None)
     groups = design.add_group_sizes(groups).with_columns(_group_columns(table, sums))
     running = design.measure_rows(running)
@@ -359,8 +359,7 @@ def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFra
 # the thresholds of the field join the rows of every part as marks.
 
 _FIELD = f"{c.RESERVED}field"
-PART = f"{c.RESERVED}part"
-"""The number of a part, over all groups."""
+PART = f"{c.RESERVED}part"  # the number of a part, over all groups
 PART_COUNTS = tuple(f"{c.RESERVED}part_{name}" for name in ("tp", "n_pos", "fp", "n_neg"))
 """The positives at or above a threshold, all positives, and the same of the negatives, as floats."""
 
@@ -383,32 +382,19 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
     rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
     swept = group_table.add_counts(parts.table, rows.join(groups, on=c.GROUP))
-    none = groups.select(c.GROUP, c.N_POS, c.N_NEG, pl.lit(0).alias("tp"), pl.lit(0).alias("fp"))
-    none = none.with_columns(pl.lit(None, dtype=table.score_dtype).alias(c.SCORE))
-    counted = pl.concat(
-        [
-            frame.select(
-                pl.col(c.GROUP).alias(PART),
-                c.SCORE,
-                *(
-                    pl.col(given).cast(pl.Float64).fill_null(0.0).alias(name)
-                    for given, name in zip(("tp", c.N_POS, "fp", c.N_NEG), PART_COUNTS, strict=True)
-                ),
-            )
-            for frame in (swept, none)
-        ]
+    zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
+    none = groups.select(c.GROUP, c.N_POS, c.N_NEG, tp=zero, fp=zero).with_columns(
+        no_score.alias(c.SCORE)
     )
+    given = zip(("tp", c.N_POS, "fp", c.N_NEG), PART_COUNTS, strict=True)
+    counts = [pl.col(of).cast(pl.Float64).fill_null(0.0).alias(name) for of, name in given]
+    part = pl.col(c.GROUP).alias(PART)
+    counted = pl.concat([frame.select(part, c.SCORE, *counts) for frame in (swept, none)])
     known = join_groups(groups.select(*parts.table.by, c.GROUP), parts.frame, parts.table.by)
     known = join_groups(known, fields.select(*table.by, _FIELD).unique(_FIELD), table.by)
     known = known.filter(pl.col(c.PART_SHARE) > 0)
-    of_parts = known.select(
-        pl.col(c.GROUP).alias(PART),
-        pl.col(_FIELD).alias(c.GROUP),
-        c.PART_ETA,
-        c.PART_SHARE,
-        *c.ETA_LIMITS,
-    )
-    return counted.join(of_parts, on=PART)
+    of_parts = (c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS)
+    return counted.join(known.select(part, pl.col(_FIELD).alias(c.GROUP), *of_parts), on=PART)
 
 
 # Checks of a query that adds up rows, made on its result ----------------------------------------

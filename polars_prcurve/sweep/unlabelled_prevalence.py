@@ -51,7 +51,7 @@ def build_mixture_table(
     """Return a table of one row per group: `by`, then the columns of `list_estimate_columns`."""
     groups, counts = _count_levels(table, reference, "the reference= table")
     found = estimate_by_mixture(counts, confidence)
-    p_values = [None if np.isnan(p) else float(p) for p in found.shift_p_value]
+    p_values = pl.Series(found.shift_p_value).fill_nan(None)
     estimates: dict[str, object] = {"eta": found.eta, "eta_low": found.low, "eta_high": found.high}
     estimates |= {"n": groups[_N_UNLABELLED], "shift_p_value": p_values}
     estimates |= {"iterations": None, "converged": True}
@@ -111,15 +111,11 @@ def _count_levels(
     edges = (pl.col(_EDGES).list.get(j, null_on_oob=True).alias(f"{_EDGE}{j}") for j in places)
     rows = join_groups(table.rows, levels.select(*reference.by, *edges), reference.by, how="left")
     n = pl.lit(1) if table.is_labelled else pl.col(c.NEG)
-    reaching = (
-        pl.when(pl.col(c.SCORE) >= pl.col(f"{_EDGE}{j}"))
-        .then(n)
-        .otherwise(0)
-        .sum()
-        .alias(f"{_REACH}{j}")
-        for j in places
-    )
-    reached = aggregate_by(rows, table.by, reaching)
+    reaching = {
+        j: pl.when(pl.col(c.SCORE) >= pl.col(f"{_EDGE}{j}")).then(n).otherwise(0) for j in places
+    }
+    sums = (reaches.sum().alias(f"{_REACH}{j}") for j, reaches in reaching.items())
+    reached = aggregate_by(rows, table.by, sums)
     both = join_groups(groups, reached, table.by, how="left")
     found = table.collect(both.sort(c.GROUP), _COLLECTS)
     return found.select(*table.by, _N_UNLABELLED), _read_counts(found)
@@ -199,8 +195,7 @@ def _read_counts(found: pl.DataFrame) -> LevelCounts:
 _GRID_STEPS = 64
 _BISECTIONS = 56
 _NEWTON_STEPS = 60
-_SETTLED = 4e-15
-"""A change of W, relative to it, that is as small as rounding."""
+_SETTLED = 4e-15  # a change of W, relative to it, that is as small as rounding
 
 
 @dataclass(frozen=True)
@@ -224,8 +219,7 @@ class MixtureEstimate(NamedTuple):
     eta: Floats
     low: Floats | None
     high: Floats | None
-    shift_p_value: Floats
-    """NaN where two levels leave no degree of freedom."""
+    shift_p_value: Floats  # NaN where two levels leave no degree of freedom
 
 
 def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> MixtureEstimate:
@@ -373,8 +367,7 @@ def chi_squared_tail(x: float, freedom: int) -> float:
 # Sources: Saerens, Latinne and Decaestecker 2002; Ferguson 1996 (minimum chi-squared has the influence
 # of likelihood); Zou 2008 (correlated distances).
 
-_CUT = 1e-10
-"""Directions of S that vary by less than this, relatively, do not vary at all."""
+_CUT = 1e-10  # directions of S that vary by less than this, relatively, do not vary at all
 _CLASSES = ("pos", "neg")
 
 
