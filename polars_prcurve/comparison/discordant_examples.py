@@ -107,7 +107,7 @@ def _read_models(
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return the examples of all models, with GROUP and whole AMOUNTS, and thresholds as SCORE."""
     amounts = [pl.col(amount) for amount in AMOUNTS.values()]
-    if table.is_labelled:
+    if c.LABEL in table.columns:
         members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
         whole = [of.cast(pl.Int128).alias(a) for of, a in zip(members, AMOUNTS.values(), strict=True)]
     elif not table.float_sums:
@@ -120,7 +120,7 @@ def _read_models(
     of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
-    columns = [c.LABEL] if table.is_labelled else list(AMOUNTS.values())
+    columns = [c.LABEL] if c.LABEL in table.columns else list(AMOUNTS.values())
     rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
     rows = rows.select(pl.exclude(c.MODEL, *columns), *whole)
     return rows.cache(), thresholds.drop(c.MODEL)  # rows are added up, and those flagged are joined

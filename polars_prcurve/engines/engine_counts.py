@@ -96,7 +96,18 @@ def counts(
     read_choice("missing=", missing, ["raise", "drop"])  # what was never scored has no place here
     if corners:
         read_choice("thresholds=", thresholds, ["corners"])
-    _check_options(frame, positives, corners=corners, in_polars=in_polars)
+    if positives is not None and corners:
+        raise PrcError("thresholds= is for a whole table, and positives= for a shard; pass one")
+    if positives is not None and not in_polars:
+        raise PrcError(
+            "positives= is for shards in pandas, pyarrow or Polars; an engine that holds the whole "
+            'table takes thresholds="corners"'
+        )
+    if corners and frame.implementation.is_dask():
+        raise PrcError(
+            'thresholds="corners" takes running sums, which Dask does not have in groups; call counts() '
+            "on each partition, with positives="
+        )
     if in_polars:
         polars_frame = frame.to_polars() if eager else frame.to_native()
         arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
@@ -136,22 +147,6 @@ def _to_narwhals(table: object) -> Any:
             "expected a table of pandas, pyarrow, DuckDB, PySpark, Dask, Ibis or Polars; "
             f"got {type(table).__name__}"
         ) from None
-
-
-def _check_options(frame: Any, positives: object, *, corners: bool, in_polars: bool) -> None:
-    """Raise unless the engine can make the counts that are asked for."""
-    if positives is not None and corners:
-        raise PrcError("thresholds= is for a whole table, and positives= for a shard; pass one")
-    if positives is not None and not in_polars:
-        raise PrcError(
-            "positives= is for shards in pandas, pyarrow or Polars; an engine that holds the whole "
-            'table takes thresholds="corners"'
-        )
-    if corners and frame.implementation.is_dask():
-        raise PrcError(
-            'thresholds="corners" takes running sums, which Dask does not have in groups; call counts() '
-            "on each partition, with positives="
-        )
 
 
 # At the scores of positives -------------------------------------------------------------------
@@ -257,31 +252,20 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
         positive = label == pos_label
     kinds = _list_kinds(names, dtypes, None if pos_label is None else positive)
     _check_values(frame, kinds, list(_list_checks(names, dtypes, pos_label)))
-    rows = frame.select(*names.by, **_row_contributions(frame, names, dtypes, positive))
-    dtype = nw.Int64 if names.weight is None else nw.Float64
-    amounts = [*c.COUNT_COLUMNS[1:], *(() if names.weight is None else c.SQUARE_COLUMNS)]
-    return _sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
-
-
-def _row_contributions(
-    frame: Any, names: ColumnNames, dtypes: dict[str, pl.DataType], positive: Any
-) -> dict[str, Any]:
-    """Return the contribution of each row to the columns of COUNT_COLUMNS, and to SQUARE_COLUMNS."""
-    nw = _load_narwhals()
-    score = nw.col(names.score)
+    score, dtype, amounts = nw.col(names.score), nw.Int64, list(c.COUNT_COLUMNS[1:])
     if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart
-        zero = nw.lit(0.0, frame.collect_schema()[names.score])
-        score = nw.when(score == 0).then(zero).otherwise(score)
-    if names.weight is None:
-        amounts = positive.cast(nw.Int64), (~positive).cast(nw.Int64)
-    else:
+        score = nw.when(score == 0).then(nw.lit(0.0, schema[names.score])).otherwise(score)
+    values = [test.cast(nw.Int64) for test in (positive, ~positive)]
+    if names.weight is not None:
+        dtype, amounts = nw.Float64, [*amounts, *c.SQUARE_COLUMNS]
         weight, zero = nw.col(names.weight).cast(nw.Float64), nw.lit(0.0, nw.Float64)
-        amounts = tuple(
+        values = [
             nw.when(test).then(amount).otherwise(zero)
             for amount in (weight, weight * weight)
             for test in (positive, ~positive)
-        )
-    return dict(zip((*c.COUNT_COLUMNS, *c.SQUARE_COLUMNS), (score, *amounts), strict=False))
+        ]
+    rows = frame.select(*names.by, score=score, **dict(zip(amounts, values, strict=True)))
+    return _sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
 
 
 def _sum_counts(rows: Any, keys: list[str], amounts: list[str], dtype: Any, *more: Any) -> Any:

@@ -117,7 +117,8 @@ class ColumnReader:
                 names = ", ".join(map(repr, list(dtypes)[:5])) + (", ..." if len(dtypes) > 5 else "")
                 raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names}")
             [(name, dtype)] = dtypes.items()
-        refuse_objects(f"{argument}=", {name: dtype})
+        if dtype == pl.Object:
+            refuse_objects(f"{argument}=", {name: dtype})
         return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
 
     def read_expr(self, argument: str, column: Any) -> pl.Expr:
@@ -181,8 +182,8 @@ class ColumnReader:
 
         `models` are the columns that scores were in before a wide table was made long.
         """
-        self.missing.append(value_checks.is_missing(column.value, column.dtype))
         if self.drop:
+            self.missing.append(value_checks.is_missing(column.value, column.dtype))
             return
         nan, null = column.dtype.is_float(), not may_be_null
         counters: dict[str, value_checks.RowCounter] = {
@@ -198,7 +199,7 @@ class ColumnReader:
         """Return the fields of an `InputTable`, without the rows that are left out."""
         frame, row_counts = self.frame, None
         if self.drop:
-            frame = self.drop_missing()
+            frame = self._drop_missing()
             tables = {"all": self.frame, "kept": frame}
             counts = [table.select(pl.len().alias(name)) for name, table in tables.items()]
             row_counts = pl.concat(counts, how="horizontal")
@@ -215,7 +216,7 @@ class ColumnReader:
             "row_counts": row_counts,
         }
 
-    def drop_missing(self) -> pl.LazyFrame:
+    def _drop_missing(self) -> pl.LazyFrame:
         """Return the table without rows in which a value is missing, and without their examples."""
         missing = pl.any_horizontal(self.missing)
         if not self.example_keys:

@@ -162,7 +162,10 @@ class InputTable:
 
 @dataclass(frozen=True)
 class ScoreTable(InputTable):
-    """A table of scores, with the columns SCORE and either LABEL or both POS and NEG."""
+    """A table of scores, with the columns SCORE and either LABEL or both POS and NEG.
+
+    With LABEL each row is one example, without a weight.
+    """
 
     score_dtype: pl.DataType = field(kw_only=True)
     count_dtype: pl.DataType = field(kw_only=True)
@@ -182,11 +185,6 @@ class ScoreTable(InputTable):
         owner = replace(self, tallies=Tallies())
         object.__setattr__(owner, "kept", {})
         return owner
-
-    @property
-    def is_labelled(self) -> bool:
-        """Whether there is LABEL, so that each row is one example, without a weight."""
-        return c.LABEL in self.columns
 
     @property
     def has_squares(self) -> bool:

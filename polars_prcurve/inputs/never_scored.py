@@ -168,9 +168,17 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     given = {name: table.columns[name] for name in (c.SCORE, c.EXAMPLE)}
     counted = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
     rows = table.frame.select(*table.by_exprs, **given, **counted, **tests)
-    rows = rows.with_columns(pl.lit(0, dtype=pl.Int8).alias(_KIND)).cache()
+    no_kind = pl.lit(0, dtype=pl.Int8).alias(_KIND)
+    rows = rows.with_columns(no_kind).cache()
     below = _list_models(rows, table.by, unscored).cache()
-    lacking = _find_lacking(rows, below.select(*table.by), table).cache()
+    # The examples that a model has no row for, of all that a model of their group has.
+    group, dtype = table.group_columns, rows.collect_schema()[c.EXAMPLE]
+    own = rows.group_by(*group, c.EXAMPLE).agg(pl.col(*_CLASSES).max())
+    has_row = rows.select(*table.by, c.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
+    found = join_groups(own, below.select(*table.by), group)
+    found = join_groups(found, has_row, {**table.by, c.EXAMPLE: dtype}, how="left")
+    lacking = found.filter(pl.col(_HAS_ROW).is_null())
+    lacking = lacking.select(*table.by, c.EXAMPLE, *_CLASSES, no_kind).cache()
     rest = _count_rest(below, lacking, table, of_negatives=unscored.counts_negatives)
     every = pl.concat([rows, lacking, rest], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.
@@ -202,18 +210,6 @@ def _list_models(
     every = pl.concat([listed, frame.select(*by)]).unique()
     return join_groups(every, frame, by, how="left").with_columns(
         pl.col(*_CLASSES.values()).fill_null(0)
-    )
-
-
-def _find_lacking(rows: pl.LazyFrame, models: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Return the examples that a model has no row for, of all that a model of their group has."""
-    group, dtype = table.group_columns, rows.collect_schema()[c.EXAMPLE]
-    own = rows.group_by(*group, c.EXAMPLE).agg(pl.col(*_CLASSES).max())
-    has_row = rows.select(*table.by, c.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
-    every = join_groups(own, models, group)
-    found = join_groups(every, has_row, {**table.by, c.EXAMPLE: dtype}, how="left")
-    return found.filter(pl.col(_HAS_ROW).is_null()).select(
-        *table.by, c.EXAMPLE, *_CLASSES, pl.lit(0, dtype=pl.Int8).alias(_KIND)
     )
 
 

@@ -6,7 +6,7 @@ becomes a check that the query carries with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -83,17 +83,18 @@ def read_input(
     if rates is not None or sizes is not None or cells is not None:
         points, more = _read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score)
         return RateTable(**reader.input_fields(points), **more, model_name=model_name)
-    models = reader.by.get(c.MODEL) if matched else None
-    wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
-    scores = _read_score(reader, score, posteriors=posteriors, models=wide, labelled=labelled)
-    if labelled:
-        amounts = _read_amounts(reader, label, pos_label, weight, counts)
-    else:
+    scores = _read_score(reader, score, posteriors=posteriors, matched=matched, labelled=labelled)
+    if not labelled:
         amounts = _read_numbers_of_rows(reader, counts)
+    elif counts is None:
+        amounts = _read_labels(reader, label, pos_label, weight)
+    else:
+        amounts = _read_counts(reader, pos_label, counts)
     ids = {} if cluster is None else {c.CLUSTER: reader.read_values("cluster", cluster).value}
     if stratum is not None and weight is not None:
         ids |= _read_strata(reader, stratum, weight)
-    if examples := [reader.read_values("id", column).value for column in list_columns("id=", example)]:
+    ids_of = [] if example is None else list_columns("id=", example)
+    if examples := [reader.read_values("id", column).value for column in ids_of]:
         named = [of.alias(str(i)) for i, of in enumerate(examples)]  # whose own names may be equal
         ids[c.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
         if not matched:
@@ -191,7 +192,7 @@ def count_dropped_rows(
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether rows of equal score may be added up, and are ten on average."""
     # Rows of clusters, and of examples under several models, have to stay apart.
-    if not table.is_labelled or {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns):
+    if c.LABEL not in table.columns or {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns):
         return False
     few = table.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)  # 256 values at most
     if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
@@ -306,13 +307,15 @@ def _read_score(
     score: Column,
     *,
     posteriors: bool = False,
-    models: Sequence[str] = (),
+    matched: bool = False,
     labelled: bool = True,
 ) -> ReadColumn:
-    """Return the scores; `models` are the columns that they come from if the table was wide."""
+    """Return the scores; those `matched` come from the columns that name the models."""
+    models = reader.by.get(c.MODEL) if matched else None
+    wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    reader.handle_missing(given, models, may_be_null=reader.lets_null_scores)
+    reader.handle_missing(given, wide, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if not posteriors:
         return given
@@ -338,12 +341,8 @@ def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedE
     return {c.POS: (pl.lit(0, dtype=dtype), dtype), c.NEG: (amount, dtype)}
 
 
-def _read_amounts(
-    reader: ColumnReader, label: Column, pos_label: Any, weight: Column | None, counts: Any
-) -> dict[str, TypedExpr]:
-    """Return what each row adds to both classes: LABEL, or POS and NEG, and their squares if known."""
-    if counts is None:
-        return _read_labels(reader, label, pos_label, weight)
+def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str, TypedExpr]:
+    """Return POS and NEG, the counts of a row, and their squares if known."""
     # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
     refuse_arguments("counts= stands in place of labels and weights", pos_label=pos_label)
     has_squares, what = gives_squares(None, counts), "columns, of positives and of negatives"

@@ -108,7 +108,7 @@ def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
     import numpy as np
 
     score = table.columns[c.SCORE]
-    if table.is_labelled:
+    if c.LABEL in table.columns:
         counted = score.sort().rle()
     else:
         n = table.columns[c.NEG].cast(pl.Int64)

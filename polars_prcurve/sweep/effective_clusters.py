@@ -186,17 +186,6 @@ def _list_alert_sizes() -> list[pl.Expr]:
     return list_alert_sizes(add, unseen_alert, unseen_miss)
 
 
-def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Set the effective sizes of rows that are joined with their groups to those at their thresholds."""
-    # A row that no score reaches has no sums of its own. There none is flagged.
-    frame = frame.with_columns(pl.col(name).max().over(c.GROUP) for name in OF_GROUP)
-    return frame.with_columns(
-        pl.coalesce(c.N_POS_CLUSTERED, c.N_POS_UNREACHED).alias(c.N_POS_EFFECTIVE),
-        pl.coalesce(c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED).alias(c.N_NEG_EFFECTIVE),
-        pl.col(c.RATE_CORRELATION).fill_null(0.0),
-    )
-
-
 def _read_deviations(side: str, at: str = "") -> pl.Expr:
     """Return X**2 times the sum of squared deviations of clusters, X**4 V, computed exactly."""
     total, count, squares, sizes, every = (

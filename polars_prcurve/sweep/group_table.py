@@ -99,7 +99,7 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
             below = pl.when(is_below).then(of_class).otherwise(0)
             totals += [of_class.sum() + added, below.sum() + added]
         return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
-    if table.is_labelled:
+    if c.LABEL in table.columns:
         n_pos = amounts[c.POS].sum()
         return [n_pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(c.N_NEG)]
     if table.float_sums:  # only the largest weight of a group tells the scale of its integers
@@ -162,7 +162,7 @@ def check_groups(table: InputTable, groups: pl.LazyFrame, *others: Check) -> pl.
 
 def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out groups whose rows all have weight 0, once their tallies have been checked."""
-    if not isinstance(table, ScoreTable) or (table.is_labelled and table.unscored is None):
+    if not isinstance(table, ScoreTable) or (c.LABEL in table.columns and table.unscored is None):
         return frame
     return frame.filter((pl.col(c.N_POS).fill_null(0) > 0) | (pl.col(c.N_NEG).fill_null(0) > 0))
 
@@ -183,7 +183,7 @@ def prepare_rows(
     rows = rows.select(pl.exclude(without)) if without else rows
     sums = CLASS_SUMS if table.float_sums else ()
     rows = join_group_numbers(table, rows, groups, *(s.exponent for s in sums))
-    if table.is_labelled:
+    if c.LABEL in table.columns:
         return rows
     # A row whose amounts are both 0 would make a threshold.
     rows = rows.filter((pl.col(c.POS) != 0) | (pl.col(c.NEG) != 0))

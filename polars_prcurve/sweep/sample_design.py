@@ -149,7 +149,17 @@ class ClusteredDesign(Design):
         return super().add_group_sizes(groups).drop(c.ETA_VARIANCE, strict=False)  # it is that of rows
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        return clusters.set_cluster_sizes(super().add_counts(frame))
+        # A row that no score reaches has no sums of its own. There none is flagged.
+        frame = (
+            super()
+            .add_counts(frame)
+            .with_columns(pl.col(name).max().over(c.GROUP) for name in self.group_columns)
+        )
+        return frame.with_columns(
+            pl.coalesce(c.N_POS_CLUSTERED, c.N_POS_UNREACHED).alias(c.N_POS_EFFECTIVE),
+            pl.coalesce(c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED).alias(c.N_NEG_EFFECTIVE),
+            pl.col(c.RATE_CORRELATION).fill_null(0.0),
+        )
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
         return clusters.SIZES_UNREACHED

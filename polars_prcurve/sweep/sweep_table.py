@@ -1,11 +1,8 @@
 """The sweep: cumulative counts at every distinct score of every group, by one sort.
 
-    score table -> groups        one row per group: number, totals, checks
-                -> running sums  one row per distinct score: sums over the whole table
-                -> sweep         both joined; the totals of earlier groups are subtracted
-
-No step works group by group, so ten groups and a hundred thousand groups cost much the same. Sums of
-weights are exact: a power of two per group makes integers of the weights (see `exact_sums`).
+score table -> groups        one row per group: number, totals, checks
+            -> running sums  one row per distinct score: sums over the whole table
+            -> sweep         both joined; the totals of earlier groups are subtracted
 """
 
 from __future__ import annotations
@@ -198,9 +195,9 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 #                      -> sums      over the whole table, one sum per class
 #                      -> kept      the last row of each score, or the marks; group and score decoded
 #
-# The sums never start anew at a group, so their cost does not depend on the number of groups. A sweep
-# joins the rows with their groups and subtracts the totals of earlier groups. Sums of integers lose
-# nothing by this detour.
+# The sums never start anew at a group, so ten groups and a hundred thousand cost much the same. Integers
+# lose nothing when the totals of earlier groups are subtracted, and weights become integers (see
+# `exact_sums`).
 
 _IS_KEPT = f"{c.RESERVED}kept"
 _BELOW = {c.N_POS: c.POS_BELOW, c.N_NEG: c.NEG_BELOW}

@@ -100,7 +100,7 @@ def _count_levels(
     if found.height == 0:
         raise PrcError(f"{where} has no rows; it takes labelled rows of the same model")
     levels = found.lazy()
-    n_rows = pl.len() if table.is_labelled else table.columns[c.NEG].sum()
+    n_rows = pl.len() if c.LABEL in table.columns else table.columns[c.NEG].sum()
     groups = table.aggregate_groups([n_rows.cast(pl.Int64).alias(_N_UNLABELLED)])
     groups = stop_if_broken(groups, table.tallies.checks).select(*table.by, _N_UNLABELLED)
     groups = groups.filter(pl.col(_N_UNLABELLED) > 0).with_row_index(c.GROUP)
@@ -110,7 +110,7 @@ def _count_levels(
     places = range(MOST_LEVELS - 1)
     edges = (pl.col(_EDGES).list.get(j, null_on_oob=True).alias(f"{_EDGE}{j}") for j in places)
     rows = join_groups(table.rows, levels.select(*reference.by, *edges), reference.by, how="left")
-    n = pl.lit(1) if table.is_labelled else pl.col(c.NEG)
+    n = pl.lit(1) if c.LABEL in table.columns else pl.col(c.NEG)
     reaching = {
         j: pl.when(pl.col(c.SCORE) >= pl.col(f"{_EDGE}{j}")).then(n).otherwise(0) for j in places
     }
@@ -231,7 +231,16 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
     grid = np.concatenate([[0.0], 1 / (1 + np.exp(-np.linspace(-14, 14, _GRID_STEPS - 1))), [1.0]])
     n_groups = len(counts.unlabelled)
     values = np.stack([_profile(counts, np.full(n_groups, eta))[0] for eta in grid], axis=1)
-    eta, best = _maximize(counts, grid, values)
+    # The likelihood has its maximum where W is eta U: it rises as long as W is more.
+    top = values.argmax(axis=1)
+    lower, upper = grid[np.maximum(top - 1, 0)], grid[np.minimum(top + 1, len(grid) - 1)]
+    for _ in range(_BISECTIONS):
+        middle = (lower + upper) / 2
+        rises = _profile(counts, middle)[1] > middle * counts.totals[2]
+        lower, upper = np.where(rises, middle, lower), np.where(rises, upper, middle)
+    # Where the likelihood never rises, or always does, the maximum is the end of [0, 1].
+    eta = np.where(lower == 0, 0.0, np.where(upper == 1, 1.0, (lower + upper) / 2))
+    best = _profile(counts, eta)[0]
     low = high = None
     if confidence is not None:
         limit = best - z_value(confidence) ** 2 / 2
@@ -246,21 +255,6 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
     statistic = 2 * (np.sum(parts, axis=(0, 2)) - best)
     p_values = [chi_squared_tail(max(x, 0.0), int(k)) for x, k in zip(statistic, freedom, strict=True)]
     return MixtureEstimate(eta, low, high, np.array(p_values, dtype=np.float64))
-
-
-def _maximize(counts: LevelCounts, grid: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Return the prevalence of greatest likelihood of each group, and that likelihood."""
-    # The likelihood has its maximum where W is eta U: it rises as long as W is more.
-    top = values.argmax(axis=1)
-    low, high = grid[np.maximum(top - 1, 0)], grid[np.minimum(top + 1, len(grid) - 1)]
-    unlabelled = counts.unlabelled.sum(axis=1)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        rises = _profile(counts, middle)[1] > middle * unlabelled
-        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
-    # Where the likelihood never rises, or always does, the maximum is the end of [0, 1].
-    eta = np.where(low == 0, 0.0, np.where(high == 1, 1.0, (low + high) / 2))
-    return eta, _profile(counts, eta)[0]
 
 
 def _find_limit(counts: LevelCounts, grid: Floats, values: Floats, eta: Floats, limit: Floats) -> Floats:
