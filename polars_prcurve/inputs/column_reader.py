@@ -300,15 +300,10 @@ def missing_row_check(
     `keys` holds what users call each key, and its value. The sentence says that the frame may do without
     the `droppable` column.
     """
-    text = compose_sentence(
-        f"the {argument}= frame has no row for ",
-        n_groups.cast(pl.String),
-        " group(s), such as ",
-        *show_first(keys, missing),
-        "; add it, or leave out ",
-        f"the column {droppable}" if droppable else "a column by which its rows need not differ",
-    )
-    return Check(n_groups > 0, text)
+    column = f"the column {droppable}" if droppable else "a column by which its rows need not differ"
+    lacking = f"the {argument}= frame has no row for ", n_groups.cast(pl.String), " group(s), such as "
+    todo = f"; add it, or leave out {column}"
+    return Check(n_groups > 0, compose_sentence(*lacking, *show_first(keys, missing), todo))
 
 
 def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:

@@ -218,24 +218,19 @@ class ScoreTable(InputTable):
             null = self.unscored is None or not self.unscored.in_rows
             value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
-        rows, positive = pl.len().cast(pl.Int64), self.columns[c.LABEL].cast(pl.Int64).sum()
-        frame = self.frame.group_by(*self.by_exprs, self.columns[c.SCORE].alias(c.SCORE)).agg(
-            rows.alias(_LEN),
-            positive.alias(c.POS),
-            *(test.sum().cast(pl.Int64).alias(name) for name, test in other_tests.items()),
-        )
-        frame = frame.cache()  # without it each of the two uses would aggregate again
+        sums = {_LEN: pl.len().cast(pl.Int64), c.POS: self.columns[c.LABEL].cast(pl.Int64).sum()}
+        sums |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}
+        groups = self.frame.group_by(*self.by_exprs, self.columns[c.SCORE].alias(c.SCORE))
+        frame = groups.agg(**sums).cache()  # or else each of the two uses would aggregate again
         tests = {n: pl.when(test).then(_LEN).otherwise(0) for n, test in score_tallies.tests.items()}
         tests |= {name: pl.col(name) for name in other_tests}
+        amounts = {c.POS: pl.col(c.POS), c.NEG: pl.col(_LEN) - pl.col(c.POS)}
+        columns = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
         return replace(
             self,
             frame=frame,
             by_exprs=[pl.col(name) for name in self.by],
-            columns={
-                c.SCORE: score,
-                c.POS: pl.col(c.POS).cast(pl.Int128),
-                c.NEG: (pl.col(_LEN) - pl.col(c.POS)).cast(pl.Int128),
-            },
+            columns={c.SCORE: score, **columns},
             tallies=Tallies(tests, self.tallies.checks),
         )
 

@@ -227,13 +227,7 @@ def _count_rest(
             rest = 0 * rest + MANY  # those that no model scored are not counted
         most = rest.max().over(group) if group else rest.max()
         amounts = {name: rest if name == of_class else 0 * rest for name in _CLASSES}
-        parts.append(
-            both.select(
-                *table.by,
-                *(amount.clip(lower_bound=0).alias(name) for name, amount in amounts.items()),
-                (rest < 0).cast(pl.Int64).alias(_TOO_FEW),
-                (rest != most).cast(pl.Int64).alias(_UNEQUAL),
-                pl.lit(kind, dtype=pl.Int8).alias(_KIND),
-            )
-        )
+        columns = {name: amount.clip(lower_bound=0) for name, amount in amounts.items()}
+        columns |= {_TOO_FEW: (rest < 0).cast(pl.Int64), _UNEQUAL: (rest != most).cast(pl.Int64)}
+        parts.append(both.select(*table.by, **columns, **{_KIND: pl.lit(kind, dtype=pl.Int8)}))
     return pl.concat(parts)

@@ -47,9 +47,8 @@ def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTabl
     _check_known(schema, "score", scores)
     score = " or ".join(scores)
     if drop:
-        frame = frame.filter(
-            ~pl.any_horizontal(is_missing(c.select_column(n), schema[n]) for n in scores)
-        )
+        missing = (is_missing(c.select_column(n), schema[n]) for n in scores)
+        frame = frame.filter(~pl.any_horizontal(missing))
     # One model keeps the name of its column.
     new = [c.MODEL, None if score in schema else score, c.EXAMPLE]
     others = _find_other_columns(schema, "score", scores, new)
@@ -131,9 +130,8 @@ def _join_class_weights(
     shares = pl.Series(_WEIGHT, [*given.values()], dtype=pl.Float64)
     field = pl.LazyFrame([known.alias(label), shares / math.fsum(shares)])
     n, weight = pl.col(_ROWS), pl.col(_WEIGHT)
-    counts = (
-        frame.filter(c.select_column(label).is_not_null()).group_by(label).agg(pl.len().alias(_ROWS))
-    )
+    rows = frame.filter(c.select_column(label).is_not_null())
+    counts = rows.group_by(label).agg(pl.len().alias(_ROWS))
     no_rows = n.is_null() & (weight > 0) & (n.sum() > 0)
     checks = [
         _class_check(n.is_not_null() & weight.is_null(), label, "mix= has no share for"),
@@ -148,12 +146,8 @@ def _join_class_weights(
 def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
     """Return the check that no class, one per row, satisfies a test."""
     example = show_value(c.select_column(label).filter(test).sort().first())
-    text = compose_sentence(
-        f"{trouble} ",
-        example,
-        f", a class of label column {label!r}; mix= names each of its classes once",
-    )
-    return Check(test.any(), text)
+    todo = f", a class of label column {label!r}; mix= names each of its classes once"
+    return Check(test.any(), compose_sentence(f"{trouble} ", example, todo))
 
 
 def _check_new_names(*, name: object, score: object, row: object) -> None:
@@ -244,11 +238,10 @@ def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argume
     sums = ((c.select_column(label) == value).sum().alias(name) for name, value in class_of.items())
     totals = frame.select(c.select_column(label).count().alias(n_labels), *sums)
     labels, checks = pl.col(n_labels).sum(), []
+    known = f"label column {label!r} holds ", labels.cast(pl.String)
     for name, value in class_of.items():
         text = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
-        sentence = compose_sentence(
-            f"label column {label!r} holds ", labels.cast(pl.String), f"{text}{argument}="
-        )
-        checks.append(Check((labels > 0) & (pl.col(name).sum() == 0), sentence))
+        absent = (labels > 0) & (pl.col(name).sum() == 0)
+        checks.append(Check(absent, compose_sentence(*known, f"{text}{argument}=")))
     present = stop_if_broken(totals, checks).select(n_labels)
     return frame.join(present, how="cross", maintain_order="left")

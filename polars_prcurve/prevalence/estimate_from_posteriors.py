@@ -67,7 +67,8 @@ def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float
     """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
     groups, posteriors = _count_posteriors(table)
     eta, iterations, converged = _estimate_by_em(posteriors, start=eta_train)
-    estimates = {"eta": eta, "n": posteriors.rows.astype("int64"), "shift_p_value": None}
+    n_rows = posteriors.sum_per_group(posteriors.n).astype("int64")
+    estimates = {"eta": eta, "n": n_rows, "shift_p_value": None}
     estimates |= {"iterations": iterations, "converged": converged}
     if confidence is not None:
         limits = _find_limits(posteriors, eta_train, eta, confidence)
@@ -82,18 +83,12 @@ class _Posteriors(NamedTuple):
     n: NDArray[np.float64]
     sizes: NDArray[np.int64]  # the number of distinct posteriors in each group
 
-    @property
-    def rows(self) -> NDArray[np.float64]:
-        """The number of rows in each group."""
-        return self.sum_per_group(self.n)
-
     def sum_per_group(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sums of values, of which there is one for each posterior."""
         import numpy as np
 
-        return (
-            np.add.reduceat(values, self.sizes.cumsum() - self.sizes) if self.sizes.size > 0 else values
-        )
+        starts = self.sizes.cumsum() - self.sizes
+        return np.add.reduceat(values, starts) if starts.size > 0 else values
 
     def keep(self, kept: NDArray[np.bool_]) -> _Posteriors:
         """Return the posteriors of some groups."""
@@ -112,12 +107,10 @@ def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
         counted = score.sort().rle()
     else:
         n = table.columns[c.NEG].cast(pl.Int64)
-        counted = (
-            pl.struct(n.alias("len"), score.alias("value")).filter(n > 0).sort_by(score.filter(n > 0))
-        )
-    query = stop_if_broken(
-        table.aggregate_groups([counted.implode().alias(_COUNT)]), table.tallies.checks
-    )
+        runs_of = pl.struct(n.alias("len"), score.alias("value"))
+        counted = runs_of.filter(n > 0).sort_by(score.filter(n > 0))
+    counts = table.aggregate_groups([counted.implode().alias(_COUNT)])
+    query = stop_if_broken(counts, table.tallies.checks)
     groups = table.collect(query.select(*table.by, _COUNT), "estimate_prevalence")
     groups = groups.filter(pl.col(_COUNT).list.len() > 0)
     runs = groups[_COUNT].list.explode(empty_as_null=False).struct.unnest()
@@ -142,7 +135,7 @@ def _estimate_by_em(
     active = np.arange(len(posteriors.sizes))  # groups that have not converged yet
     eta, iterations = np.full(len(active), start), np.zeros(len(active), dtype=np.int64)
     converged = np.zeros(len(active), dtype=np.bool_)
-    left, rows = posteriors, posteriors.rows
+    left, rows = posteriors, posteriors.sum_per_group(posteriors.n)
     with np.errstate(divide="ignore", over="ignore"):
         # The likelihood ratio of a negative, which no step changes: the posterior odds of a negative,
         # divided by its odds in training.

@@ -164,11 +164,18 @@ def _read_eta_frame(
             raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
         if name in makes or name in by or name.startswith(c.RESERVED):
             raise PrcError(f"{what}, and the result has a column of that name; rename it")
-    checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
-    troubles: list[tuple[pl.Expr, str]] = []
+    value, columns = pl.col("eta"), (*keys, "eta", *carried)
+    outside = "holds an eta outside [0, 1] (expected shares, not percent)"
+    troubles = [(value.is_nan() | ~value.is_between(0, 1), outside)]
+    checked = eta.lazy().with_columns(value.cast(pl.Float64))
     if uncertain:
-        checked, troubles = estimates.add_uncertain_eta(checked, schema, confidence)
-    checked = stop_if_broken(checked, _eta_frame_checks((*keys, "eta", *carried), has_own, troubles))
+        checked, others = estimates.add_uncertain_eta(checked, schema, confidence)
+        troubles += others
+    troubles.append((pl.struct(columns).is_duplicated(), "repeats a group and eta"))
+    if not has_own:
+        troubles.append((value.is_null(), f"holds a null ({_NO_OWN})"))
+    checks = [count_check(n.sum(), f"the eta= frame {what} in ", " row(s)") for n, what in troubles]
+    checked = stop_if_broken(checked, checks)
     etas_per_group, holds_own = None, None
     if isinstance(eta, pl.DataFrame):
         checked = run_query(checked).lazy()
@@ -178,22 +185,6 @@ def _read_eta_frame(
         holds_own = eta["eta"].null_count() > 0
     held = {name: by[name] for name in keys}
     return EtaTable(checked, held, carried, etas_per_group, uncertain=uncertain, holds_own=holds_own)
-
-
-def _eta_frame_checks(
-    columns: tuple[str, ...], has_own: bool, others: Iterable[tuple[pl.Expr, str]]
-) -> list[Check]:
-    """Return the checks of a frame: of eta, the `others`, and that no rows repeat `columns`."""
-    value = pl.col("eta")
-    outside = value.is_nan() | ~value.is_between(0, 1)
-    troubles = [
-        (outside, "holds an eta outside [0, 1] (expected shares, not percent)"),
-        *others,
-        (pl.struct(columns).is_duplicated(), "repeats a group and eta"),
-    ]
-    if not has_own:
-        troubles.append((value.is_null(), f"holds a null ({_NO_OWN})"))
-    return [count_check(n.sum(), f"the eta= frame {what} in ", " row(s)") for n, what in troubles]
 
 
 def join_etas(

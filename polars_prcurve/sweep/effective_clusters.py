@@ -176,14 +176,10 @@ def _list_alert_sizes() -> list[pl.Expr]:
     pos, neg, all_products = (add("tp", "fn"), add("fp", "tn"), pl.col(_ALL_PRODUCTS).cast(pl.Float64))
     # How many rows of either class the cluster of a row has on average, by the class of the row.
     of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))
-    unseen_alert, unseen_miss = (
-        pl.min_horizontal(side.mean * pl.max_horizontal(1.0, own / other), most)
-        for side, own, other, most in (
-            (add("tp", "fp"), of_neg, of_pos, neg.mean),
-            (add("fn", "tn"), of_pos, of_neg, pos.mean),
-        )
-    )
-    return list_alert_sizes(add, unseen_alert, unseen_miss)
+    alert = add("tp", "fp").mean * pl.max_horizontal(1.0, of_neg / of_pos)
+    miss = add("fn", "tn").mean * pl.max_horizontal(1.0, of_pos / of_neg)
+    unseen = pl.min_horizontal(alert, neg.mean), pl.min_horizontal(miss, pos.mean)
+    return list_alert_sizes(add, *unseen)
 
 
 def _read_deviations(side: str, at: str = "") -> pl.Expr:

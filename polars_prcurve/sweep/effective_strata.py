@@ -158,14 +158,10 @@ def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
         )
         variances.append(r * (1 - r) / sizes[size])
         slopes[rate] = {above: (1 - r) / n, below: -r / n}
-    covariance = sum(
-        (
-            a * b * pl.col(name_moment(x, y))
-            for x, a in slopes["recall"].items()
-            for y, b in slopes["fpr"].items()
-        ),
-        pl.lit(0.0),
-    )
+    covariance: pl.Expr = pl.lit(0.0)
+    for x, a in slopes["recall"].items():
+        for y, b in slopes["fpr"].items():
+            covariance += a * b * pl.col(name_moment(x, y))
     spread = (variances[0] * variances[1]).sqrt()
     correlation = pl.when(spread > 0).then((covariance / spread).clip(-1.0, 1.0)).otherwise(0.0)
     moments = {

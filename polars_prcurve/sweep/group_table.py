@@ -106,13 +106,10 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
         return [
             exact_sums.weight_exponent(amounts[s.amount].max()).alias(s.exponent) for s in CLASS_SUMS
         ]
-    return [
-        *(amounts[s.amount].sum().alias(s.total) for s in CLASS_SUMS),
-        *(
-            exact_sums.square_integer(amounts[s.amount], scaled=False).sum().alias(of.total)
-            for s, of in (zip(CLASS_SUMS, SQUARE_SUMS, strict=True) if squares else ())
-        ),
-    ]
+    sums = {s.total: amounts[s.amount] for s in CLASS_SUMS}
+    for s, of in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
+        sums[of.total] = exact_sums.square_integer(amounts[s.amount], scaled=False)
+    return [amount.sum().alias(name) for name, amount in sums.items()]
 
 
 def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:

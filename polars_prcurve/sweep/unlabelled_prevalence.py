@@ -28,6 +28,7 @@ from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, warn_of_refuted_estimates
 from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
+from polars_prcurve.sweep.group_table import CLASS_SUMS
 from polars_prcurve.sweep.sweep_table import build_running_sums
 
 if TYPE_CHECKING:
@@ -66,12 +67,12 @@ def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float
     warn_of_refuted_estimates(tests, list(table.by))
     etas = groups.select(*table.by, eta=pl.Series(found.eta))
     if confidence is not None:
-        limits = {c.ETA_LOW: found.low, c.ETA_HIGH: found.high}
-        etas = etas.with_columns(
-            *(pl.Series(name, values) for name, values in limits.items()),
+        limits = pl.Series(c.ETA_LOW, found.low), pl.Series(c.ETA_HIGH, found.high)
+        level, shared = (
             pl.lit(confidence).alias(c.ETA_CONFIDENCE),
             describe_shared_errors(counts, found.eta),
         )
+        etas = etas.with_columns(*limits, level, shared)
     return EtaTable(
         etas.lazy(),
         dict(table.by),
@@ -136,16 +137,11 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
     twice_fp = pl.col(c.CUM_NEG_ABOVE) + pl.col(c.CUM_NEG) - 2 * pl.col(c.NEG_BEFORE_GROUP)
     level = n_levels * (twice_tp * n_neg + twice_fp * n_pos) // (4 * n_pos * n_neg)
     scores = rows.join(groups, on=c.GROUP).with_columns(level.alias(_LEVEL))
-    by_level = scores.group_by(*table.by, c.GROUP, _LEVEL).agg(
-        pl.col(c.SCORE).min(),
-        (pl.col(c.CUM_POS) - pl.col(c.CUM_POS_ABOVE)).sum().cast(pl.Float64).alias(c.POS),
-        (pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)).sum().cast(pl.Float64).alias(c.NEG),
-    )
-    lists = (
-        by_level.sort(c.GROUP, _LEVEL)
-        .group_by(c.GROUP, *table.by, maintain_order=True)
-        .agg(pl.col(c.POS), pl.col(c.NEG), pl.col(c.SCORE).slice(0, pl.len() - 1).alias(_EDGES))
-    )
+    counts = {s.amount: (pl.col(s.cum) - pl.col(s.above)).sum().cast(pl.Float64) for s in CLASS_SUMS}
+    by_level = scores.group_by(*table.by, c.GROUP, _LEVEL).agg(pl.col(c.SCORE).min(), **counts)
+    by_level = by_level.sort(c.GROUP, _LEVEL)
+    edges = pl.col(c.SCORE).slice(0, pl.len() - 1).alias(_EDGES)
+    lists = by_level.group_by(c.GROUP, *table.by, maintain_order=True).agg(*counts, edges)
     one_score = _group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
     return table.collect(stop_if_broken(lists, [one_score]).drop(c.GROUP), _COLLECTS)
 
