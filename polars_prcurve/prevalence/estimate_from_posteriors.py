@@ -65,41 +65,6 @@ def join_estimates(
 
 def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float | None) -> pl.LazyFrame:
     """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
-    groups, posteriors = _count_posteriors(table)
-    eta, iterations, converged = _estimate_by_em(posteriors, start=eta_train)
-    n_rows = posteriors.sum_per_group(posteriors.n).astype("int64")
-    estimates = {"eta": eta, "n": n_rows, "shift_p_value": None}
-    estimates |= {"iterations": iterations, "converged": converged}
-    if confidence is not None:
-        limits = _find_limits(posteriors, eta_train, eta, confidence)
-        estimates |= dict(zip(("eta_low", "eta_high"), limits, strict=True))
-    return join_estimates(groups, confidence, estimates)
-
-
-class _Posteriors(NamedTuple):
-    """Distinct posteriors and how often each occurs, one group after the other."""
-
-    p: NDArray[np.float64]
-    n: NDArray[np.float64]
-    sizes: NDArray[np.int64]  # the number of distinct posteriors in each group
-
-    def sum_per_group(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums of values, of which there is one for each posterior."""
-        import numpy as np
-
-        starts = self.sizes.cumsum() - self.sizes
-        return np.add.reduceat(values, starts) if starts.size > 0 else values
-
-    def keep(self, kept: NDArray[np.bool_]) -> _Posteriors:
-        """Return the posteriors of some groups."""
-        import numpy as np
-
-        rows = np.repeat(kept, self.sizes)
-        return _Posteriors(self.p[rows], self.n[rows], self.sizes[kept])
-
-
-def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
-    """Return the groups that have rows, and their posteriors, of which equal ones are counted."""
     import numpy as np
 
     score = table.columns[c.SCORE]
@@ -123,7 +88,36 @@ def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
     places = np.flatnonzero(is_new)
     merged = np.add.reduceat(n_rows, places) if places.size > 0 else n_rows
     sizes = np.bincount(group[places], minlength=groups.height).astype(np.int64)
-    return groups.select(*table.by), _Posteriors(p[places], merged, sizes)
+    posteriors = _Posteriors(p[places], merged, sizes)
+    eta, iterations, converged = _estimate_by_em(posteriors, start=eta_train)
+    estimates: dict[str, Any] = {"eta": eta, "n": posteriors.sum_per_group(posteriors.n).astype("int64")}
+    estimates |= {"shift_p_value": None, "iterations": iterations, "converged": converged}
+    if confidence is not None:
+        limits = _find_limits(posteriors, eta_train, eta, confidence)
+        estimates |= dict(zip(("eta_low", "eta_high"), limits, strict=True))
+    return join_estimates(groups.select(*table.by), confidence, estimates)
+
+
+class _Posteriors(NamedTuple):
+    """Distinct posteriors and how often each occurs, one group after the other."""
+
+    p: NDArray[np.float64]
+    n: NDArray[np.float64]
+    sizes: NDArray[np.int64]  # the number of distinct posteriors in each group
+
+    def sum_per_group(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums of values, of which there is one for each posterior."""
+        import numpy as np
+
+        starts = self.sizes.cumsum() - self.sizes
+        return np.add.reduceat(values, starts) if starts.size > 0 else values
+
+    def keep(self, kept: NDArray[np.bool_]) -> _Posteriors:
+        """Return the posteriors of some groups."""
+        import numpy as np
+
+        rows = np.repeat(kept, self.sizes)
+        return _Posteriors(self.p[rows], self.n[rows], self.sizes[kept])
 
 
 def _estimate_by_em(

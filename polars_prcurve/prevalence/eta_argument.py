@@ -32,7 +32,6 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.input_tables import InputTable, RateTable, counts_negatives
 from polars_prcurve.inputs.value_checks import count_check
 from polars_prcurve.prevalence import uncertain_eta as estimates
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.query_guards import Check, compose_sentence, run_query, stop_if_broken
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def _read_eta_frame(
         )
     keys = read_group_keys("eta", schema, by)
     uncertain = estimates.has_uncertain_eta(schema, keys)
-    own_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
+    own_names = ("eta", *(estimates.UNCERTAIN_ETA_COLUMNS if uncertain else ()))
     carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
     for name in carried:
         what = f"the eta= frame carries a column {name!r}"

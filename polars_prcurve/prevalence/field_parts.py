@@ -36,10 +36,9 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.input_tables import FieldParts, InputTable, ScoreTable, Tallies, class_amounts
 from polars_prcurve.inputs.value_checks import count_check
 from polars_prcurve.prevalence import uncertain_eta as estimates
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
 
-_OF_FRAME = (c.PART_ETA, c.PART_SHARE, *UNCERTAIN_ETA_COLUMNS)
+_OF_FRAME = (c.PART_ETA, c.PART_SHARE, *estimates.UNCERTAIN_ETA_COLUMNS)
 _CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
 _ROWS, _GROUP_ROWS = f"{c.RESERVED}rows", f"{c.RESERVED}group_rows"
 _LARGEST, _SHARE_SUM, _IN_FRAME = (
@@ -74,10 +73,8 @@ def join_factors(
     table: InputTable, factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
 ) -> pl.LazyFrame:
     """Return the user's table with the keys by internal names, and the columns of `factors`."""
-    names = [keys.names[key] for key in table.by]
-    rows = table.frame.with_columns(
-        e.alias(column) for e, column in zip(table.by_exprs, names, strict=True)
-    )
+    named = (e.alias(keys.names[key]) for key, e in zip(table.by, table.by_exprs, strict=True))
+    rows = table.frame.with_columns(named)
     return join_groups(rows, factors, keys.dtypes, keep_order=keep_order)
 
 
@@ -125,7 +122,7 @@ def build_factors(
         *(factor.alias(name) for name, factor in factors.items()),
         eta_of.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
         share,
-        *UNCERTAIN_ETA_COLUMNS,
+        *estimates.UNCERTAIN_ETA_COLUMNS,
         pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
     ), uncertain
 
@@ -257,7 +254,7 @@ def _read_frame(
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
     uncertain = may_be_uncertain and estimates.has_uncertain_eta(schema, held)
-    own = {*held, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
+    own = {*held, "eta", "share", *(estimates.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
     frame = eta.lazy().with_columns(c.select_column("eta").cast(pl.Float64))
     if uncertain:
@@ -267,7 +264,7 @@ def _read_frame(
     columns = [c.select_column(key).alias(keys.names[key]) for key in held]
     columns += [c.select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
-    columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in UNCERTAIN_ETA_COLUMNS]
+    columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in estimates.UNCERTAIN_ETA_COLUMNS]
     value, part = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)
     no_share = part.is_null() | ~(part.is_finite() & (part >= 0))
     outside = value.is_nan() | ~value.is_between(0, 1)

@@ -146,13 +146,12 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) ->
     for name in found:
         if not (schema[name].is_numeric() or schema[name] == pl.Null):
             raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
-    if found:
-        for name in (c.ETA_LOW, c.ETA_HIGH):
-            if name not in found:
-                raise PrcError(
-                    f"the eta= frame has a column {found[0]!r} and no {name!r}; an eta that is an "
-                    f"estimate needs both ends, {c.ETA_LOW!r} and {c.ETA_HIGH!r}"
-                )
+    lacking = [name for name in (c.ETA_LOW, c.ETA_HIGH) if name not in found]
+    if found and lacking:
+        raise PrcError(
+            f"the eta= frame has a column {found[0]!r} and no {lacking[0]!r}; an eta that is an "
+            f"estimate needs both ends, {c.ETA_LOW!r} and {c.ETA_HIGH!r}"
+        )
     return bool(found)
 
 
