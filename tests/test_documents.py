@@ -22,7 +22,7 @@ from polars_prcurve import Decision, PrcError
 from polars_prcurve.namespace.plot import _read_decision
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.report.alert_icons import list_icons
-from polars_prcurve.report.page_colors import build_scheme
+from polars_prcurve.report.style_sheets import build_scheme
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 from tests.support.tiers import slow_unless

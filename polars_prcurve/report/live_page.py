@@ -18,10 +18,9 @@ from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_cases
 from polars_prcurve.report import document
-from polars_prcurve.report.document_style import STYLE
 from polars_prcurve.report.group_picture import number_models
 from polars_prcurve.report.html_parts import escape, write_document
-from polars_prcurve.report.page_colors import build_scheme
+from polars_prcurve.report.style_sheets import DECISION_STYLE
 from polars_prcurve.report.svg import define_hatches
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")
@@ -56,14 +55,13 @@ h1{font-size:21px;min-height:3.66em}}
 """
 
 
-def build_live_page(findings: Findings, words: document.Words) -> str:
+def build_live_page(findings: Findings, title: str | None, date: str | None) -> str:
     """Return the page as HTML; equal findings and words make equal bytes."""
     folder = files("polars_prcurve.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     data = describe_data(findings)
     names, case = [group["name"] for group in data["groups"]], findings.cases[0]
     per = escape(say_cases(case.per))
-    title = words.title or "From which score to alert"
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(document.describe_question(findings))}</p>',
@@ -87,11 +85,11 @@ def build_live_page(findings: Findings, words: document.Words) -> str:
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="costs by score"></svg>',
         '<p><button id="go">Go to the cheapest score of the test</button></p>',
         "<noscript><p>This page moves by scripts; the report tells of one score.</p></noscript>",
-        f"<footer>{escape(document.describe_test(findings, words.date))}. Intervals are of the score "
+        f"<footer>{escape(document.describe_test(findings, date))}. Intervals are of the score "
         "as it stands. The address holds what you see.</footer>",
     ]
-    style = build_scheme() + STYLE + _OWN_STYLE
-    return write_document(title, style, body, scripts, _write_json(data).replace("<", "\\u003c"))
+    held, style = _write_json(data).replace("<", "\\u003c"), DECISION_STYLE + _OWN_STYLE
+    return write_document(title or "From which score to alert", style, body, scripts, held)
 
 
 def _write_json(data: Any) -> str:

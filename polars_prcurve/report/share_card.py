@@ -10,7 +10,7 @@ from polars_prcurve.number_words import NO_BREAK, format_level
 from polars_prcurve.report.alert_icons import list_icons, place_icons
 from polars_prcurve.report.document import choose_shown, describe_question, describe_test, isolate_names
 from polars_prcurve.report.group_picture import are_drawn, list_blocks, number_models
-from polars_prcurve.report.page_colors import FONT, paint
+from polars_prcurve.report.style_sheets import FONT, paint
 from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
 from polars_prcurve.visible_text import isolate_name, shorten_name, wrap_words
 
