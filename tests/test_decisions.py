@@ -24,7 +24,7 @@ from polars_prcurve import (
     intervals,
     prc,
 )
-from polars_prcurve.decision.verdict import STATUSES
+from polars_prcurve.decision.judged_groups import STATUSES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.tiers import slow_unless
 

@@ -24,11 +24,10 @@ from polars_prcurve.decision.evidence import (
     test_groups,
 )
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.judged_groups import Case, JudgedCase, list_cases
+from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Verdict, list_cases
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
-from polars_prcurve.decision.verdict import STATUSES, Verdict
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where
 from polars_prcurve.shown_names import join_words, name_group
 

@@ -14,9 +14,9 @@ from polars_prcurve.decision.judged_groups import (
     Candidate,
     Case,
     JudgedCase,
+    Status,
 )
 from polars_prcurve.decision.value_words import say_about, say_alerts_right, say_points
-from polars_prcurve.decision.verdict import Status
 from polars_prcurve.number_words import format_count
 
 _MATTERS = 0.1  # the difference that matters: 10 of 100 alerts, a tenth of the positives

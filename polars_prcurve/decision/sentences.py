@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from polars_prcurve.confidence.estimate_columns import Estimate
 from polars_prcurve.decision.goal import describe_limit
-from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, WIDE, Candidate, Case
+from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, WIDE, Candidate, Case, Status, Verdict
 from polars_prcurve.decision.needs import find_errors, say_need
 from polars_prcurve.decision.value_words import (
     MOST_NAMES,
@@ -17,7 +17,6 @@ from polars_prcurve.decision.value_words import (
     say_two_digits,
     start_sentence,
 )
-from polars_prcurve.decision.verdict import Status, Verdict
 from polars_prcurve.number_words import (
     RARELY_RIGHT,
     format_count,

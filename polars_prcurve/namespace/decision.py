@@ -12,7 +12,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import check_texts, read_whole_number
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts
-from polars_prcurve.decision.verdict import Verdict
+from polars_prcurve.decision.judged_groups import Verdict
 from polars_prcurve.errors import PrcError
 
 SCALED = '<svg style="width:100%;height:auto" '

@@ -28,9 +28,8 @@ from polars_prcurve.decision.decide import (
     say_place,
     say_places,
 )
-from polars_prcurve.decision.judged_groups import Candidate, Case
+from polars_prcurve.decision.judged_groups import Candidate, Case, Verdict
 from polars_prcurve.decision.needs import count_needed
-from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.report import group_picture, tables
 from polars_prcurve.report.alert_icons import MOST_ICONS, describe_look, draw_alerts, is_cut
 from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
