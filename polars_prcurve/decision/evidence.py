@@ -169,7 +169,13 @@ def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.Dat
     ends = [name for name in joint.columns if name.endswith(("_low", "_high")) and name not in keys]
     rows = []
     for row in joint.iter_rows(named=True):
-        binding = _list_binding(row, by_case.get(tuple(row[key] for key in keys), []))
+        others = by_case.get(tuple(row[key] for key in keys), [])
+        known = [of for of in others if row["threshold"] is not None and of["threshold"] is not None]
+        # At the target that binds, a model finds least. Another one may bind in another sample if, by
+        # its interval, it may be found that little there.
+        first = [of for of in known if of["threshold"] == row["threshold"]]
+        most = max((read_estimate(of, "recall").high or 1.0 for of in first), default=row["recall"])
+        binding = [of for of in known if (read_estimate(of, "recall").low or 0.0) <= most]
         for name in ends if binding else ():
             value, _, side = name.rpartition("_")
             values = [one for one in (*(of[name] for of in binding), row[value]) if one is not None]
@@ -177,16 +183,6 @@ def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.Dat
         of_model = {"interval_of": "model"} if binding else {}
         rows.append({**row, **of_model, BINDING: [other["criterion"] for other in binding]})
     return pl.DataFrame(rows, schema=joint.schema | {BINDING: pl.List(pl.String)})
-
-
-def _list_binding(row: Mapping[str, Any], alone: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of those single targets that may bind, where `row` is of all together."""
-    known = [of for of in alone if row["threshold"] is not None and of["threshold"] is not None]
-    # At the target that binds, a model finds least. Another one may bind in another sample if, by its
-    # interval, it may be found that little there.
-    first = [of for of in known if of["threshold"] == row["threshold"]]
-    most = max((read_estimate(of, "recall").high or 1.0 for of in first), default=row["recall"])
-    return [of for of in known if (read_estimate(of, "recall").low or 0.0) <= most]
 
 
 # Leads ------------------------------------------------------------------------------------------

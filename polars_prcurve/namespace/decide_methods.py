@@ -102,7 +102,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
         certainty = question.require_certainty()
         goal = read_goal(question.targets, guarantee, question.columns)
         table = question.read(())
-        _check_groups(table)
+        if nested := [dtype for dtype in table.by.values() if dtype.is_nested()]:
+            raise PrcError(
+                "decide() names groups and models, and takes no column of them of dtype "
+                f"{nested[0].base_type()}; pass what tells them apart as plain columns"
+            )
         if not isinstance(eta, BoundTable):  # whose scores are counted
             question.place_at_etas(table, ())  # raises for wrong prevalences before any work
         _check_goal(question, goal, eta)
@@ -205,16 +209,6 @@ def _describe_dropped(question: Question) -> str:
     elif stacked is not None:  # each class leaves out rows of its own
         found = found._replace(what="scores")
     return found.sentence if found.n else ""
-
-
-def _check_groups(table: Any) -> None:
-    """Raise for groups and models that no sentence can name."""
-    for dtype in table.by.values():
-        if dtype.is_nested():
-            raise PrcError(
-                "decide() names groups and models, and takes no column of them of dtype "
-                f"{dtype.base_type()}; pass what tells them apart as plain columns"
-            )
 
 
 def _check_goal(question: Question, goal: Goal, eta: Any) -> None:
