@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts
-from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
 from polars_prcurve.binding.shared_arguments import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.confidence.confidence_argument import Confidence
@@ -164,11 +163,13 @@ class DecisionMethods(BoundTable[F], path="prc"):
         True
         """
         if parts is not None:
+        from polars_prcurve.report.html_parts import check_page_path
+
             from polars_prcurve.report.page_of_parts import check_parts_alone, write_parts
 
             check_parts_alone(eta=eta, **words, guarantee=guarantee, notes=notes, date=date)
             return write_parts(path, parts, title)
-        resolve_target(path)
+        check_page_path(path)
         check_texts(title=title, date=date, notes=notes)
         decision = self._decide("report", eta, words, guarantee, confidence)
         return decision.report(path, title=title, date=date, notes=notes)

@@ -24,10 +24,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, read_list
-from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
-from polars_prcurve.report.html_parts import escape, show_value, write_document, write_text
+from polars_prcurve.report.html_parts import (
+    check_page_path,
+    escape,
+    show_value,
+    write_document,
+    write_page,
+)
 from polars_prcurve.report.style_sheets import PARTS_STYLE
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
 
@@ -84,11 +89,11 @@ def check_parts_alone(**options: object) -> None:
 
 def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str | None) -> Path:
     """Write a page of these parts, and return its path."""
-    resolve_target(path)
+    check_page_path(path)
     check_texts(title=title)
     listed = read_list("parts=", parts, "a list of texts, DataFrames and charts")
     title = "What to expect in the field" if title is None else title
-    return write_text(path, build_page(title, listed))
+    return write_page(path, build_page(title, listed))
 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
