@@ -88,20 +88,20 @@ table{border-collapse:collapse;width:100%;font-size:14px}
 td,th{text-align:right;padding:5px 8px;border-bottom:1px solid var(--grid);
   font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
 td:first-child,th:first-child,.words{text-align:left}td:first-child,th:first-child{padding-left:0}
-.words,tbody th{white-space:normal}
+.words,tbody th{white-space:normal}th,td{overflow-wrap:break-word}
 .names{margin:4px 0 0;padding-left:22px;overflow:hidden;font-size:14px;font-weight:700;list-style:square}
 .names li{float:left;margin-right:36px}
 thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
-.cases{margin:0 0 22px}.cases th{overflow-wrap:break-word}
+.cases{margin:0 0 22px}.raw th:first-child{min-width:12em}
 .cases td,.cases th{text-align:left}.raw{font-size:12px}
 footer{font-size:13px;color:var(--quiet);margin-top:20px}
 :focus-visible{outline:3px solid var(--c0);outline-offset:2px}
 @media(max-width:640px){main{padding:18px 16px 40px}h1{font-size:24px;margin-bottom:14px}
 .models{grid-template-columns:1fr;gap:18px}.wide{display:none}.small{display:inline}.names.small{display:block}
 .model>div{grid-template-columns:140px 1fr;gap:16px}dt{margin-top:6px}dd{font-size:18px}
-table{font-size:14px}thead{display:none}table,tbody{display:block}
+table{font-size:14px}th,td{overflow-wrap:anywhere}thead{display:none}table,tbody{display:block}
 tr{display:flex;flex-wrap:wrap;gap:0 12px;padding:8px 0;border-bottom:1px solid var(--grid)}
-tr>th:first-child{flex:1 1 60%;order:-2;border:0;padding:1px 0;font-weight:700}
+tr>th:first-child{flex:1 1 50%;order:-2;border:0;padding:1px 0;font-weight:700}
 td[data-name=""],.cases td[data-name=status]{flex:none;order:-1}
 td{display:flex;flex:1 0 100%;justify-content:space-between;
 gap:4px 12px;border:0;padding:1px 0;white-space:normal}
