@@ -24,7 +24,7 @@ from polars_prcurve.decision.evidence import (
     test_groups,
 )
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Verdict, list_cases
+from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Status, Verdict, list_cases
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
@@ -48,6 +48,15 @@ class Findings:
     dropped: str  # how many rows were left out, as a sentence; empty if none was
     group_tests: GroupTests | None = None
     """How groups of one model stand beside all others, if there are several."""
+
+    @property
+    def status(self) -> str:
+        """The status as people read it; of several cases, in how many it is settled or told apart."""
+        n = len(self.cases)
+        if self.group_tests is not None:
+            return f"{sum(case.is_told_apart for case in self.cases)} of {n} told apart"
+        settled = sum(case.verdict.status == "settled" for case in self.cases)
+        return f"settled in {settled} of {n}" if 0 < settled < n else self.verdict.status
 
     @property
     def has_one_model(self) -> bool:
@@ -74,7 +83,9 @@ def decide(asked: Asked) -> Findings:
     verdict = sum_up(judged)
     if tests is not None:
         need = say_group_need(judged, asked.confidence)
-        verdict = replace(verdict, sentence=say_groups(judged), would_settle=need)
+        verdict = replace(
+            verdict, status=judge_groups(judged), sentence=say_groups(judged), would_settle=need
+        )
     return Findings(
         verdict, judged, evidence, asked.goal, asked.confidence, asked.model, asked.dropped, tests
     )
@@ -98,6 +109,14 @@ def build_verdicts(findings: Findings) -> pl.DataFrame:
         "would_settle": pl.String(),
     }
     return pl.DataFrame([{**case.key, **vars(case.verdict)} for case in findings.cases], schema=columns)
+
+
+def judge_groups(judged: Sequence[JudgedCase]) -> Status:
+    """Return the status above tested groups: settled if each of which enough is known is told apart."""
+    known = [case for case in judged if case.status != "too little data"]
+    if not known:
+        return "too little data"
+    return "settled" if all(case.is_told_apart for case in known) else "not told apart"
 
 
 def say_groups(judged: Sequence[JudgedCase]) -> str:
@@ -210,6 +229,8 @@ def _say_differing(judged: Sequence[JudgedCase]) -> str:
 
 def say_short(case: JudgedCase) -> str:
     """Return a verdict in a few words."""
+    if case.standing is not None:
+        return case.status
     status, models = case.verdict.status, case.verdict.models
     named = [candidate for candidate in case.candidates if candidate.model in models]
     if status == "settled":

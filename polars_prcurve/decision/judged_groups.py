@@ -244,6 +244,18 @@ class JudgedCase(Case):
     name: str  # its name where all cases stand below each other: `Algeria, 1 in 15`
     standing: GroupStanding | None  # how its group stands beside all others; None if that is not tested
 
+    @property
+    def status(self) -> str:
+        """Its status as people read it: where its group is tested, how that stands beside all others."""
+        if self.standing is None or self.verdict.status == "too little data":
+            return self.verdict.status
+        return "not told apart" if self.standing == "open" else f"{self.standing} than the others"
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether its group is tested, and unlike all others together."""
+        return self.status in ("worse than the others", "better than the others")
+
 
 def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:
     """Return the cases in the order of the evidence, or of prevalences as they were listed."""

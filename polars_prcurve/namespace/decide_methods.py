@@ -73,7 +73,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
         - "not met": no threshold of any model keeps all targets, or promises to
         - "not told apart": several models may be best (`ranking`), which the verdict lists; one that
           misses a target in this test may be best, too, since chance decides about a hair
-        - "settled": one model is better than all others, or the only one is above chance
+        - "settled": one model is better than all others, or the only one is above chance; above tested
+          groups of one model, if each is told apart from all others together
 
         It calls a model better that is not in at most `1 - confidence` of all tables, however many
         models and groups there are: groups share the error of the tests.

@@ -141,7 +141,7 @@ class Decision:
         return write_model_card(self._findings, date)
 
     def __repr__(self) -> str:
-        return f"<decision: {self.verdict.status}: {self.verdict.sentence}>"
+        return f"<decision: {self._findings.status}: {self.verdict.sentence}>"
 
     def say(self, width: int | None = None, *, hint: str = "; decision.table has all") -> str:
         """Return the decision as plain text: the verdict, a row per model, and what would settle it.

@@ -96,17 +96,6 @@ def describe_question(findings: Findings) -> str:
     return number_words.glue_numbers(value_words.start_sentence(said))
 
 
-def describe_status(findings: Findings) -> str:
-    """Return the status for its chip; of several cases, in how many it is settled."""
-    n = len(findings.cases)
-    if findings.group_tests is not None:
-        return f"{n - sum(case.standing == 'open' for case in findings.cases)} of {n} told apart"
-    settled = sum(case.verdict.status == "settled" for case in findings.cases)
-    if n > 1 and 0 < settled < n:
-        return f"settled in {settled} of {n}"
-    return findings.verdict.status
-
-
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
     """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
     names = map(escape, list_all_names(findings))
@@ -130,9 +119,8 @@ def choose_shown(case: Case) -> list[Candidate]:
 
 def write_status(findings: Findings) -> str:
     """Return the status, filled where all is settled."""
-    is_settled = findings.verdict.status == "settled" and findings.group_tests is None
-    kind = "status settled" if is_settled else "status"
-    return f'<p class="{kind}">{escape(describe_status(findings))}</p>'
+    kind = "status settled" if findings.verdict.status == "settled" else "status"
+    return f'<p class="{kind}">{escape(findings.status)}</p>'
 
 
 def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int, str]]) -> Iterator[str]:

@@ -57,7 +57,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     """Return the decision in lines of at most this width; `hint` tells where what is left out is."""
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
-    status, sentence = document.describe_status(findings), verdict.sentence
+    status, sentence = findings.status, verdict.sentence
     if sentence.lower().startswith(f"{status}:"):  # which is not said twice
         sentence = sentence[len(status) + 2 :]
     blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
@@ -188,7 +188,7 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[
 def write_model_card(findings: Findings, date: str | None) -> str:
     """Return the card; every number in it is in the decision."""
     verdict, level = findings.verdict, format_level(findings.confidence)
-    lines = [f"**{_escape(verdict.sentence)}** ({document.describe_status(findings)}, {level})", ""]
+    lines = [f"**{_escape(verdict.sentence)}** ({findings.status}, {level})", ""]
     if findings.cases and findings.group_tests is None:
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
