@@ -71,7 +71,9 @@ class Decision:
         """Write the decision as one HTML file to send, and return its path.
 
         The file needs no network and no other file. It can be read on a phone, on paper, in dark mode
-        and with a screen reader, and holds no script. Equal decisions make equal bytes.
+        and with a screen reader, and holds no script. Equal decisions make equal bytes. A grid has an
+        icon for each of 100 alerts; below 1 right in 50 for as many as one right one takes, up to 200,
+        so that two grids stand side by side (`plot.alerts` draws up to 1 000).
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ from polars_prcurve.decision.decide import (
 from polars_prcurve.decision.judged_groups import Candidate, Case, Verdict
 from polars_prcurve.decision.needs import count_needed
 from polars_prcurve.report import group_picture, tables
-from polars_prcurve.report.alert_icons import MOST_ICONS, describe_look, draw_alerts, is_cut
+from polars_prcurve.report.alert_icons import describe_doubt, describe_look, draw_alerts
 from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
 from polars_prcurve.report.html_parts import escape, isolate, write_document
 from polars_prcurve.report.style_sheets import DECISION_STYLE
@@ -67,8 +67,8 @@ def _write_body(
             yield from write_groups(findings)
         else:
             colors = group_picture.number_models(case)
-            shown = [each for each in choose_shown(case) if each.precision.value is not None]
-            yield from _write_cards(findings, [(case, each, colors[each.model], "") for each in shown])
+            drawn = [(case, each, colors[each.model], "") for each in list_drawn(case)]
+            yield from _write_cards(findings, drawn)
             if len(case.candidates) > 2:
                 yield tables.write_models(case)
             yield from _draw_chart(findings, case)
@@ -117,6 +117,11 @@ def choose_shown(case: Case) -> list[Candidate]:
     return [first, *(rivals or others)[:1]]
 
 
+def list_drawn(case: Case) -> list[Candidate]:
+    """Return those of the shown models that have alerts."""
+    return [each for each in choose_shown(case) if each.precision.value is not None]
+
+
 def write_status(findings: Findings) -> str:
     """Return the status, filled where all is settled."""
     kind = "status settled" if findings.verdict.status == "settled" else "status"
@@ -145,12 +150,10 @@ def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int,
             f"<dl>{values}</dl></div></section>"
         )
     yield f'<div class="models">{"".join(cards)}</div>'
-    words = escape(f"right or not: the {number_words.format_level(findings.confidence)} interval")
-    note = describe_intervals(findings)
-    if any(is_cut(case, candidate.precision) for case, candidate, *_ in drawn):
-        note += f" No grid has more than {MOST_ICONS}."
+    doubt = describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
+    words = escape(f"{doubt}: the {number_words.format_level(findings.confidence)} interval")
     key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
-    yield f'<p class="key">{key}</p><p class="note">{escape(note)}</p>'
+    yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
 
 
 def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
