@@ -307,7 +307,7 @@ def missing_row_check(
 
 
 def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:
-    """Return the parts of a sentence that tell the keys of the first row which is `wrong`, by its keys."""
+    """Return the parts of a sentence that tell the keys of the first row by its keys that is `wrong`."""
     parts: list[str | pl.Expr] = []
     found = {name: key.filter(wrong) for name, key in keys.items()}
     for name, key in found.items():

@@ -163,9 +163,9 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ...     "Too little data" in path.read_text(encoding="utf-8")
         True
         """
-        if parts is not None:
         from polars_prcurve.report.html_parts import check_page_path
 
+        if parts is not None:
             from polars_prcurve.report.page_of_parts import check_parts_alone, write_parts
 
             check_parts_alone(eta=eta, **words, guarantee=guarantee, notes=notes, date=date)

@@ -95,8 +95,9 @@ class Decision:
         """Write a page to move the score, the prevalence and the costs, and return its path.
 
         One HTML file without a server: the sentence, the icons and the costs follow, and the state
-        stands in the address. Groups are in a list to pick from: the first ones, as many as have room
-        in 200 kB, and the page says how many are left out.
+        stands in the address. It begins at the score of the verdict. Groups are in a list to pick from:
+        those that the verdict names, and as many others as have room in 200 kB; the page says how many
+        are left out.
 
         Parameters
         ----------

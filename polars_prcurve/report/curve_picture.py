@@ -13,7 +13,7 @@ from polars_prcurve.visible_text import count_letters
 
 LOG_BELOW = 0.01
 """Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
-_FEW_FALSE_ALERTS, _FEW_POSITIVES = 5, 20
+FEW_FALSE_ALERTS, _FEW_POSITIVES = 5, 20
 """False alerts, and positives, below which a line is dotted: chance decides about it."""
 _LINE_HEIGHT, _AT = 16.0, 0.62
 
@@ -82,7 +82,7 @@ def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
     few = []
     for row in rows:  # chance decides where few examples are behind a point
         n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
-        few_false = row["fp"] is not None and row["fp"] < _FEW_FALSE_ALERTS
+        few_false = row["fp"] is not None and row["fp"] < FEW_FALSE_ALERTS
         few.append(few_false or (n_pos is not None and n_pos < _FEW_POSITIVES))
     start = next((number for number, is_few in enumerate(few) if not is_few), len(rows))
     places = [place(row["recall"], row["precision"]) for row in rows]

@@ -263,11 +263,11 @@ CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
 """The rows of the curves of a case, by model."""
 
 
-def pick_rows(findings: Findings, cases: Sequence[Case]) -> list[CurveRows]:
-    """Return the rows of the curves of each case."""
+def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) -> list[CurveRows]:
+    """Return the rows of these frames, which are curves or points of them, for each case."""
     keys = [(*case.groups.values(), case.eta) for case in cases]
     rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
-    for row in findings.evidence.curves.iter_rows(named=True):
+    for row in (row for frame in frames for row in frame.iter_rows(named=True)):
         of_case = rows.get((*(row[name] for name in findings.groups), row["eta"]))
         if of_case is not None:
             model = None if findings.model is None else row[findings.model]
@@ -277,7 +277,8 @@ def pick_rows(findings: Findings, cases: Sequence[Case]) -> list[CurveRows]:
 
 def list_curves(findings: Findings, case: Case) -> list[Curve]:
     """Return the curves of the models of a case: those that may be best have colours of their own."""
-    (rows,), colors = pick_rows(findings, [case]), group_picture.number_models(case)
+    [rows] = pick_rows(findings, [case], findings.evidence.curves)
+    colors = group_picture.number_models(case)
     wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
     picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
     found = []
