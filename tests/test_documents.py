@@ -354,7 +354,7 @@ def test_a_report_is_no_pdf(name: str, tmp_path: Path) -> None:
         lambda path: table.report(path, 0.02, recall=0.5),
         lambda path: table.report(path, parts=parts),
     ):
-        with pytest.raises(PrcError, match=rf"ends in \.html; got '.*{name}'; for a PDF print the page"):
+        with pytest.raises(PrcError, match=rf"ends in \.html; got '.*{name}'; for a PDF print it"):
             write(tmp_path / name)
     assert not list(tmp_path.iterdir())
     for other in ("a.htm", "a.HTML", "a"):
