@@ -79,8 +79,8 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
     resolve_target(path)
     if Path(path).suffix.lower() not in (".html", ".htm", ""):
         raise PrcError(
-            f"a report or a page is HTML, and its file ends in .html; got {os.fspath(path)!r}; for a PDF "
-            "print it from a browser"
+            f"a report or a page is HTML, and its file ends in .html; got {os.fspath(path)!r}; for a "
+            "PDF print it from a browser"
         )
 
 
