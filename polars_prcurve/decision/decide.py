@@ -24,7 +24,7 @@ from polars_prcurve.decision.evidence import (
     test_groups,
 )
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Status, Verdict, list_cases
+from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Verdict, list_cases
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
@@ -83,9 +83,9 @@ def decide(asked: Asked) -> Findings:
     verdict = sum_up(judged)
     if tests is not None:
         need = say_group_need(judged, asked.confidence)
-        verdict = replace(
-            verdict, status=judge_groups(judged), sentence=say_groups(judged), would_settle=need
-        )
+        statuses = {"settled" if case.is_told_apart else case.status for case in judged}
+        status = next(status for status in STATUSES if status in statuses)
+        verdict = replace(verdict, status=status, sentence=say_groups(judged), would_settle=need)
     return Findings(
         verdict, judged, evidence, asked.goal, asked.confidence, asked.model, asked.dropped, tests
     )
@@ -109,14 +109,6 @@ def build_verdicts(findings: Findings) -> pl.DataFrame:
         "would_settle": pl.String(),
     }
     return pl.DataFrame([{**case.key, **vars(case.verdict)} for case in findings.cases], schema=columns)
-
-
-def judge_groups(judged: Sequence[JudgedCase]) -> Status:
-    """Return the status above tested groups: settled if each of which enough is known is told apart."""
-    known = [case for case in judged if case.status != "too little data"]
-    if not known:
-        return "too little data"
-    return "settled" if all(case.is_told_apart for case in known) else "not told apart"
 
 
 def say_groups(judged: Sequence[JudgedCase]) -> str:
