@@ -22,7 +22,7 @@ from polars_prcurve import Decision, PrcError
 from polars_prcurve.charts import icon_grids
 from polars_prcurve.confidence.estimate_columns import Estimate
 from polars_prcurve.namespace.plot import PlotPrc, _read_decision
-from polars_prcurve.number_words import count_one_in, format_count, say_eta
+from polars_prcurve.number_words import format_count, say_eta
 from polars_prcurve.report.alert_icons import MOST_ICONS, list_icons
 from polars_prcurve.report.style_sheets import build_scheme
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
@@ -596,7 +596,7 @@ def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
         decision = wide.decide(eta, recall=0.5)
         [case] = decision._findings.cases
         most = 1 / min(each.precision.low for each in case.candidates)
-        read = f"may have to be read until one is right, up to {format_count(count_one_in(1 / most))};"
+        read = f"may have to be read until one is right, up to {plain(say_eta(1 / most))[5:]};"
         key = plain(read_report(decision, tmp_path).within("p")[-2])
         card = plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
         (tmp_path / "card.svg").unlink()

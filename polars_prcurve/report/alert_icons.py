@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from polars_prcurve.confidence.estimate_columns import Estimate
 from polars_prcurve.decision.judged_groups import Case
 from polars_prcurve.decision.value_words import join_within, say_precision
-from polars_prcurve.number_words import count_of_100, count_one_in, format_count
+from polars_prcurve.number_words import NO_BREAK, count_of_100, say_eta
 from polars_prcurve.report.svg import draw_circle, draw_document, name_color
 
 _IN_A_ROW = 10
@@ -56,7 +56,8 @@ def describe_doubt(drawn: Iterable[tuple[Case, Estimate]]) -> str:
         if low <= 0:
             end = f", and more than the {MOST_ICONS} drawn"
         elif round(1 / low) > MOST_ICONS:
-            end = f", up to {format_count(count_one_in(low))}; {MOST_ICONS} are drawn"
+            n = say_eta(low).removeprefix(f"1{NO_BREAK}in{NO_BREAK}")
+            end = f", up to {n}; {MOST_ICONS} are drawn"
         said.append(f"may have to be read until one is right{end}")
     return " or ".join(said)
 

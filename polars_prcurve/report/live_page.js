@@ -5,7 +5,7 @@ let here = data.groups[0];
 const state = {group: 0, model: 0, row: here.models[0].row, eta: here.place, alert: 1, miss: data.miss};
 
 // A row is a score, recall with its interval, fpr with its interval, and where few false alerts were seen,
-// how many. Points that were published have no scores.
+// how many, or -1 where they have weights. Points that were published have no scores.
 function evaluate([threshold, ...rates], eta) {
   const [recall, recallLow, recallHigh, fpr, fprLow, fprHigh] = rates;
   const pay = (r, f) => data.per * (state.alert * f * (1 - eta) + state.miss * (1 - r) * eta);
@@ -110,8 +110,9 @@ function draw() {
   drawIcons(find("icons"), drawn, color, find("say").textContent);
   find("key").textContent = `solid: right · hatched: ${describeDoubt(drawn)} · hollow: false`;
   const few = rows[state.row][7];
+  const words = {"-1": "few false alerts were", 0: "no false alert was", 1: "1 false alert was"};
   find("doubt").textContent = few === undefined ? ""
-    : `Chance decides here: ${few === 0 ? "no false alert was" : few === 1 ? "1 false alert was" : few + " false alerts were"} seen.`;
+    : `Chance decides here: ${words[few] ?? few + " false alerts were"} seen.`;
   find("score").textContent = score;
   find("share").textContent = oneIn(eta);
   const slide = (id, at, most, says) => {

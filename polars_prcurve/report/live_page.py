@@ -144,7 +144,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
 
 
 def _is_named(findings: Findings, case: JudgedCase) -> bool:
-    """Return whether the verdict counts or names a group: as told apart, as settled, or as a place."""
+    """Return whether the verdict is about a group: as one that is told apart, or by its name."""
     told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
     place = glue_numbers(say_place(case, with_eta=False)).lower()
     return case.is_told_apart or place in told
