@@ -634,6 +634,8 @@ def test_a_card_has_its_size(tmp_path: Path) -> None:
         text = decide(case).card(tmp_path / "card.svg").read_text(encoding="utf-8")
         assert 'viewBox="0 0 1200 630"' in text
         assert "var(" not in text  # other programs know no variables
+        has_icons = "<circle" in text and "a circle per" not in text
+        assert ("solid right" in text) == has_icons, case
     with pytest.raises(PrcError, match=r"path= of a card ends in \.png or \.svg; got"):
         decide("settled").card(tmp_path / "card.jpg")
 

@@ -23,10 +23,11 @@ _LETTER = 0.56  # mean width of a letter of the sentence, as a share of its size
 def draw_card(findings: Findings, date: str | None) -> str:
     """Return the card as SVG, with colours of its own; equal findings make equal bytes."""
     is_of_cases = bool(findings.cases) and are_drawn(findings)
-    key = f"a circle per {'group' if findings.groups else 'prevalence'}" if is_of_cases else ""
-    if findings.cases and not is_of_cases:
-        case = findings.cases[0]
-        doubt = describe_doubt((case, each.precision) for each in list_drawn(case))
+    key = ""
+    if is_of_cases:
+        key = f"a circle per {'group' if findings.groups else 'prevalence'}"
+    elif findings.cases and (drawn := list_drawn(findings.cases[0])):
+        doubt = describe_doubt((findings.cases[0], each.precision) for each in drawn)
         key = f"solid right · hatched {doubt} · hollow false"
     shapes = [
         f"<style>text{{font-family:{FONT};fill:var(--text)}}.quiet{{fill:var(--quiet)}}"
