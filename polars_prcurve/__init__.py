@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
-from polars_prcurve.comparison.crossings_and_leaders import crossing
+from polars_prcurve.comparison.two_points import crossing
 from polars_prcurve.confidence.confidence_argument import intervals
 from polars_prcurve.confidence.examples_needed import sample_size
 from polars_prcurve.confidence.precision_width import max_width, precision_interval, rectangle_level

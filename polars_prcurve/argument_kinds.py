@@ -1,7 +1,6 @@
 """Readers of arguments, one for each kind: a number, a choice, a text, a list, ...
 
-Each returns the value in one shape, or raises a `PrcError` that says which kind of value is meant, and
-which came. No other error can come of a value of the wrong kind, whatever it is.
+Each returns the value in one shape, or raises a `PrcError`, and no other error, whatever the value is.
 """
 
 from __future__ import annotations
@@ -187,12 +186,10 @@ def check_title(title: object) -> None:
 def read_list(
     argument: str, value: object, expected: str, single: type | tuple[type, ...] = ()
 ) -> list[Any]:
-    """Return a list of what a sequence holds, or of one value of the type `single`.
-
-    A mapping and a set are refused, because their values are not in an order that was meant.
-    """
+    """Return a list of what a sequence holds, or of one value of the type `single`."""
     if isinstance(value, single):
         return [value]
+    # The values of a mapping or a set are not in an order that was meant.
     unordered = isinstance(value, str | bytes | Mapping | AbstractSet | pl.DataFrame)
     if unordered or isinstance(value, type) or not isinstance(value, Iterable):
         raise refuse_kind(argument, expected, value)

@@ -19,14 +19,10 @@ _OPEN_FILES = ("/proc", "/dev/fd")
 
 
 def resolve_target(path: str | os.PathLike[str]) -> Path:
-    """Return `path` with links resolved; raise if it is a folder, or its folder does not exist.
-
-    A link to a file that is already open, such as /dev/stdout, is returned as it is: the name that it
-    resolves to may not exist.
-    """
+    """Return `path` with links resolved; raise if it is a folder, or its folder does not exist."""
     if not isinstance(path, str | os.PathLike):
         raise refuse_kind("path=", "the name of a file", path)
-    try:
+    try:  # what a link to an open file, such as /dev/stdout, resolves to may not exist
         target = Path(path) if _names_open_file(Path(path)) else Path(os.path.realpath(path))
         is_folder = target.is_dir()
     except (TypeError, ValueError, OSError):  # such as bytes, a null character, or too many letters
@@ -57,11 +53,8 @@ def is_stream(target: Path) -> bool:
 
 @contextmanager
 def write_atomically(target: Path) -> Iterator[Path]:
-    """Yield a draft to write to, which replaces `target` at the end; on an error, delete the draft.
-
-    A device, a named pipe or an open file is never replaced: it gets the bytes of the draft.
-    """
-    if is_stream(target):
+    """Yield a draft to write to, which replaces `target` at the end; on an error, delete the draft."""
+    if is_stream(target):  # which is never replaced: it gets the bytes of the draft
         with tempfile.TemporaryDirectory() as folder:
             draft = Path(folder) / "draft"
             yield draft

@@ -41,7 +41,7 @@ class PrevalenceDisplay:
     test
         A bound table, such as `df.prc(model="model")` of a DataFrame.
     eta, confidence
-        As in `curve`. Without `eta` each curve is at its own share of positives, as in scikit-learn.
+        As in `curve`: without `eta` each curve is at its own share of positives, as in scikit-learn.
 
     Attributes
     ----------
@@ -108,11 +108,10 @@ class PrevalenceDisplay:
         eta, sample_weight, confidence
             As in `from_predictions`.
         response_method
-            What gives the scores: `"predict_proba"` or `"decision_function"`. `"auto"` is the first of
-            them that the estimator has.
+            What gives the scores: `"predict_proba"`, `"decision_function"`, or `"auto"`, the first it
+            has.
         pos_label
-            The positive label, as in `scorer`. Classes that are neither 0 and 1 nor -1 and 1 raise
-            without it: scikit-learn takes the last one in the order of the alphabet.
+            The positive label, as in `scorer`: scikit-learn takes the last one in the alphabet.
         name
             The name of the curve; that of the estimator's class if left out.
 
@@ -160,7 +159,7 @@ class PrevalenceDisplay:
         sample_weight
             Numbers >= 0, the `weight=` of the table.
         pos_label
-            The positive label, which labels need that are neither in {0, 1} nor in {-1, 1}.
+            The positive label, as in `scorer`.
         name
             The name of the curve, `"Classifier"` if left out.
 
@@ -201,18 +200,15 @@ class PrevalenceDisplay:
     ) -> PrevalenceDisplay:
         """Return the display of the held-out scores of a cross-validation.
 
-        scikit-learn draws a curve per fold. Here the folds of a model are one curve, and with repeats
-        the rows of an example are one cluster, as in the function `from_cv_results`. Curves of folds are
-        `display.test.plot.pr_curve(eta, by="fold")`.
+        The folds of a model are one curve, and with repeats the rows of an example are one cluster. A
+        curve per fold, as scikit-learn draws them, is `display.test.plot.pr_curve(eta, by="fold")`.
 
         Parameters
         ----------
         cv_results, X, y, pos_label
             As in the function `from_cv_results`: of one model, or of several by name.
-        eta, confidence
-            As in `curve`.
-        name
-            The name of the only model; that of its class if left out.
+        eta, confidence, name
+            As in `from_estimator`; `name` is for one model.
 
         Examples
         --------

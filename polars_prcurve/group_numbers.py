@@ -1,8 +1,7 @@
 """Numbers for groups, and joins on group columns. Null and NaN are values like any other there.
 
-The sweep sorts the rows of all groups at once, by the number of the group. If the `by` columns can take
-few enough values, `group_number` computes it from them. Otherwise the groups are listed, numbered in
-their order, and joined with the rows.
+The sweep sorts all rows at once, by the number of their group, which follows from the `by` columns, or,
+if these can take too many values, from a list of the groups in order.
 """
 
 from __future__ import annotations
@@ -70,10 +69,7 @@ def join_groups(
     *,
     keep_order: bool = False,
 ) -> pl.LazyFrame:
-    """Join two tables on their group columns, in which null and NaN match themselves.
-
-    Without any there is one group, and each row of one table goes with each row of the other.
-    """
+    """Join two tables on their group columns, in which null and NaN match themselves."""
     order: Literal["left", "none"] = "left" if keep_order else "none"
     if not keys:
         return left.join(right, how="cross", maintain_order=order)

@@ -36,10 +36,8 @@ def from_cv_results(
 ) -> DataFramePrc:
     """Return the held-out scores of a cross-validation by scikit-learn, as a bound table.
 
-    Each fold's model scores the examples that it has not seen: by its column of `predict_proba` of the
-    positive class, or else its `decision_function`, as `scorer` does. If the cross-validation has
-    repeats, an example has several rows. They are no news of other examples, so the table is bound with
-    `cluster="example"`, and all intervals take these rows as one example.
+    Each fold's model scores the examples that it has not seen, as `scorer` does. With repeats an example
+    has several rows, so the table is bound with `cluster="example"`, and intervals take these as one.
 
     Parameters
     ----------
@@ -57,14 +55,12 @@ def from_cv_results(
 
     - with several models, `model`: String
     - `example`: Int64, the row of `X`
-    - `repeat`: Int64, from 0: how often the examples were tested before. In a repeat each example has at
-      most one row, so `by="repeat"` takes the repeats apart
+    - `repeat`: Int64, from 0: how often the examples were tested before, each at most once in a repeat
     - `fold`: Int64, the number of the result, from 0
     - `score`: Float64
     - `label`: Boolean
 
-    With several models, `model="model"` and `id=["example", "repeat"]` are bound, too, so `compare()`
-    and `ranking()` pair the models.
+    With several models, `model="model"` and `id=["example", "repeat"]` are bound, too, to pair them.
 
     Examples
     --------

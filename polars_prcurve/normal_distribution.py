@@ -46,10 +46,7 @@ def student_quantile(z: float | pl.Expr, freedom: pl.Expr) -> pl.Expr:
 
 
 def normal_from_student(t: pl.Expr, freedom: pl.Expr) -> pl.Expr:
-    """Return the normal deviate as far out as t is in Student's distribution (Wallace 1959).
-
-    Below 1 degree of freedom it stays as at 1.
-    """
+    """Return the normal deviate as far out as t is in Student's distribution (Wallace 1959)."""
     freedom = freedom.clip(lower_bound=1.0)
     # sqrt(f ln(1 + t**2 / f)) (8 f + 1) / (8 f + 3)
     deviation = (freedom * (t * t / freedom).log1p()).sqrt() * _shrink_deviation(freedom)

@@ -42,11 +42,6 @@ def say_signed(number: float, say: Callable[[float], str], plus: str = "") -> st
     return said if is_zero else f"{MINUS if number < 0 else plus}{said}"
 
 
-def round_down(number: float, digits: int) -> Decimal:
-    """Return the greatest decimal of so many digits that is not above a finite float."""
-    return Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(number)))
-
-
 def say_count(number: float, digits: int = 4) -> str:
     """Return an expected number in at most so many digits: `13 360` for 13361.8."""
     if number < 100:
@@ -67,7 +62,7 @@ def say_threshold(threshold: Any, others: Iterable[Any] | None = None) -> str:
     near = [float(other) for other in (*(others or ()), 0, 1) if other is not None]
     below, rounded = [other for other in near if other < threshold], threshold
     for digits in range(6 if others is None else 2, 18):
-        rounded = float(round_down(threshold, digits))
+        rounded = float(Context(digits, ROUND_FLOOR).plus(Decimal(repr(threshold))))
         if all(other < rounded for other in below) and (rounded == threshold or rounded not in near):
             break
     words = repr(rounded).removesuffix(".0")
@@ -93,10 +88,9 @@ def say_part(share: float) -> str:
 def say_shares(shares: Sequence[float]) -> list[str]:
     """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
 
-    All are said as `1 in 2 600` if all are below a tenth of a percent, and otherwise in percent. From
-    10 % up all have equal decimals, the fewest in which those that differ in `say_share` still differ
-    and none reads as 100 %. Smaller ones have the fewest in which none moves by a twentieth, but no more
-    than two digits each.
+    All are in percent unless all are below a tenth of one. From 10 % up all have the fewest decimals in
+    which those that differ in `say_share` still do and none reads as 100 %. Smaller ones have the fewest
+    in which none moves by a twentieth, but no more than two digits each.
     """
     said = [say_share(share) for share in shares]
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:
@@ -113,7 +107,9 @@ def say_shares(shares: Sequence[float]) -> list[str]:
         if share in large:
             said[number] = f"{100 * share:.{of_large}f}{NO_BREAK}%"
         elif share in small:
-            said[number] = f"{_write_small(share, of_small)}{NO_BREAK}%"
+            two_digits = f"{Decimal(f'{100 * share:#.2g}'):f}"
+            decimals = min(of_small, len(two_digits.partition(".")[2]))
+            said[number] = f"{100 * share:.{decimals}f}{NO_BREAK}%"
     return said
 
 
@@ -133,12 +129,6 @@ def _count_decimals(shares: Collection[float], is_right: Callable[[float, str], 
         return len(set(said.values())) >= different and all(map(is_right, said, said.values()))
 
     return next(filter(are_enough, range(_MOST_DECIMALS)), _MOST_DECIMALS)
-
-
-def _write_small(share: float, decimals: int) -> str:
-    """Return a share below 10 % in percent with so many decimals, and no more than two digits."""
-    two_digits = f"{Decimal(f'{100 * share:#.2g}'):f}"
-    return f"{100 * share:.{min(decimals, len(two_digits.partition('.')[2]))}f}"
 
 
 def say_estimate(share: float, low: float | None, high: float | None) -> tuple[str, str]:

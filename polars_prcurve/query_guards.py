@@ -43,10 +43,7 @@ class Check(NamedTuple):
 
 
 def compose_sentence(*parts: str | pl.Expr) -> pl.Expr:
-    """Join text and values into one String expression, which an error can quote.
-
-    Text is made visible. Values are numbers, or what `show_value` returns.
-    """
+    """Join text, and numbers or what `show_value` returns, into a String that an error can quote."""
     texts = (pl.lit(part.translate(VISIBLE)) if isinstance(part, str) else part for part in parts)
     # A null part would make a null sentence, which no error quotes.
     return pl.concat_str(pl.lit("- "), *texts, pl.lit(_SIGNATURE), ignore_nulls=True)
@@ -60,8 +57,7 @@ def show_value(value: pl.Expr) -> pl.Expr:
 def guard(checks: Iterable[Check]) -> pl.Expr:
     """Return a scalar Int64 expression that is 0 if no check is broken, and stops the query otherwise.
 
-    The first broken check is reported. The guard must stand where the optimizer cannot prune it: in
-    the value itself, or, as `stop_if_broken` has it, in the filter of a table.
+    It must stand where the optimizer cannot prune it: in a value itself, or in the filter of a table.
     """
     return _fail_unless_passed(_report(checks))
 
@@ -113,8 +109,10 @@ def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
     # Few rows are collected in memory, unless the user has chosen an engine.
     is_chosen = "POLARS_ENGINE_AFFINITY" in os.environ  # which pl.Config.set_engine_affinity sets, too
     is_small = not is_chosen and n_rows is not None and n_rows <= _FEW_ROWS
-    with translate_errors():
+    try:
         return query.collect(engine="in-memory" if is_small else "auto")
+    except pl.exceptions.InvalidOperationError as error:
+        raise _translate_error(error) from None
 
 
 _FEW_ROWS = 100_000

@@ -1,8 +1,6 @@
 """Scorers: a curve metric at a prevalence, as training loops call it.
 
-scikit-learn calls a scorer with an estimator and data. Boosting libraries and loops of your own have
-labels and scores, as arrays. Both come to one sweep and one metric, in NumPy alone, so that a scorer
-works in any worker process.
+All come to one sweep and one metric, in NumPy alone, so that a scorer works in any worker process.
 """
 
 from __future__ import annotations
@@ -37,8 +35,7 @@ def scorer(
     eta
         The prevalence where the model will run. None is the share of positives in whatever is scored.
     pos_label
-        The positive label, where labels are not Booleans, {0, 1} or {-1, 1}, such as `"spam"`. Which of
-        two words is the positive one no scorer can know: without `pos_label` they raise.
+        The positive label, such as `"spam"`; labels raise without it unless Booleans, {0, 1} or {-1, 1}.
 
     Examples
     --------
@@ -64,10 +61,9 @@ def scorer(
 class Scorer:
     """A curve metric at a prevalence, made by `scorer`. It pickles if its metric does.
 
-    Call it with an estimator and data, as scikit-learn does. The method `score(y_true, y_score,
-    sample_weight=None)` takes labels and scores. `lightgbm` and `xgboost` are what these libraries take
-    as `eval_metric=`, and to train without scikit-learn as `feval=` and `custom_metric=`. The properties
-    `name` and `higher_is_better` tell what it is.
+    Call it with an estimator and data, as scikit-learn does. The method
+    `score(y_true, y_score, sample_weight=None)` takes labels and scores. `lightgbm` and `xgboost` are
+    what these libraries take as `eval_metric=`, `feval=` and `custom_metric=`.
     """
 
     metric: CurveMetric
@@ -110,10 +106,7 @@ class Scorer:
 
     @property
     def xgboost(self) -> XGBoostCost:
-        """The metric as XGBoost takes it, which minimizes: negated if larger values are better.
-
-        Its name then begins with `neg_`, as such names do in scikit-learn.
-        """
+        """The metric as XGBoost takes it, negated and named `neg_...` if larger values are better."""
         self._require_numbers("XGBoost")
         return XGBoostCost(self)
 
@@ -152,10 +145,7 @@ class Scorer:
 
 @dataclass(frozen=True)
 class XGBoostCost:
-    """A scorer as a cost, for `eval_metric=` and `custom_metric=` of XGBoost. It pickles as scorers do.
-
-    XGBoost takes a function for a cost: early stopping minimizes it, unless told otherwise.
-    """
+    """A scorer as a cost, which early stopping of XGBoost minimizes. It pickles as scorers do."""
 
     scorer: Scorer
 

@@ -1,4 +1,4 @@
-"""Text of users made visible: control characters as symbols, and names of a bounded length.
+"""Text as people read it: control characters as symbols, and values and metrics by short names.
 
 A control character could command a terminal, and XML, which charts are drawn in, has none of them. So
 wherever a name is shown, in messages, charts and reports alike, it goes through `make_visible`. Each
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 _MAX_NAME_LETTERS = 80
 # Marks that turn the direction of writing, or end a line, would move the cells beside them.
@@ -36,10 +37,7 @@ _TABLE_WITHOUT_BLANKS = {code: symbol for code, symbol in VISIBLE.items() if chr
 
 
 def make_visible(text: str, *, keep_blanks: bool = False) -> str:
-    """Return the text with each control character as the symbol that Unicode has for it, or as U+FFFD.
-
-    With `keep_blanks` tabs and line breaks stay, as HTML and XML have them.
-    """
+    """Return the text with each control character as its symbol in Unicode, or as U+FFFD."""
     return text.translate(_TABLE_WITHOUT_BLANKS if keep_blanks else VISIBLE)
 
 
@@ -66,6 +64,47 @@ def shorten_name(name: str, letters: int = _MAX_NAME_LETTERS) -> str:
     """Return a name of at most this many letters; of a longer one both ends, which tell names apart."""
     end = letters // 3
     return name if len(name) <= letters else f"{name[: letters - end - 1]}…{name[-end:]}"
+
+
+# Names of values and metrics ----------------------------------------------------------------------
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_PARAMETER = re.compile(r"\(([\d.e-]+)\)$")
+_ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|f1|lr|mcc|npv|pr|roc)\b")
+
+
+def name_value(value: Any) -> str:
+    """Return a value of a column of groups, or models, as a name on one line."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if value in ("", "null"):  # quoted: an empty label is unseen, and null is another group
+        return f'"{value}"'
+    return shorten_name(show_on_one_line(f"{value:.6g}" if isinstance(value, float) else str(value)))
+
+
+def name_group(column: str, value: Any) -> str:
+    """Return a group by its value, and what is no name of its own by its column, too: `digit 6`."""
+    is_name = isinstance(value, str) and not is_bare_number(value)
+    return name_value(value) if is_name else f"{name_value(column)} {name_value(value)}"
+
+
+def is_bare_number(value: Any) -> bool:
+    """Return whether a value is a number, or a text of one, which tells nothing without its column."""
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def name_metric(name: str) -> str:
+    """Return the name of a metric in a sentence: `PR AUC hull`, `precision at recall 0.5`."""
+    name = _PARAMETER.sub(r" \1", name)
+    return _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence: `a, b and c`."""
+    *firsts, last = words
+    return f"{', '.join(firsts)} and {last}" if firsts else last
 
 
 # In rows ------------------------------------------------------------------------------------------

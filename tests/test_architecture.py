@@ -36,7 +36,7 @@ CHAPTERS = [
     [
         *("errors", "argument_kinds", "query_guards", "column_names", "float_exactness"),
         *("normal_distribution", "exact_sums", "group_numbers", "atomic_file", "visible_text"),
-        *("number_words", "shown_names", "progress", "other_names", "argument_names"),
+        *("number_words", "progress", "argument_names"),
     ],
     ["metrics"],
     ["inputs"],

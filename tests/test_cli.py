@@ -1835,7 +1835,9 @@ def test_rows_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str], 
         weight=pl.when(n == 4).then(None).otherwise("weight"),
     )
     gaps.write_parquet("gaps.parquet")
-    for options, left_out in (("", 3), ("--weight weight", 4), ("--counts label patient", 3)):
+    clustered = "--cluster patient --confidence 0.9"
+    cases = {"": 3, "--weight weight": 4, "--counts label patient": 3, clustered: 3}
+    for options, left_out in cases.items():
         table(f"{name} gaps.parquet {target} --eta 0.1 --missing drop {options}")
         told = (
             f"polars-prcurve: {left_out} of 15 rows are left out, because a value is missing in them\n"

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, field, intervals, metrics
 from tests.support.comparing import assert_same
@@ -352,6 +353,14 @@ def logit(share: float | None) -> float:
     if share is None or share in (0.0, 1.0):
         return math.inf
     return math.log(share / (1 - share))
+
+
+@pytest.mark.parametrize("target", [{"recall": 0.6}, {"precision": 0.5}])
+def test_a_counted_prevalence_stands_beside_one_that_was_said(target: dict[str, Any]) -> None:
+    test = two_models(200).prc(score=["a", "b"])
+    both, *each = (test.compare(eta, metrics=ASKED, **target) for eta in ([0.1, None], 0.1, None))
+    both, alone = (of.sort("eta", "metric") for of in (both, pl.concat(each)))
+    assert_frame_equal(both, alone, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def test_an_estimate_that_is_exact_changes_nothing() -> None:

@@ -79,7 +79,7 @@ def find_target_recall(model: Model, criterion: str, value: float, eta: float) -
     return best
 
 
-@experiment([cell for cell in COHORTS if cell.model.levels is None], 600)
+@experiment([cell for cell in COHORTS if cell.model.levels is None], 4_000)
 def measure_cohort_targets(cell: Cohort, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Intervals of the model at a target, at a prevalence that was counted, and as if it were said."""
     reached = {name: find_target_recall(cell.model, name, of, cell.eta) for name, of in TARGETS.items()}
@@ -144,7 +144,7 @@ def measure_decision_curves(cell: Any, n_sets: int, rng: np.random.Generator) ->
 # Two models of one cohort ----------------------------------------------------------------------
 
 
-@experiment(list(product(((500, 0.1), (2_000, 0.05), (400, 0.3)), ((2.0, 2.0), (2.0, 1.6)))), 500)
+@experiment(list(product(((500, 0.1), (2_000, 0.05), (400, 0.3)), ((2.0, 2.0), (2.0, 1.6)))), 2_000)
 def measure_cohort_differences(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Paired differences at thresholds and at targets, at the prevalence that was counted."""
     (n, eta), shifts = cell
@@ -229,7 +229,7 @@ def draw_patients(
     return drawn, score
 
 
-@experiment(list(product(("normal", "exponential"), (60, 200), (0.5, 2.0))), 600)
+@experiment(list(product(("normal", "exponential"), (60, 200), (0.5, 2.0))), 2_000)
 def measure_clustered_cohorts(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Bands of a cohort of patients, at a score."""
     effects, patients, place = cell

@@ -351,7 +351,7 @@ SOUGHT_VALUES = [
 ]
 
 
-@experiment(SOUGHT_VALUES, lambda of: 500 if of.sought.n_pos + of.sought.n_neg > 2_000 else 1_000)
+@experiment(SOUGHT_VALUES, 3_000)
 def measure_sought_values(cell: SoughtValue, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Values of one model at a target, with the threshold as it stands, and with one that moves."""
     sought = cell.sought

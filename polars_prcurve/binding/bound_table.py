@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -103,10 +104,8 @@ class Question:
         return "by id"
 
     def read(self, makes: Iterable[str], **options: Any) -> Any:
-        """Return the table with every column resolved and typed; `makes` are the names of the result.
-
-        A bound table of a DataFrame is read once for all calls in which the same words hold.
-        """
+        """Return the table with every column resolved and typed; `makes` are the names of the result."""
+        # A bound table of a DataFrame is read once for all calls in which the same words hold.
         asked = {**self.columns, **options}
         kept = self.kept
         key = None if kept is None else _describe_words({**asked, "stacked": self.stacked})
@@ -250,15 +249,12 @@ def _make_long(call: Question, *, paired: bool) -> Question:
 
 
 def _stack_classes(call: Question, groups: list[Column]) -> Question:
-    """Return the call on a table with a row for each example and class; classes are a group.
-
-    Where the shares of classes are said, the true classes are the parts of a field: all of the class
-    itself is positive, and nothing of the other ones.
-    """
+    """Return the call on a table with a row for each example and class; classes are a group."""
     label, score = call.columns["label"], call.columns["score"]
     long = stack_classes(call.frame.lazy(), label, score)
     columns = {**call.columns, "score": long.score, "label": long.label, "by": groups}
     if isinstance(call.eta, ClassMix):
+        # True classes are the parts of a field: all of the class itself is positive, and no other.
         dtype = call.frame.lazy().collect_schema()[label]
         shares = call.eta.shares
         true = read_classes(label, dtype, list(shares)).alias(_TRUE_CLASS)
@@ -273,29 +269,21 @@ def _stack_classes(call: Question, groups: list[Column]) -> Question:
 
 
 def _describe_words(columns: Mapping[str, Any]) -> str | None:
-    """Return a text that is equal for equal words alone.
-
-    It is None for an expression that does not serialize, and for a LazyFrame, which may read other
-    values the next time.
-    """
+    """Return a text that is equal for equal words alone; None if no text can be."""
 
     def describe(value: Any) -> Any:
-        if value is None or type(value) in (str, bool):
-            return value
         if isinstance(value, pl.Expr):
             return "expression", value.meta.serialize(format="json")
-        if isinstance(value, list | tuple):
-            return [describe(each) for each in value]
         value = take_frame(value)
+        if isinstance(value, pl.LazyFrame):  # which may read other values the next time
+            raise TypeError
         if isinstance(value, pl.DataFrame):
-            return "frame", value.serialize()
-        return type(value).__name__, value
+            return "frame", repr(value.serialize())
+        return type(value).__name__, repr(value)
 
-    if any(isinstance(value, pl.LazyFrame) for value in columns.values()):
-        return None
     try:
-        return repr({name: describe(value) for name, value in columns.items()})
-    except pl.exceptions.PolarsError:
+        return json.dumps(columns, default=describe)
+    except (pl.exceptions.PolarsError, TypeError, ValueError):
         return None
 
 
@@ -317,9 +305,7 @@ def name_column(column: Column) -> str:
 class PublicMethods:
     """A base class whose public methods have complete signatures, and are named as users write them.
 
-    Errors of a call, such as one for an argument given twice, begin with the name of the method. In it
-    `path` takes the place of the class, which users do not see: `prc.sweep()`. An argument that a
-    method does not have raises with a hint at the one that may be meant.
+    In errors of a call `path` takes the place of the class, which users do not see: `prc.sweep()`.
     """
 
     def __init_subclass__(cls, path: str | None = None) -> None:
@@ -334,23 +320,23 @@ class PublicMethods:
 def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function with hints, whose signature lists each word of its `**words`."""
     found = inspect.signature(function)
-    parameters = [p for p in found.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    for taken in (p for p in found.parameters.values() if p.kind is p.VAR_KEYWORD):
-        parameters += _list_words(str(taken.annotation))
+    parameters: list[inspect.Parameter] = []
+    for taken in found.parameters.values():
+        if taken.kind is not taken.VAR_KEYWORD:
+            parameters.append(taken)
+            continue
+        group = getattr(vocabulary, str(taken.annotation).removeprefix("Unpack[").removesuffix("]"))
+        parameters += [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=vocabulary.DEFAULTS.get(name),
+                annotation=getattr(kind, "__forward_arg__", kind),
+            )
+            for name, kind in group.__annotations__.items()
+        ]
     function.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
     return hint_at_arguments(function)
-
-
-def _list_words(annotation: str) -> Iterator[inspect.Parameter]:
-    """Yield the words of a group that is written `Unpack[Group]`, with the defaults of the library."""
-    group = getattr(vocabulary, annotation.removeprefix("Unpack[").removesuffix("]"))
-    for name, kind in group.__annotations__.items():
-        yield inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=vocabulary.DEFAULTS.get(name),
-            annotation=getattr(kind, "__forward_arg__", kind),
-        )
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
@@ -401,14 +387,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         return f"<prc of {n_rows}: {says}>"
 
     def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
-        """Return the query as the kind of frame that the user passed.
-
-        The query repeats rows at the prevalences of `grid`, and beside other models if it is of `pairs`.
-        """
-        raise NotImplementedError
-
-    def _collect_table(self) -> BoundTable[pl.DataFrame]:
-        """Return the table in memory, with the same words."""
+        """Return the query as the user's kind of frame; the other arguments tell its size."""
         raise NotImplementedError
 
     def _check_words(self) -> None:
@@ -441,8 +420,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     ) -> Question:
         """Return what the words bound and said mean in a call of a method, and what it asks.
 
-        `words` are those of the call: of the table, and targets. `own` are further arguments that may
-        not go with others. A method that `collects` runs queries half way, whatever the table.
+        `own` are arguments that may not go with others. A method that `collects` runs queries half way.
         """
         certainty = None
         if confidence is not None:
@@ -484,10 +462,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         return _set_groups(call)
 
     def _read_field(self, words: Mapping[str, Any]) -> ScoreTable:
-        """Return this table as rows without labels; `words` are those of the table that is asked.
-
-        They hold for what this table leaves open.
-        """
+        """Return this table as rows without labels; `words` hold for what it leaves open."""
         if self._words.get("label") is not None:
             raise PrcError(
                 "eta= takes a table without labels, whose prevalence is estimated: "
@@ -510,10 +485,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
 def say_of_reference(
     reference: Any, columns: Mapping[str, Any]
 ) -> tuple[pl.DataFrame | pl.LazyFrame, dict[str, Any]]:
-    """Return the frame of a labelled table beside an unlabelled one, and what its columns hold.
-
-    A bound table has words of its own; what these leave open is as in the other table.
-    """
+    """Return the frame of a labelled table beside an unlabelled one, and what its columns hold."""
     names = ("by", "score", "label", "pos_label", "missing")
     shared = {name: columns[name] for name in names if columns.get(name) is not None}
     if not isinstance(reference, BoundTable):
@@ -545,12 +517,9 @@ def merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, 
 def _choose_words(
     method: str, words: Mapping[str, Any], said: Mapping[str, Any], facts: set[str]
 ) -> dict[str, Any]:
-    """Return the words of a call that its answer goes by; raise for one that it has no use for.
-
-    A bound word that was not `said` is passed over if it cannot change the answer. `facts` are those of
-    the call, as rules write them.
-    """
+    """Return the words of a call that its answer goes by; raise for one that it has no use for."""
     words = dict(words)
+    # A bound word that was not said is passed over if it cannot change the answer.
     uses, only_bound = vocabulary.USES[method], {name for name in words if said.get(name) is None}
     for name in [name for name, value in words.items() if value is not None and name not in uses]:
         if name not in only_bound or name not in vocabulary.PASSED_OVER:

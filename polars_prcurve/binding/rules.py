@@ -1,8 +1,6 @@
 """What goes together in a call: facts that may not hold at once, why, and what to do instead.
 
-The rules are data. They are checked once for each call, before its table is read, and the table of
-combinations in the docs is made from them. What only a table tells, such as the dtype of a column, is
-checked where the table is read.
+The rules are data, checked once for each call, before its table is read, and listed in the docs.
 """
 
 from __future__ import annotations
@@ -212,11 +210,8 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
 def list_facts(
     words: Mapping[str, Any], own: Mapping[str, Any], eta: Any, certainty: Intervals | None
 ) -> set[str]:
-    """Return what a call says, as rules write it.
-
-    `words` are those about the table, `own` all other arguments of the method. A word that is None says
-    nothing, and neither does a flag that is False, except for `label=None` and `paired=False`.
-    """
+    """Return what a call says, as rules write it, in words about the table and its own arguments."""
+    # None says nothing, and neither does a flag that is False, but for `label=None` and `paired=False`.
     said = {name: value for name, value in {**words, **own}.items() if value is not None}
     facts = {f"{name}=" for name, value in said.items() if value is not False}
     if words.get("label", "") is None:

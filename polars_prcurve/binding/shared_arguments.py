@@ -1,7 +1,6 @@
 """The words that many methods share, each declared once: of the table, of targets, and of charts.
 
-A method takes a group as `**words: Unpack[...]`; `bound_table` lists them in its signature. No other
-method takes `**words`: these are closed lists, and a word that is in none of them raises.
+A method takes a group as `**words: Unpack[...]`; `bound_table` lists its words in the signature.
 """
 
 from __future__ import annotations

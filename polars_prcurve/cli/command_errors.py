@@ -126,11 +126,6 @@ def _name_argument(found: re.Match[str], options: Mapping[str, str]) -> str:
     return " ".join(filter(None, [options[name], value, found["frame"] and "file"]))
 
 
-def _strip_dashes(option: str) -> str:
-    """Return the argument of an option: `n_resamples` for `--n-resamples`."""
-    return option.lstrip("-").replace("-", "_")
-
-
 class RaisingParser(argparse.ArgumentParser):
     """A parser that raises `PrcError`, so that all errors are printed in one way."""
 
@@ -161,10 +156,9 @@ class RaisingParser(argparse.ArgumentParser):
                     f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
                 )
             name = word.partition("=")[0]
-            argument = _strip_dashes(name).lower()
-            known = {
-                _strip_dashes(flag): flag for flag in self._option_string_actions if flag[:2] == "--"
-            }
+            argument = name.lstrip("-").replace("-", "_").lower()
+            flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]
+            known = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
             hint = _OLD_OPTIONS.get(argument) or suggest_arguments(
                 argument, known, weight="--weight", written=name
             )

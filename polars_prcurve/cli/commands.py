@@ -1,6 +1,6 @@
 """The commands: the method that each asks, and what its help says otherwise than that of the others.
 
-A new command is one `Command`. Its options are the arguments of the method: see `options`.
+Its options are the arguments of the method: see `options`.
 """
 
 from __future__ import annotations
@@ -13,19 +13,10 @@ from typing import Any, NamedTuple
 
 from polars_prcurve import __version__, metrics
 from polars_prcurve.binding.shared_arguments import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.cli import options as kinds
 from polars_prcurve.cli.command_errors import PROGRAM, RaisingParser, name_command
 from polars_prcurve.cli.method_call import FilePrc
-from polars_prcurve.cli.options import (
-    COLUMN,
-    METRIC,
-    OPTIONS,
-    REFERENCE_OR_RATE,
-    SCORE,
-    SHARE,
-    THRESHOLD,
-    Option,
-    add_option,
-)
+from polars_prcurve.cli.options import OPTIONS, Option, add_option
 from polars_prcurve.cli.results import write_decision, write_demo, write_report, write_table
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.metric import list_factories
@@ -156,9 +147,9 @@ COMMANDS = [  # in the order of help
         "which rows to label next, to know precision at a threshold",
         ("stratum", "n_next", "n", "n_labelled", "positive_share", "weight"),
         {
-            "score": Option(COLUMN, "larger means more positive"),
+            "score": Option(kinds.COLUMN, "larger means more positive"),
             "label": "empty where a row has no label yet",
-            "threshold": Option(SCORE, "the threshold at which precision is asked for"),
+            "threshold": Option(kinds.SCORE, "the threshold at which precision is asked for"),
         },
     ),
     Command(
@@ -166,7 +157,7 @@ COMMANDS = [  # in the order of help
         "the labelled rows, with what each of them stands for by a sampling plan",
         ("stratum", "weight"),
         {
-            "score": Option(COLUMN, "larger means more positive"),
+            "score": Option(kinds.COLUMN, "larger means more positive"),
             "label": "empty where a row has no label; these rows are left out",
         },
     ),
@@ -187,13 +178,15 @@ COMMANDS = [  # in the order of help
         ("value", "overall", "reference", "evidence", "alarm", "since"),
         {
             "reference": Option(
-                REFERENCE_OR_RATE,
+                kinds.REFERENCE_OR_RATE,
                 "a file or a pattern of other rows with labels, and what its columns hold, if that "
                 "differs, such as counts=n_pos,n_neg; or a rate such as 80%",
             ),
-            "threshold": Option(THRESHOLD, "the threshold in use; or a file with one for each group"),
-            "eta": Option(SHARE, "the prevalence at which precision is watched, such as 1%"),
-            "metrics": Option(METRIC, "precision, recall or fpr"),
+            "threshold": Option(
+                kinds.THRESHOLD, "the threshold in use; or a file with one for each group"
+            ),
+            "eta": Option(kinds.SHARE, "the prevalence at which precision is watched, such as 1%"),
+            "metrics": Option(kinds.METRIC, "precision, recall or fpr"),
             "confidence": "1 less the probability that there is ever a false alarm",
         },
     ),

@@ -1,8 +1,4 @@
-"""Real scores without a download, for the command `demo`: two classifiers of handwritten digits.
-
-Both look for the digit 8, which one scan in ten shows. Cross-validation scores each scan by models that
-did not see it.
-"""
+"""Real scores without a download, for the command `demo`: two classifiers of handwritten digits."""
 
 from __future__ import annotations
 

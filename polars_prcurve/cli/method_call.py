@@ -42,7 +42,9 @@ class FilePrc(LazyFramePrc):
 
     _may_collect = True
 
-    def describe_dropped_rows(self, method: str, given: Mapping[str, Any]) -> Iterator[str]:
+    def describe_dropped_rows(
+        self, method: str, given: Mapping[str, Any], level: float | None
+    ) -> Iterator[str]:
         """Yield how many rows a method leaves out because a value is missing, if that was asked for."""
         if given.get("missing") != "drop":
             return
@@ -51,7 +53,7 @@ class FilePrc(LazyFramePrc):
         words = {name: given[name] for name in TABLE_WORDS if name in given and name != unused}
         # A comparison has left out the rows by then; a ranking leaves out the same ones, and later.
         counted = "ranking" if method == "compare" and isinstance(scores, list) else method
-        question = self._ask(counted, words, eta=given.get("eta"), certainty=Intervals(0.95))
+        question = self._ask(counted, words, eta=given.get("eta"), confidence=level)
         columns = {**question.columns, **({"score": scores} if is_weighing else {})}
         # Of rows without labels, or not yet with all, a missing label drops none.
         some_labels = ("estimate_prevalence", "sampling_plan", "weigh_sample")

@@ -362,8 +362,7 @@ def show_eta(eta: float) -> str:
 def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:
     """Return with how many decimals the numbers of a column are written, the same for all.
 
-    The greatest value has three digits, and the least two. No share near 1 is rounded to 1, also not as
-    one of the `ends` of intervals.
+    The greatest has three digits, and the least two. No share near 1 is rounded to 1, as an end neither.
     """
     finite = [abs(value) for value in values if math.isfinite(value)]
     sizes = [value for value in finite if value > 0]

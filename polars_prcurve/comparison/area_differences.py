@@ -26,11 +26,10 @@ from polars_prcurve.prevalence.eta_argument import find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty import analytic
-from polars_prcurve.uncertainty.bootstrap import Bootstrap
-from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, count_cluster_cells, find_freedom
+from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
-from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
+from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, plan_values
 from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, EXTENDED, counts_unseen
 
 _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
@@ -57,16 +56,11 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison of curve metrics, and more columns."""
     models = _build_models(comparison)
     analytic_errors = comparison.certainty.method == "analytic"
-    values = _compute_values(models)
-    if comparison.examples == "apart":
-        differences = _subtract_apart(models, values)
-    else:
-        subtract = _subtract_paired if analytic_errors else _subtract_replicates
-        differences = subtract(models, values)
-    level = difference_tests.Level(
-        comparison.certainty.level, comparison.adjust, [BASE_GROUP, ETA_NUMBER]
-    )
-    named, clustered = models.named, models.clustered
+    subtract = _subtract_paired if analytic_errors else _subtract_replicates
+    subtract = _subtract_apart if comparison.examples == "apart" else subtract
+    differences = subtract(models, _compute_values(models))
+    family, named, clustered = [BASE_GROUP, ETA_NUMBER], models.named, models.clustered
+    level = difference_tests.Level(comparison.certainty.level, comparison.adjust, family)
     if comparison.examples == "apart" or analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
         differences = difference_tests.add_limits(differences, named, level, clustered=clustered)
@@ -75,12 +69,12 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
     differences = differences.with_columns(least)
     differences = difference_tests.add_flags(differences, named, level, clustered=clustered)
-    long = differences.join(pl.LazyFrame({c.COPY: range(len(models.named))}), how="cross")
+    long = differences.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross")
     long = long.sort(BASE_GROUP, ETA_NUMBER, c.COPY, *(side + c.GROUP for side in SIDES))
     kinds = set(model_pairs.list_compare_columns(comparison.adjust))
     kinds -= {"eta", "metric", "model_a", "model_b"}
     columns = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
-    long = long.with_columns(long_columns(columns, [metric.name for metric in models.named.values()]))
+    long = long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
     return long.with_columns(pl.col("eta").fill_nan(None))
 
 
@@ -109,16 +103,9 @@ def _build_models(comparison: Comparison) -> _Models:
 
 def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
-    comparison, table, sweep, curves, pairs, named, moved, clustered = models
+    comparison, table, sweep, curves, pairs, named, moved, _ = models
     if comparison.certainty.method == "analytic":
-        values = build_analytic_values(
-            curves,
-            pairs,
-            named,
-            confidence=comparison.certainty.level,
-            rows=analytic.find_row_kind(table),
-            cells=count_cluster_cells(table, sweep) if clustered else None,
-        )
+        values = plan_values(table, sweep, curves, comparison.certainty.level)(pairs, named)
     else:
         values = curves.compute_values(pairs, named)
     if comparison.grid.uncertain:
@@ -141,14 +128,11 @@ def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: fl
         # The prevalence is one and the same for both models. Its error is how far the difference moves
         # to the farther one of both ends of eta, over the quantile of its interval.
         farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z_value(confidence))
-        is_exact = pl.col(c.ETA_LOW).is_null()
         both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
+        columns = {difference_tests.ETA_ERROR: (pl.lit(0.0), farthest), "standard_error": (error, both)}
         differences = differences.with_columns(
-            pl.when(is_exact)
-            .then(0.0)
-            .otherwise(farthest)
-            .alias(f"{name}_{difference_tests.ETA_ERROR}"),
-            pl.when(is_exact).then(error).otherwise(both).alias(f"{name}_standard_error"),
+            pl.when(pl.col(c.ETA_LOW).is_null()).then(exact).otherwise(moved).alias(f"{name}_{kind}")
+            for kind, (exact, moved) in columns.items()
         )
     return differences
 
@@ -169,8 +153,10 @@ def _subtract_apart(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that have a sample each; both errors add up in quadrature."""
     comparison = models.of
     if comparison.certainty.method != "analytic":
-        bootstrap = Bootstrap(models.table, list(models.named.values()), comparison.certainty)
-        values = add_bootstrap_intervals(bootstrap, models.sweep, values)
+        metrics = list(models.named.values())
+        values = add_bootstrap_intervals(
+            models.table, metrics, comparison.certainty, models.sweep, values
+        )
     errors = {name: error for name, (error, _) in _list_errors(models).items()}
     smaller = [*CLASS_SIZE_COLUMNS.values(), *(models.name("freedom") if models.clustered else [])]
     differences = _join_values(models, values, list(errors), [*errors.values(), *smaller])
@@ -194,16 +180,10 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     sizes = [*CLASS_SIZE_COLUMNS.values(), c.ETA_VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
     of_models = [error for error, _ in errors.values()] + list(slopes.values())
     differences = _join_values(models, values, list(errors), of_models, of_group=sizes)
-    differences = add_pair_variances(
-        differences,
-        count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table),
-        models.curves,
-        models.pairs,
-        {name: metric for name, (_, metric) in errors.items()},
-        by=table.group_columns,
-        etas_per_group=models.of.grid.etas_per_group,
-        clustered=clustered,
-    )
+    cells = count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
+    metrics = {name: metric for name, (_, metric) in errors.items()}
+    of_pairs = differences, cells, models.curves, models.pairs, metrics
+    differences = add_pair_variances(*of_pairs, of=models.of)
     found = {
         f"{name}_standard_error": analytic.find_standard_error(name, metric, clustered=clustered)
         for name, (_, metric) in errors.items()
@@ -222,6 +202,8 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
 
 def _subtract_replicates(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from replicates."""
+    from polars_prcurve.uncertainty.bootstrap import Bootstrap
+
     bootstrap = Bootstrap(models.table, list(models.named.values()), models.of.certainty)
     differences = _join_values(models, values, list(models.named), flags=[])
     differences = add_bootstrap_errors(bootstrap, models.sweep, values, differences)
@@ -242,11 +224,7 @@ def _join_values(
     flags: Sequence[str] | None = None,
     of_group: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return one row per model pair, prevalence and group, with `<name>_difference` of `names`.
-
-    Columns of either model, among them `also`, begin with A or B. `flags`, those of reliable intervals
-    if left out, are true where both are. Those `of_group` are the same in both models.
-    """
+    """Return one row per model pair and prevalence, with `<name>_difference` of `names` and flags."""
     # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
     names = [*names, *(f"{name}_{end}" for name in models.moved for end in ETA_ENDS)]
     flags = models.name("reliable") if flags is None else flags

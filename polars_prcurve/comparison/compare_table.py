@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.area_differences import subtract_curve_metrics
 from polars_prcurve.comparison.model_pairs import Comparison, list_compare_columns, number_within
-from polars_prcurve.comparison.point_differences import check_has_point_intervals, subtract_point_metrics
+from polars_prcurve.comparison.point_differences import subtract_point_metrics
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_exactness import merge_zeros
@@ -48,28 +48,25 @@ def build_compare_table(
         found = find_curve_metrics(defaults if metrics is None else metrics, takes_target=True)
     comparison = asked._replace(metrics=found, target=target)
     check_negatives(asked.table, found)
-    check_comparison(comparison)
-    # Metrics without a direction have no best model, which is an error here.
-    signs = {metric.name: direction_sign(metric) for metric in found} if worst else {}
     depends_on_eta = any(of.depends_on_eta for of in (*found, *([target] if target else [])))
     comparison = comparison._replace(grid=comparison.grid.let_own_differ(depends_on_eta=depends_on_eta))
     differences = build_differences(comparison)
-    return _choose_farthest(differences, asked.table, signs) if worst else differences
-
-
-def check_comparison(comparison: Comparison) -> None:
-    """Raise if no interval is known for the differences, or none that carries the error of eta."""
-    comparison.table.require_example_counts()
-    if comparison.target is not None:
-        comparison.grid.require_exact("a comparison at a target")
-        check_has_point_intervals(comparison)
-    elif comparison.certainty.method != "analytic":
-        comparison.grid.require_exact('method="bootstrap"')
+    if not worst:
+        return differences
+    # Metrics without a direction have no best model, which is an error here.
+    signs = {metric.name: direction_sign(metric) for metric in found}
+    return _choose_farthest(differences, asked.table, signs)
 
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without MODEL, eta, what the eta frame carries, and its columns."""
-    subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
+    comparison.table.require_example_counts()
+    at_target = comparison.target is not None
+    if at_target:
+        comparison.grid.require_exact("a comparison at a target")
+    elif comparison.certainty.method != "analytic":
+        comparison.grid.require_exact('method="bootstrap"')
+    subtract = subtract_point_metrics if at_target else subtract_curve_metrics
     eta, *others = list_compare_columns(comparison.adjust)
     keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
     return subtract(comparison).select(*keys, *others)
@@ -78,11 +75,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
 def _choose_farthest(
     differences: pl.LazyFrame, table: InputTable, signs: Mapping[str, float]
 ) -> pl.LazyFrame:
-    """Return the pair of the best and the worst model, of all pairs of a group, prevalence and metric.
-
-    Model a is the best one. `signs` are 1 for metrics of which greater values are better, otherwise -1.
-    Among equal pairs the first is returned, and models without a value are neither best nor worst.
-    """
+    """Return the pair of the best and the worst model, as a and b, by group, prevalence and metric."""
     by, difference = [*table.group_columns, "eta", "metric"], pl.col("difference")
     falling = [name for name, sign in signs.items() if sign < 0]
     lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
@@ -92,6 +85,7 @@ def _choose_farthest(
         difference.abs().fill_null(-1.0).alias(_DISTANCE),
     )
     # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.
+    # Among equal pairs the first counts, and models without a value are neither best nor worst.
     is_farthest = pl.col(_DISTANCE) == pl.col(_DISTANCE).max().over(*by, _NUMBER)
     numbered = numbered.with_columns(pl.when(is_farthest).then(_ROW).alias(_FARTHEST))
     numbered = numbered.with_columns(pl.col(_FARTHEST).min().over(*by, _NUMBER))

@@ -12,15 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_pair
-from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.comparison.model_pairs import ModelIndex
 from polars_prcurve.comparison.roots import (
+    Evaluate,
+    Floats,
+    Indices,
     Roots,
     find_sign_changes,
     from_logit,
@@ -33,67 +36,47 @@ from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.input_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_share
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from polars_prcurve.comparison.roots import Evaluate, Floats, Indices
-
 
 CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")
 LEADER_COLUMNS = ("eta_low", "eta_high", "model")
 _SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at once
 
 
-@hint_at_arguments
-def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | PointMetric) -> float | None:
-    """The prevalence at which two operating points trade places on a metric; None if never.
+@dataclass(frozen=True)
+class ModelIndex:
+    """The models of a table in memory; the number of a model is that of its row."""
 
-    A point is `(recall, fpr)`. Below the prevalence one point is better, above it the other.
-    Metrics that do not depend on prevalence never cross. Nor do precision, fdr and lift, which
-    order points by `recall / fpr` at every prevalence, nor npv and false_omission_rate, which
-    order them by `(1 - recall) / (1 - fpr)`.
+    frame: pl.DataFrame  # one row per model, sorted by the `by` columns, then by MODEL
 
-    Examples
-    --------
-    >>> round(crossing((0.9, 0.01), (0.6, 0.001), "f1"), 6)
-    0.016716
-    >>> crossing((0.9, 0.01), (0.6, 0.001), "precision") is None
-    True
-    """
-    point_metric = find_point_metric(metric)
-    a, b = (read_pair("a point", point, "(recall, fpr), both in [0, 1]") for point in (a, b))
-    for rate in (*a, *b):
-        if not 0 <= rate <= 1:
-            raise PrcError(f"a point is (recall, fpr), both in [0, 1]; got {a} and {b}")
-    if point_metric.ties is None:
-        raise PrcError(
-            f"crossing() has no closed form for your metric {point_metric.name!r}; "
-            "df.prc.crossings(metric=...) searches for it"
-        )
-    etas = sorted({r / (1 + r) for r in point_metric.ties(a, b) if 0 < r < math.inf})
-    if len(etas) > 1:
-        values = " and ".join(f"{eta:.6g}" for eta in etas)
-        raise PrcError(f"the points trade places on {point_metric.name} more than once, at eta {values}")
-    return etas[0] if etas else None
+    def group_numbers(self) -> Indices:
+        """Return the number of the `by` group of each model, from 1 up."""
+        keys = [pl.col(name) for name in self.frame.columns if name != c.MODEL]
+        is_first = pl.int_range(pl.len()) == 0
+        changes = [key.ne_missing(key.shift(1)) for key in keys]
+        starts_group = pl.any_horizontal(is_first, *changes) if keys else is_first
+        return self.frame.select(starts_group.cum_sum().cast(pl.Int64)).to_series().to_numpy()
 
+    def list_pairs(self) -> tuple[Indices, Indices]:
+        """Return the numbers of both models of all model pairs, the smaller number first."""
+        groups = self.group_numbers()
+        starts = np.flatnonzero(np.diff(groups, prepend=0))
+        ends = np.append(starts, len(groups))[1:]
+        pairs = [
+            np.array(np.triu_indices(end - start, 1)) + start
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1))
 
-class OrderChanges(NamedTuple):
-    """Changes of order between two models, as columns with an item per change."""
+    def build_table(self, rows: Indices, **columns: Any) -> pl.DataFrame:
+        """Return a table with the `by` columns of these models, and the given columns."""
+        by = self.frame.drop(c.MODEL)[rows]
+        return by.with_columns(**columns) if by.width else pl.DataFrame(columns)
 
-    overtaken: Indices  # the number of the model that is ahead below the place
-    overtaker: Indices  # the number of the model that is ahead above the place
-    places: Floats
-    is_parting: NDArray[np.bool_]
-    """Both models are equal below the place: nobody is overtaken, but the order changes."""
-
-    def select(self, rows: NDArray[np.bool_] | Indices) -> OrderChanges:
-        """Return some of the changes."""
-        return OrderChanges._make(column[rows] for column in self)
+    def model_names(self, rows: Indices) -> pl.Series:
+        """Return the names of models from their numbers."""
+        return self.frame[c.MODEL].gather(rows)
 
 
 @dataclass(frozen=True)
@@ -101,21 +84,19 @@ class ModelScores:
     """Models of one or several `by` groups, and a function that scores them at any prevalence."""
 
     models: ModelIndex
-    score_at: Evaluate
-    """From numbers of models, and a place for each, to scores. A greater score is better."""
+    score_at: Evaluate  # from numbers of models, and a place for each, to scores: greater is better
     sign: float  # a score is the metric times this sign
     low: float  # the lower end of the search, as a logit of prevalence
     high: float
-    term_size: float
-    """If scores are differences of terms that may cancel, the size of the terms; otherwise 0."""
-    point_metric: PointMetric | None = None
-    """The metric, if it is one of operating points, which stay where they are at all prevalences."""
+    term_size: float  # if scores are differences of terms that may cancel, their size; otherwise 0
+    point_metric: PointMetric | None = None  # if operating points, which stay where they are, are scored
     points: Sequence[tuple[float, float]] = ()  # the recall and fpr of each model's operating point
 
-    def find_order_changes(self) -> OrderChanges:
-        """Return all changes of order, by rising place."""
-        import numpy as np
+    def find_order_changes(self) -> pl.DataFrame:
+        """Return a row per change of order, by rising place, with both models, and whether they part.
 
+        Models that part are equal below the place: nobody is overtaken, but the order changes.
+        """
         a, b = self.models.list_pairs()
         if self.point_metric is None or self.point_metric.ties is None:
             roots = find_sign_changes(self.score_at, a, b, self.low, self.high, term_size=self.term_size)
@@ -123,14 +104,17 @@ class ModelScores:
             roots = self._solve_ties(a, b, self.point_metric.ties)
         roots = roots.select(np.argsort(roots.place))
         first, second = a[roots.pair], b[roots.pair]
-        overtaken = np.where(roots.falling, first, second)
-        overtaker = np.where(roots.falling, second, first)
-        return OrderChanges(overtaken, overtaker, roots.place, roots.is_parting)
+        return pl.DataFrame(
+            {
+                "overtaken": np.where(roots.falling, first, second),  # the model that is ahead below
+                "overtaker": np.where(roots.falling, second, first),
+                "place": roots.place,
+                "is_parting": roots.is_parting,
+            }
+        )
 
     def _solve_ties(self, a: Indices, b: Indices, ties: Callable[[Any, Any], Iterable[float]]) -> Roots:
         """Return the roots of all pairs of operating points, by the metric's equation for ties."""
-        import numpy as np
-
         roots: list[tuple[int, float, bool, bool]] = []
         for pair, (first, second) in enumerate(zip(a, b, strict=True)):
             odds = ties(self.points[first], self.points[second])
@@ -152,8 +136,6 @@ def collect_model_scores(
     table: InputTable, ranking_metric: RankingMetric, eta_range: tuple[float | str, float | str]
 ) -> ModelScores:
     """Collect curves, or operating points, of all models; return a function that scores them."""
-    import numpy as np
-
     metric, targets = ranking_metric
     expected = "two prevalences, 0 < low < high < 1"
     ends = read_pair("eta_range=", eta_range, expected, read_share)
@@ -196,13 +178,10 @@ def collect_model_scores(
 
 def build_crossings_table(scores: ModelScores) -> pl.DataFrame:
     """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
-    import numpy as np
-
-    changes, models = scores.find_order_changes(), scores.models
-    changes = changes.select(~changes.is_parting)
-    overtaken, overtaker, places, _ = changes
-    order = np.lexsort((overtaker, overtaken, places, models.group_numbers()[overtaken]))
-    overtaken, overtaker, places, _ = changes.select(order)
+    models, changes = scores.models, scores.find_order_changes().filter(~pl.col("is_parting"))
+    group = pl.Series("group", models.group_numbers()[changes["overtaken"].to_numpy()])
+    changes = changes.with_columns(group).sort("group", "place", "overtaken", "overtaker")
+    overtaken, overtaker, places = (changes[name].to_numpy() for name in changes.columns[:3])
     return models.build_table(
         overtaken,
         model_a=models.model_names(overtaken),
@@ -214,22 +193,20 @@ def build_crossings_table(scores: ModelScores) -> pl.DataFrame:
 
 def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
     """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
-    import numpy as np
-
-    changes = scores.find_order_changes()
-    groups = scores.models.group_numbers()
+    changes, groups = scores.find_order_changes(), scores.models.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.
     first_places = np.full(len(groups), scores.high)
-    np.minimum.at(first_places, groups[changes.overtaker] - 1, changes.places)
+    overtaken, overtaker, places = (changes[name].to_numpy() for name in changes.columns[:3])
+    np.minimum.at(first_places, groups[overtaker] - 1, places)
     all_models = np.arange(len(groups))
     values = scores.score_at(all_models, (scores.low + first_places[groups - 1]) / 2)
     rows: list[tuple[int, float, float]] = []
     for group in np.unique(groups):
         models = all_models[(groups == group) & ~np.isnan(values)]
         if len(models) > 0:
-            within = np.isin(changes.overtaker, models) & np.isin(changes.overtaken, models)
+            within = np.isin(overtaker, models) & np.isin(overtaken, models)
             gaps = subtract_rounded(values[models, None], values[models], scores.term_size)
-            own = changes.select(within)
+            own = changes.filter(within)
             rows += _split_by_leader(models, gaps > 0, own, scores.low, scores.high)
     models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
     models = models.astype(np.intp)
@@ -238,20 +215,20 @@ def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
 
 
 def _split_by_leader(
-    models: Indices, ahead: NDArray[np.bool_], changes: OrderChanges, low: float, high: float
+    models: Indices, ahead: NDArray[np.bool_], changes: pl.DataFrame, low: float, high: float
 ) -> Iterator[tuple[int, float, float]]:
     """Yield the leader and both ends of each stretch between low and high in which the leader stays."""
-    import numpy as np
-
     # The leader is the first model with the fewest models ahead of it, normally none.
     leader = int(np.argmin(ahead.sum(axis=0)))
-    overtaken = np.searchsorted(models, changes.overtaken)
-    overtaker = np.searchsorted(models, changes.overtaker)
+    overtaken, overtaker = (
+        np.searchsorted(models, changes[name].to_numpy()) for name in ("overtaken", "overtaker")
+    )
+    places = changes["place"].to_numpy()
     # If three models meet in one place, their changes are rounded apart, and must be applied together.
-    ends = np.flatnonzero(np.diff(changes.places, append=np.inf) > _SAME_PLACE) + 1
+    ends = np.flatnonzero(np.diff(places, append=np.inf) > _SAME_PLACE) + 1
     start = 0
     for end in ends.tolist():
-        place = float(changes.places[start])
+        place = float(places[start])
         for loser, winner in zip(overtaken[start:end], overtaker[start:end], strict=True):
             ahead[loser, winner], ahead[winner, loser] = False, True
         if ahead[:, leader].any():

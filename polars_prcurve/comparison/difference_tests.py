@@ -9,12 +9,12 @@ ends that point at each other, and the covariance C of both values, the differen
 
 (Zou and Donner 2008). What unseen examples do to one model does not cancel out there, even if chance
 does. So the difference may also be that of the lower curve of one model and the upper curve of the
-other, with the error of the difference and the jumps by the unseen positives. Whichever is nearer
-counts: in simulations not even the nearer one told equal models apart too often.
+other, with the error of the difference and the jumps by the unseen positives. The nearer one counts: in
+simulations not even that told equal models apart too often.
 
-Besides, the difference is computed a second time, with one false positive more at every threshold in
-both models. The larger error counts, and the difference that is nearer to 0. Without this, models of
-equal average precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
+Besides, the difference is computed with one false positive more at every threshold in both models. The
+larger error counts, and the difference that is nearer to 0. Without this, models of equal average
+precision and unlike shape were told apart in a quarter of all test sets (eta = 1e-4).
 
 Of several models, all differences of a group hold at once: the farthest two of K equal values are not
 farther apart than the quantile of the studentised range (Tukey 1953, Kramer 1956).
@@ -32,12 +32,7 @@ from polars_prcurve import normal_distribution as normal
 from polars_prcurve.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.uncertainty.unseen_in_areas import (
-    CAUTIOUS,
-    counts_unseen,
-    find_ends,
-    find_gap,
-)
+from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, counts_unseen, find_ends, find_gap
 
 LEAST_SIZE = f"{c.RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""
@@ -86,11 +81,7 @@ class Level(NamedTuple):
 def add_limits(
     differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level, *, clustered: bool
 ) -> pl.LazyFrame:
-    """Add `<name>_low`, `_high`, `_p_value`, and `_p_adjusted` if asked.
-
-    The interval leaves out 0 just where the p-value is small. Where rows are `clustered`, quantiles are
-    Student's, of `<name>_freedom`.
-    """
+    """Add `<name>_low`, `_high` and `_p_value`, small just where they leave out 0, and `_p_adjusted`."""
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
     for name, metric in metrics.items():
         freedom = pl.col(f"{name}_freedom") if clustered else None
@@ -224,12 +215,9 @@ def add_flags(
 
 
 def is_resolved(low: pl.Expr, high: pl.Expr, reliable: pl.Expr, decisive: pl.Expr) -> pl.Expr:
-    """Return whether the sign of a difference is certain: outside of a reliable interval, or decisive.
-
-    It is `decisive` twice as far from 0 as the interval reaches.
-    """
-    # Where no interval is reliable, but each class has 10 examples, equally good models were decisively
-    # apart in at most 0.3 % of test sets.
+    """Return whether a sign is certain: outside of a reliable interval, or decisive."""
+    # It is decisive twice as far from 0 as the interval reaches. Where no interval is reliable, but each
+    # class has 10 examples, equally good models were so far apart in at most 0.3 % of test sets.
     return (((low > 0) | (high < 0)) & reliable) | decisive
 
 

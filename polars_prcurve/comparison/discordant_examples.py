@@ -1,4 +1,4 @@
-"""Differences of point metrics between models that flag the same examples, at one target.
+"""Differences of point metrics between models that flag the same examples, at given thresholds.
 
 A metric that is a weighted sum of recall and fpr, such as net benefit, has a difference that is one of
 differences of rates. A difference of rates is (b - c) / n, with b of n examples flagged by model a alone
@@ -8,8 +8,6 @@ example is added to b and to c: a sample without discordant examples proves noth
 An interval is reliable if b times c is at least 25 in each class that counts. Chance moves the product
 and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
 nearly all of both: it would mark just the samples whose difference is too large.
-
-Both thresholds were given. Differences of other thresholds and metrics are in `point_differences`.
 
 Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
 """
@@ -34,6 +32,7 @@ AMOUNTS = {"pos": c.POS, "neg": c.NEG}  # the column of what a row adds to a cla
 BOTH, OF_ALL = f"{c.RESERVED}both_", f"{c.RESERVED}n_"
 """What the columns with the examples of a class begin with that both models flag, and with all examples;
 those that one model alone flags begin with A or B."""
+_SUMS = pl.col(*AMOUNTS.values()).sum()
 _SQUARED = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
 _LEVEL, _IS_MARK, _LEAST = (f"{c.RESERVED}{name}" for name in ("level", "is_mark", "least"))
 _SIDE_GROUPS = [side + c.GROUP for side in SIDES]
@@ -54,11 +53,7 @@ def is_weighted_sum(metric: PointMetric) -> bool:
 def count_discordant(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> pl.LazyFrame:
-    """Return the numbers of examples, by class, that one model alone flags, or both, and of all.
-
-    There is a row per model pair and ETA_NUMBER. `points` hold a threshold of each model and ETA_NUMBER.
-    Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
-    """
+    """Return how many examples one model alone flags, or both, and all, by class, pair, ETA_NUMBER."""
     # Only examples that both models flag are joined, which mostly are few: what one model alone flags is
     # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
     # counted together, once for all steps.
@@ -69,14 +64,15 @@ def count_discordant(
     of_both = join_sides(flagged, example, own, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
     steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, own, [])
     steps = steps.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
-    counted = [_count_flagged(steps, of_both.agg(_add_up(BOTH)), SIDES, BOTH)]
-    of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_add_up())
+    counted = [_count_flagged(steps, of_both.agg(_SUMS.name.prefix(BOTH)), SIDES, BOTH)]
+    of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_SUMS)
     sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
     counted += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
+    # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
         squares = exact_sums.square_integer(squares, scaled=table.float_sums)
-    totals = rows.group_by(c.GROUP).agg(_add_up(OF_ALL), squares.sum().name.suffix(_SQUARED))
+    totals = rows.group_by(c.GROUP).agg(_SUMS.name.prefix(OF_ALL), squares.sum().name.suffix(_SQUARED))
     pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
     pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
     for found in counted:
@@ -93,11 +89,6 @@ def count_discordant(
         unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
         counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
     return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **counts)
-
-
-def _add_up(kind: str = "") -> pl.Expr:
-    """Return the sums of the AMOUNTS, in columns whose names begin with a kind."""
-    return pl.col(*AMOUNTS.values()).sum().name.prefix(kind)
 
 
 def _count_flagged(
@@ -136,11 +127,7 @@ def _read_models(
 
 
 def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the examples that any threshold flags, and the thresholds, both with _LEVEL.
-
-    An example is flagged if its level is at least that of the threshold. Where nothing is flagged the
-    level is beyond all examples, and where no threshold was found it is null.
-    """
+    """Return the examples that any threshold flags, and the thresholds, both with _LEVEL."""
     marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
     least = marks.group_by(c.GROUP).agg(pl.col(c.SCORE).min().alias(_LEAST))
     # What was never scored has no score that is as high.
@@ -150,6 +137,7 @@ def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.Laz
     # A score that equals a threshold comes after it.
     ordered = pl.concat([rows, marked], how="diagonal").sort(c.GROUP, c.SCORE, _IS_MARK, nulls_last=True)
     numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
+    # Flagged are levels from that of the threshold on: of none, it is beyond all; of no threshold, null.
     beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
     thresholds = thresholds.join(levels, on=[c.GROUP, c.SCORE], how="left")
     level = pl.coalesce(_LEVEL, beyond).alias(_LEVEL)

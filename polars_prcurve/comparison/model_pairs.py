@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import polars as pl
 
@@ -19,12 +18,6 @@ from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Indices = NDArray[np.intp]
 
 COMPARE_COLUMNS = (
     *("eta", "metric", "model_a", "model_b", "difference", "standard_error", "low", "high"),
@@ -68,6 +61,7 @@ ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence in its group
 BASE_GROUP = f"{c.RESERVED}base"  # a number that models of one `by` group share
 A, B = SIDES = f"{c.RESERVED}a_", f"{c.RESERVED}b_"
 """What the columns of model a and of model b begin with, in a row of both."""
+IS_ORDERED = pl.col(A + c.GROUP) < pl.col(B + c.GROUP)  # each pair once, and no model with itself
 
 
 def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
@@ -78,23 +72,15 @@ def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyF
     )
 
 
-def is_ordered_pair() -> pl.Expr:
-    """Return whether model a comes before model b: each pair once, and no model with itself."""
-    return pl.col(A + c.GROUP) < pl.col(B + c.GROUP)
-
-
 def join_sides(
     rows: pl.LazyFrame, keys: Mapping[str, pl.DataType], names: Sequence[str], shared: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return one row per model pair and value of `keys`, from rows of single models.
-
-    `names`, GROUP among them, of either model begin with A or B; `shared` ones are of both.
-    """
+    """Return one row per model pair, with `names` of either under A or B, and `shared` ones of both."""
     a, b = (
         rows.select(*keys, *others, *(pl.col(name).alias(side + name) for name in names))
         for side, others in zip(SIDES, (shared, ()), strict=True)
     )
-    return join_groups(a, b, keys).filter(is_ordered_pair())
+    return join_groups(a, b, keys).filter(IS_ORDERED)
 
 
 def name_models(*, wide: bool) -> list[pl.Expr]:
@@ -107,46 +93,6 @@ def name_models(*, wide: bool) -> list[pl.Expr]:
 def number_within(keys: Sequence[str]) -> pl.Expr:
     """Return the numbers of rows with equal keys, from 0 up: several rows may have one prevalence."""
     return pl.int_range(pl.len()).over(keys)
-
-
-# The models of a table in memory, and all pairs of models within a group ------------------------
-
-
-@dataclass(frozen=True)
-class ModelIndex:
-    """The models of a table; the number of a model is that of its row."""
-
-    frame: pl.DataFrame  # one row per model, sorted by the `by` columns, then by MODEL
-
-    def group_numbers(self) -> Indices:
-        """Return the number of the `by` group of each model, from 1 up."""
-        keys = [pl.col(name) for name in self.frame.columns if name != c.MODEL]
-        is_first = pl.int_range(pl.len()) == 0
-        changes = [key.ne_missing(key.shift(1)) for key in keys]
-        starts_group = pl.any_horizontal(is_first, *changes) if keys else is_first
-        return self.frame.select(starts_group.cum_sum().cast(pl.Int64)).to_series().to_numpy()
-
-    def list_pairs(self) -> tuple[Indices, Indices]:
-        """Return the numbers of both models of all model pairs, the smaller number first."""
-        import numpy as np
-
-        groups = self.group_numbers()
-        starts = np.flatnonzero(np.diff(groups, prepend=0))
-        ends = np.append(starts, len(groups))[1:]
-        pairs = [
-            np.array(np.triu_indices(end - start, 1)) + start
-            for start, end in zip(starts, ends, strict=True)
-        ]
-        return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1))
-
-    def build_table(self, rows: Indices, **columns: Any) -> pl.DataFrame:
-        """Return a table with the `by` columns of these models, and the given columns."""
-        by = self.frame.drop(c.MODEL)[rows]
-        return by.with_columns(**columns) if by.width else pl.DataFrame(columns)
-
-    def model_names(self, rows: Indices) -> pl.Series:
-        """Return the names of models from their numbers."""
-        return self.frame[c.MODEL].gather(rows)
 
 
 # Checks: two models to compare, and the same examples in each -----------------------------------

@@ -11,19 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number, refuse_kind
 from polars_prcurve.confidence import sequential_tests as tests
 from polars_prcurve.confidence.sequential_tests import PeriodCells
 from polars_prcurve.errors import PrcError, list_names
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from polars_prcurve.metrics.point_metrics import precision
 
 MONITOR_COLUMNS = (
     *("metric", "eta", "threshold", *c.CELLS, "value", "overall", "overall_low", "overall_high"),
@@ -41,13 +40,8 @@ class Watch:
 
     metric: str
     eta: float | None
-    confidence: float
+    alpha: float  # the probability that there is ever a false alarm, at most
     reference: float | None  # what the rate is to be at least, or fpr at most; None if a table tells
-
-    @property
-    def alpha(self) -> float:
-        """The probability that there is ever a false alarm, at most."""
-        return 1 - self.confidence
 
     @property
     def least_evidence(self) -> float:
@@ -63,19 +57,12 @@ class Watch:
 
     def find_value(self, cells: PeriodCells) -> Any:
         """Return the rate of each period; NaN where it is 0/0."""
-        import numpy as np
-
         tp, fp, fn, tn = cells
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.eta is not None:
-                return self.join_rates(tp / (tp + fn), fp / (fp + tn))
+                return precision.from_rates(tp / (tp + fn), fp / (fp + tn), self.eta)
             k, n = self.count(cells)
             return k / n
-
-    def join_rates(self, recall: Any, fpr: Any) -> Any:
-        """Return precision at the prevalence."""
-        assert self.eta is not None
-        return recall * self.eta / (recall * self.eta + fpr * (1 - self.eta))
 
     def count(self, cells: PeriodCells) -> tuple[Any, Any]:
         """Return what the rate counts, and among how many."""
@@ -84,8 +71,6 @@ class Watch:
 
     def find_interval(self, cells: PeriodCells) -> tuple[Any, Any]:
         """Return limits of the rate of all periods so far, which hold at all periods at once."""
-        import numpy as np
-
         tp, fp, fn, tn = (np.cumsum(each) for each in cells)
         if self.eta is None:
             return tests.find_running_interval(*self.count(PeriodCells(tp, fp, fn, tn)), self.alpha)
@@ -93,7 +78,8 @@ class Watch:
         recall = tests.find_running_interval(tp, tp + fn, self.alpha / 2)
         fpr = tests.find_running_interval(fp, fp + tn, self.alpha / 2)
         with np.errstate(invalid="ignore"):
-            return self.join_rates(recall[0], fpr[1]), self.join_rates(recall[1], fpr[0])
+            low, high = (precision.from_rates(recall[i], fpr[1 - i], self.eta) for i in (0, 1))
+        return low, high
 
     def find_bound(self, of: PeriodCells | None) -> float:
         """Return what no rate is worse than that is as good as the reference; NaN if nothing tells."""
@@ -111,17 +97,12 @@ class Watch:
 
     def bet(self, cells: PeriodCells, of: PeriodCells | None, bound: float) -> NDArray[np.float64]:
         """Return the bets that the rate is worse than the bound, a row per period."""
-        import numpy as np
-
         if self.eta is not None:
             before = PeriodCells(*(np.int64(0),) * 4) if of is None else of
             return tests.bet_on_precision(cells, before, self.ratio_of_odds * (1 - bound) / bound)
         k, n = self.count(cells)
-        return (
-            tests.bet_on_rate(n - k, n, 1 - bound)
-            if self.metric == "fpr"
-            else tests.bet_on_rate(k, n, bound)
-        )
+        of_rate = (n - k, n, 1 - bound) if self.metric == "fpr" else (k, n, bound)
+        return tests.bet_on_rate(*of_rate)
 
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
@@ -133,7 +114,7 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
         raise PrcError(f"{name} does not depend on the prevalence; leave out eta=")
     if eta is not None and not 0 < eta < 1:
         raise PrcError(f"eta= must lie between 0 and 1, where precision can fall; got {eta}")
-    return Watch(name, eta, confidence, reference)
+    return Watch(name, eta, 1 - confidence, reference)
 
 
 def read_reference_rate(reference: object) -> float:
@@ -145,11 +126,7 @@ def read_reference_rate(reference: object) -> float:
 def build_monitor_table(
     cells: pl.DataFrame, time: str, watch: Watch, reference: pl.DataFrame | None
 ) -> pl.DataFrame:
-    """Return the result of `monitor`, from the cells of each group and period.
-
-    The first columns of `cells`, up to `threshold`, are the groups and the time. A `reference` has the
-    cells of groups, which its other columns tell apart.
-    """
+    """Return the result of `monitor`, from the cells of each group and period, and of the reference."""
     keys = cells.columns[: cells.columns.index("threshold")]
     groups = [name for name in keys if name != time]
     missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(c.CELLS).sum()).item()
@@ -194,8 +171,6 @@ def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.Da
 
 def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
     """Return one series with what is found: the value, the interval, the evidence and the alarm."""
-    import numpy as np
-
     cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in c.CELLS))
     of = None
     if watch.reference is None and part.height:

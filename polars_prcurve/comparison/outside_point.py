@@ -2,9 +2,9 @@
 have the recall of the point, or its fpr.
 
 Recall of the model, recall of the point, and both fpr have errors. The first two say at which threshold
-both recalls are the same, and neither is lost: z says by how many standard errors the recall of a row is
-not that of the point, and sqrt(z(level)**2 - z**2) is left for the difference of fpr on this row
-(Newcombe 1998). The least low end of all rows, and the greatest high end, are those of the point.
+both recalls are the same: z says by how many standard errors the recall of a row is not that of the
+point, and sqrt(z(level)**2 - z**2) is left for the difference of fpr on this row (Newcombe 1998). The
+least low end of all rows, and the greatest high end, are those of the point.
 
 This turns a test around that asks of a difference whether any row could have it: at the right threshold
 both terms are squares of independent normal variables, and the best row takes one away. No slope of the
@@ -60,10 +60,7 @@ def build_matched_table(
     etas: Sequence[float | None],
     confidence: float,
 ) -> pl.LazyFrame:
-    """Return the differences of models from points, by `by`, eta, metric and both names.
-
-    `sweep` has CELLS of each threshold of "model_a", by falling score, and `points` a row of "model_b".
-    """
+    """Return the differences of models, from CELLS by falling score, from the points of their groups."""
     # Users may call their columns whatever they like.
     own = {name: f"{c.RESERVED}by_{i}" for i, name in enumerate(by)}
     sweep, points, by = sweep.rename(own), points.rename(own), list(own.values())
@@ -114,11 +111,9 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) ->
 
 
 def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:
-    """Add the pooled rate, the number of errors between both rates, and what is left of z.
-
-    Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and the
-    point in the other rate. `is_first` tells the first row that reaches the rate of the point.
-    """
+    """Add the pooled rate, the number of errors between both rates, and what is left of z."""
+    # Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and
+    # the point in the other rate.
     same, other = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
     rows = rows.with_columns(
         k=pl.col(same[0]),

@@ -1,24 +1,31 @@
 """Errors of differences between models that scored the same examples.
 
 What both models find easy or hard cancels out of the difference. Its variance is that of differences of
-influences among the examples, and mostly smaller than the sum of two variances.
-
-All negatives between two scores of positives have one influence. So there are few influences, and fewer
-cells, examples of the same two influences, than examples where positives are rare. An influence has a
-number in its curve, so that one look-up per model finds those of a cell at several prevalences, which
-are side by side: see `EtaLanes`.
+influences among the examples, and mostly smaller than the sum of two variances. All negatives between
+two scores of positives have one influence, so there are fewer cells, examples of the same two
+influences, than examples where positives are rare. An influence has a number in its curve, so that one
+look-up per model finds those of a cell at several prevalences, side by side: see `EtaLanes`.
 
 Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, is_ordered_pair
+from polars_prcurve.comparison.model_pairs import (
+    BASE_GROUP,
+    ETA_NUMBER,
+    IS_ORDERED,
+    SIDES,
+    A,
+    B,
+    Comparison,
+)
 from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
@@ -26,9 +33,11 @@ from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.input_tables import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.sweep.group_table import SweepTables
-from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues
 from polars_prcurve.uncertainty.cluster_errors import add_up_clusters
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, build_influences
+
+if TYPE_CHECKING:
+    from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues
 
 _ROW_NUMBER = f"{c.RESERVED}row"
 _KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
@@ -44,12 +53,7 @@ _IS_POS = f"{c.RESERVED}is_pos"  # whether a cell holds positives
 
 
 def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Return one row per model pair and cell: examples of one class, with an influence in each model.
-
-    `rows` are the examples of all models, with whole POS and NEG. _SHARE is the share of the class that
-    is in the cell; of weights, of their squares. Where rows come in clusters a cell is of one cluster,
-    and of weights it is their share.
-    """
+    """Return one row per model pair and cell: examples of one class, with an influence in each model."""
     by, of_cluster = table.group_columns, [c.CLUSTER] if is_clustered(table) else []
     amount = pl.col(c.POS) + pl.col(c.NEG)  # an example is of one class
     if table.has_squares and not of_cluster:
@@ -69,7 +73,8 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
         )
         for side, of_example, end in sides
     )
-    both = join_groups(a, b, example).filter(is_ordered_pair() & (pl.col(_AMOUNT) > 0))
+    # _SHARE is that of the class in the cell; of weights, of their squares. A cell is of one cluster.
+    both = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
     models, numbers = ([side + n for side in SIDES] for n in (c.GROUP, _INFLUENCE))
     cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
     is_pos = pl.col(A + _INFLUENCE) % len(_KINDS) == 0
@@ -90,22 +95,18 @@ def add_pair_variances(
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     *,
-    by: Iterable[str],
-    etas_per_group: int | None,
-    clustered: bool,
+    of: Comparison,
 ) -> pl.LazyFrame:
-    """Add the variances `<name>_pos` and `<name>_neg`, among the examples, of differences of influences.
-
-    The `cells` are those of `count_cells`. Of rows that are `clustered` there are `<name>_of_clusters`
-    and `_of_fourths`.
-    """
+    """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
+    by, clustered = of.table.group_columns, is_clustered(of.table)
     sums = {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)}
     sums = sums if clustered else {"pos": ("pos", 2), "neg": ("neg", 2)}
     group_b = B + c.GROUP
-    for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group):
+    n_etas = of.grid.etas_per_group
+    for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
         # Read for the sizes and for the list, and Polars would compute it anew for each.
         influences = found._replace(frame=found.frame.cache())
-        key, names = influences.key, influences.all_names
+        key, names = influences.key, influences.lanes.list_names(influences.names)
         step = [ETA_NUMBER] if key == c.PAIR else []
         listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
         joined = cells
@@ -135,13 +136,10 @@ def add_pair_variances(
 def _list_influences(
     influences: InfluenceTable, alike: Sequence[str], *, clustered: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return one row per influence, with `<name>` over the size of its class, and the sizes by key.
-
-    The size is a power of two that no difference of influences of a class exceeds, between models of
-    rows `alike`; of rows that are `clustered`, none of either class.
-    """
+    """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
     sizes, listed, key = {}, {}, influences.key
-    for name in influences.all_names:
+    for name in influences.lanes.list_names(influences.names):
+        # The size is a power of two that no difference between models of rows `alike` exceeds.
         of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size in of_class.values():
             most = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
@@ -183,13 +181,9 @@ def add_bootstrap_errors(
     bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame, differences: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Add the errors of differences, from replicates that all models share, and the class sizes."""
-    collected = bootstrap.collect_query(values)
-    numbers = collected.select(c.GROUP, BASE_GROUP).unique().sort(c.GROUP)
-    groups = numbers.group_by(BASE_GROUP, maintain_order=True).agg(c.GROUP)
-    errors, sizes = bootstrap.measure(sweep, collected, groups[c.GROUP].to_list(), _subtract_models)
+    _, errors, sizes = bootstrap.measure(sweep, values, BASE_GROUP, _subtract_models)
     differences = differences.join(errors, on=[side + c.PAIR for side in SIDES], how="left")
-    sizes = sizes.with_columns(groups[BASE_GROUP])
-    return differences.join(sizes.lazy(), on=BASE_GROUP, how="left")
+    return differences.join(sizes, on=BASE_GROUP, how="left")
 
 
 def _subtract_models(
@@ -203,4 +197,5 @@ def _subtract_models(
     a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
     keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
     values, replicates, sizes = of_models
-    return keys, ReplicateValues(values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a])
+    gaps = {"estimates": values[a] - values[b], "replicates": replicates[:, a] - replicates[:, b]}
+    return keys, of_models._replace(**gaps, smaller_class_sizes=sizes[a])

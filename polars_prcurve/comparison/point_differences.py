@@ -5,17 +5,17 @@ upper end likewise. There is no standard error, since the two distances differ. 
 distances are stretched by the ratio of normal quantiles.
 
 Of models that share their examples both values err together: see `_add_correlation`, and
-`discordant_examples` for metrics that are weighted sums of both rates, which have a standard error at
-given thresholds. Where the sample finds the thresholds, they move with its errors: see
-`curves.moving_thresholds`. Of examples that were drawn by strata it is not known how much both values
-share at given thresholds, and their errors are taken as independent, which is wider.
+`discordant_examples` for metrics that are weighted sums of both rates. Where the sample finds the
+thresholds, they move with its errors: see `curves.row_search`. Of examples that were drawn by
+strata it is not known how much both values share at given thresholds, and their errors are taken as
+independent, which is wider.
 
-Sources: Zou and Donner 2008; Holm 1979 for several pairs.
+Source: Zou and Donner 2008.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import polars as pl
@@ -42,7 +42,7 @@ _METRIC = f"{c.RESERVED}metric_number"
 _BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"
 
 
-def check_has_point_intervals(comparison: Comparison) -> None:
+def _check_has_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
     clustered = is_clustered(comparison.table)
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
@@ -81,16 +81,18 @@ def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
 
 def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison at a target, and more columns."""
+    _check_has_intervals(comparison)
     metrics = cast("Sequence[PointMetric]", comparison.metrics)
     paired, moving = comparison.examples != "apart", cast("Target", comparison.target).is_found_in_sample
     step = {ETA_NUMBER: pl.UInt32(), _METRIC: pl.Int64()}
     level = Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, *step])
-    points = _number_points(comparison, metrics, moving=moving)
+    by = comparison.table.group_columns
+    points = _number_points(comparison, metrics, by, moving=moving)
     counted = comparison.grid.may_hold_own and not is_field(comparison.table)
     moves = [move for source, move in MOVES.items() if moving and (counted or source != "eta")]
     own = [*(c.MODEL, c.GROUP, "value", "low", "high", "reliable", "why", c.ETA_ERROR), *moves]
     # A model without examples may lack a prevalence.
-    keys = {**comparison.table.group_columns, **step, "eta": pl.Float64()}
+    keys = {**by, **step, "eta": pl.Float64()}
     shared = [BASE_GROUP, *comparison.grid.carried, "metric"]
     groups = [side + c.GROUP for side in SIDES]
     pairs = model_pairs.join_sides(points, keys, own, shared).sort(BASE_GROUP, *step, *groups)
@@ -99,9 +101,8 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
     if paired and (moving or not is_stratified(comparison.table)):
-        table = cast("ScoreTable", comparison.table)
-        first = points.filter(pl.col(_METRIC) == 0)
-        counts = discordant_examples.count_discordant(table, first, table.group_columns)
+        table, first = cast("ScoreTable", comparison.table), points.filter(pl.col(_METRIC) == 0)
+        counts = discordant_examples.count_discordant(table, first, by)
         pairs = pairs.join(counts, on=[*groups, ETA_NUMBER], how="left", maintain_order="left")
         sums = comparison.has_weights
         pairs = _add_correlation(pairs, metrics, moving=moving, sums=sums, counted=counted)
@@ -113,18 +114,18 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
 
 
 def _number_points(
-    comparison: Comparison, metrics: Sequence[PointMetric], *, moving: bool
+    comparison: Comparison, metrics: Sequence[PointMetric], by: Iterable[str], *, moving: bool
 ) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
-    table, by = comparison.table, comparison.table.group_columns
+    table = comparison.table
     options = point_intervals.BandOptions(
         comparison.certainty.level,
         "wilson",
         "mover",
         moves="all" if moving else "none",
         shown_with="differences",
-        clustered=is_clustered(comparison.table),
-        stratified=is_stratified(comparison.table),
+        clustered=is_clustered(table),
+        stratified=is_stratified(table),
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=options, long=True)
@@ -178,10 +179,6 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
 
 # The correlation of the errors of two models ----------------------------------------------------
 
-#     counts and discordant examples -> correlation    of being flagged, within a class
-#                                    -> moves          of either value by the error of either rate
-#                                    -> correlation    of both values
-#
 # The value of a metric is moved by the errors of recall and of fpr, which are independent. So the
 # correlation of two values is a sum over both classes: the correlation of being flagged by either
 # model, times the share that the class has in the error of either value. A prevalence that was counted
@@ -190,10 +187,8 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
 # + e**2 - 2 R d e, where R is this correlation.
 #
 # All of it is of rates with half an example added to what either model flags alone, as in
-# `discordant_examples`: so every rate is inside 0 and 1. Examples count by their weights. Where
-# thresholds move with the sample, the moves of a value are those of its band.
-#
-# Sources: Zou and Donner 2008; Newcombe 1998 for differences of single rates.
+# `discordant_examples`: so every rate is inside 0 and 1 (Newcombe 1998). Examples count by their
+# weights. Where thresholds move with the sample, the moves of a value are those of its band.
 
 _CORRELATION = f"{c.RESERVED}correlation"
 _AGREEMENT = {name: f"{c.RESERVED}agreement_{name}" for name in AMOUNTS}
@@ -208,20 +203,16 @@ _MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 def _add_correlation(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric], *, moving: bool, sums: bool, counted: bool
 ) -> pl.LazyFrame:
-    """Add _CORRELATION, that of the values of both models, to rows with the discordant examples.
-
-    Of thresholds that are `moving`, the rows have MOVES. Weighted `sums` may be left null. Where a
-    prevalence may be `counted`, rows have ETA_ERROR.
-    """
+    """Add _CORRELATION, that of the values of both models, to rows with the discordant examples."""
     rates, agreements = {}, {}
     for name in AMOUNTS:
-        both, n = pl.col(BOTH + name), pl.col(OF_ALL + name) + 1
+        both = pl.col(BOTH + name)
+        n = repeat_in_rows(pl.col(OF_ALL + name) + 1, both)
         for side in SIDES:
-            flagged = both + pl.col(side + name) + 0.5
-            rates[side + _RATES[name][0]] = flagged / repeat_in_rows(n, flagged)
+            rates[side + _RATES[name][0]] = (both + pl.col(side + name) + 0.5) / n
         a, b = (pl.col(side + _RATES[name][0]) for side in SIDES)
         # Of two indicators: (P(both) - a b) / sqrt(a (1 - a) b (1 - b)).
-        shared = both / repeat_in_rows(n, both) - a * b
+        shared = both / n - a * b
         agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
     pairs = pairs.with_columns(**rates).with_columns(**agreements)
     if not moving:
@@ -241,10 +232,7 @@ def _add_correlation(
 def _add_moves(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, counted: bool
 ) -> pl.LazyFrame:
-    """Add how far rates, and a counted prevalence, move the values at thresholds that were given.
-
-    Each moves by one standard error, half of it to either side.
-    """
+    """Add how far one standard error of a rate, half to either side, moves values at a threshold."""
     eta, error_of_eta = pl.col("eta"), pl.col(A + c.ETA_ERROR)
     ends: dict[str, pl.Expr] = {}
     moves: dict[str, pl.Expr] = {}

@@ -1,8 +1,5 @@
 """Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
 
-With id= the models share examples, and their differences are those of a paired comparison. Otherwise
-each model has a sample of its own, and both errors add up in quadrature.
-
 A model may be the best one if it is not surely behind any other. All differences of a group hold at once
 (Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits, `resolved` and `may_be_best` are
 one statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
@@ -14,7 +11,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.compare_table import build_differences, check_comparison
+from polars_prcurve.comparison.compare_table import build_differences
 from polars_prcurve.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.comparison.point_differences import name_curve_metric
 from polars_prcurve.confidence.confidence_argument import Intervals
@@ -74,7 +71,6 @@ def build_ranking_table(
         examples: Examples = "by id" if paired else "apart"
         asked = Comparison(table, grid, [metric], (*targets, None)[0], certainty, examples, "models")
         asked = asked._replace(needs_pairs=paired)
-        check_comparison(asked)
         ranks = _add_lead(table, ranks, build_differences(asked), sign)
     eta, *others = list_ranking_columns(lead=certainty is not None, coarse=coarse)
     return ranks.select(*table.group_columns, eta, *grid.carried, *others)

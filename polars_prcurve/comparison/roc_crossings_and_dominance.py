@@ -13,23 +13,18 @@ Source: Provost and Fawcett 2001.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import ModelIndex
+from polars_prcurve.comparison.crossings_and_leaders import ModelIndex
+from polars_prcurve.comparison.roots import Floats
 from polars_prcurve.curves.curve_segments import collect_curves, find_upper_hull
 from polars_prcurve.inputs.input_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.sweep.group_table import has_class
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
 
 DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")
@@ -46,8 +41,6 @@ class _RotatedRoc(NamedTuple):
 
 def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
     """Return `by` and ROC_CROSSING_COLUMNS; model_a is above before the crossing, model_b after it."""
-    import numpy as np
-
     models, curves, _ = _collect_rocs(table)
     rows: list[tuple[int, int, float, float]] = []
     for a, b in zip(*models.list_pairs(), strict=True):
@@ -75,8 +68,6 @@ def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
 
 def build_dominance_table(table: InputTable) -> pl.DataFrame:
     """Return `by` and DOMINANCE_COLUMNS, with a row per model."""
-    import numpy as np
-
     models, curves, on_hull = _collect_rocs(table)
     below: list[list[int]] = [[] for _ in curves]
     above: list[list[int]] = [[] for _ in curves]
@@ -103,8 +94,6 @@ def build_dominance_table(table: InputTable) -> pl.DataFrame:
 
 def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.Series]:
     """Return models, their curves, and whether each is on the hull; without a curve empty, and null."""
-    import numpy as np
-
     segments = collect_curves(table, [CURVE_METRICS["roc_auc"]])
     groups = table.collect(segments.groups, "", n_etas=1)
     models = ModelIndex(groups.select(*table.by))
@@ -153,8 +142,6 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
 
 def _compute_gaps(a: _RotatedRoc, b: _RotatedRoc) -> tuple[Floats, Floats]:
     """Return the places of all corners, and by how much a is above b there; 0 for rounding."""
-    import numpy as np
-
     # Between the corners of both curves the gap is linear, so its signs at corners tell all.
     if not (len(a.sums) and len(b.sums)):
         return np.empty(0), np.empty(0)

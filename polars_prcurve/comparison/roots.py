@@ -14,21 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Indices: TypeAlias = NDArray[np.intp]
-    Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]
-    """From numbers of functions, and a place for each, to values."""
-    GapFunction: TypeAlias = Callable[[Indices, Floats], Floats]
-    """From numbers of pairs, and a place for each, to gaps."""
-    _PlaceAndGap: TypeAlias = tuple[Floats, Floats]
-
-
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]
+"""From numbers of functions, or of pairs, and a place for each, to values, or to gaps."""
+_PlaceAndGap: TypeAlias = tuple[Floats, Floats]
 _SCAN_STEPS = 400  # the scan has at least this number of steps
 _MAX_STEP = 0.05  # the scan has steps of at most this width
 _REFINEMENT = 16  # a finer grid has this number of steps in place of one
@@ -46,9 +41,9 @@ class Roots(NamedTuple):
     pair: Indices  # the number of the pair
     place: Floats
     falling: NDArray[np.bool_]  # below the root the first function is greater, above it the second one
+    # The place is where two functions part, not a root: they are equal from the low end to here. Above,
+    # the second function is greater if `falling`, otherwise the first.
     is_parting: NDArray[np.bool_]
-    """The place is where two functions part, not a root: they are equal from the low end to here. Above,
-    the second function is greater if `falling`, otherwise the first."""
 
     def select(self, rows: NDArray[np.bool_] | Indices) -> Roots:
         """Return some of the roots."""
@@ -68,18 +63,14 @@ class _Brackets(NamedTuple):
 def find_sign_changes(
     values: Evaluate, a: Indices, b: Indices, low: float, high: float, *, term_size: float = 0.0
 ) -> Roots:
-    """Return all places between low and high at which functions a[i] and b[i] change order, or part.
-
-    `values` gives NaN where a function is undefined. If two functions are equal over a stretch, with one
-    order below and the other above, the root is the upper end of the stretch. If values are differences
-    of larger terms, `term_size` is the size of these: their rounding errors remain when terms cancel.
-    """
-    import numpy as np
+    """Return all places between low and high at which functions a[i] and b[i] change order, or part."""
 
     def gap(pair: Indices, places: Floats) -> Floats:
         first, second = np.split(values(np.append(a[pair], b[pair]), np.tile(places, 2)), 2)
         return subtract_rounded(first, second, term_size)
 
+    # If functions are equal over a stretch, the root is its upper end. If values are differences of
+    # terms of the size `term_size`, the rounding errors of these remain when they cancel.
     steps = max(_SCAN_STEPS, math.ceil((high - low) / _MAX_STEP))
     step = (high - low) / steps
     # One step more beyond either end: a near miss at the end needs neighbours on both sides.
@@ -109,8 +100,6 @@ def find_sign_changes(
 
 def subtract_rounded(first: Floats, second: Floats, term_size: float) -> Floats:
     """Return first less second, and 0 where they differ by no more than rounding."""
-    import numpy as np
-
     with np.errstate(invalid="ignore"):
         gap = np.where(first == second, 0.0, first - second)  # equal infinities have the gap 0, not NaN
         size = np.maximum(np.maximum(np.abs(first), np.abs(second)), term_size)
@@ -119,29 +108,20 @@ def subtract_rounded(first: Floats, second: Floats, term_size: float) -> Floats:
 
 
 def _bracket_partings(pair: Indices, places: Floats, gaps: Floats) -> _Brackets:
-    """Return a bracket around the place where a row of gaps that starts with 0 becomes different from 0.
-
-    A sign opposite to that of the first gap stands for the zeros, so that the solver finds their end.
-    """
-    import numpy as np
-
+    """Return a bracket around the place where a row of gaps that starts with 0 parts from 0."""
     end = (gaps != 0).argmax(axis=1)
     at_end = np.take_along_axis(gaps, end[:, None], axis=1)[:, 0]
     rows = np.flatnonzero((end > 0) & ~np.isnan(at_end))
     end, at_end = end[rows], at_end[rows]
+    # A sign opposite to that of the first gap stands for the zeros, so that the solver finds their end.
     return _Brackets(pair[rows], places[end - 1], places[end], -np.sign(at_end) * _TINY, at_end)
 
 
-def _find_brackets(gap: GapFunction, pair: Indices, places: Floats, gaps: Floats) -> Iterator[_Brackets]:
-    """Yield brackets around the sign changes of each pair, from the scan and from finer and finer grids.
-
-    `places` and `gaps` have a row per pair. A gap that comes near zero and turns back may have crossed
-    zero twice between two places. So the surroundings of each such near miss are scanned again, until
-    the sign changes or the places are _TOLERANCE apart.
-    """
-    import numpy as np
-
+def _find_brackets(gap: Evaluate, pair: Indices, places: Floats, gaps: Floats) -> Iterator[_Brackets]:
+    """Yield brackets around the sign changes of each pair, from the scan and from finer grids."""
     yield _bracket_sign_changes(pair, places, gaps)
+    # A gap that comes near zero and turns back may have crossed zero twice between two places. So the
+    # surroundings of each such near miss are scanned again, until the places are _TOLERANCE apart.
     row, column = _find_near_misses(gaps)
     while len(row) > 0:
         pair, ends = pair[row], (places[row, column - 1], places[row, column + 1])
@@ -159,8 +139,6 @@ def _find_brackets(gap: GapFunction, pair: Indices, places: Floats, gaps: Floats
 
 def _bracket_sign_changes(pair: Indices, places: Floats, gaps: Floats) -> _Brackets:
     """Return a bracket around each sign change along a row, skipping zeros."""
-    import numpy as np
-
     nonzero = np.where(gaps != 0, np.arange(gaps.shape[1]), 0)  # NaN counts as nonzero, and has no sign
     last_nonzero = np.maximum.accumulate(nonzero, axis=1)[:, :-1]
     signs = np.sign(gaps)  # a product of small gaps could underflow to 0
@@ -171,13 +149,9 @@ def _bracket_sign_changes(pair: Indices, places: Floats, gaps: Floats) -> _Brack
 
 
 def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
-    """Return the rows and columns of gaps that come near zero without a change of sign.
-
-    Such a gap is smaller than both neighbours, which have its sign, and bends enough. With gaps l, m and
-    r, a parabola reaches zero in between only if 10 m <= l + r; 3 m leaves a margin for other functions.
-    """
-    import numpy as np
-
+    """Return the rows and columns of gaps that come near zero without a change of sign."""
+    # They are smaller than both neighbours, of one sign, and bend enough: with gaps l, m and r, a
+    # parabola reaches zero only if 10 m <= l + r; 3 m leaves a margin for other functions.
     left, middle, right = gaps[:, :-2], gaps[:, 1:-1], gaps[:, 2:]
     one_sign = (np.sign(left) * np.sign(right) > 0) & (np.sign(left) * np.sign(middle) >= 0)
     left, middle, right = np.abs(left), np.abs(middle), np.abs(right)
@@ -187,14 +161,10 @@ def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
     return row, column + 1
 
 
-def _solve_brackets(gap: GapFunction, brackets: _Brackets) -> Floats:
-    """Return the place of the sign change in each bracket, to within _TOLERANCE.
-
-    As in Chandrupatla's algorithm, a is the latest place, b the other end of the bracket, and c the end
-    that was dropped last. All brackets advance together, and narrow ones drop out.
-    """
-    import numpy as np
-
+def _solve_brackets(gap: Evaluate, brackets: _Brackets) -> Floats:
+    """Return the place of the sign change in each bracket, to within _TOLERANCE."""
+    # As in Chandrupatla's algorithm, a is the latest place, b the other end of the bracket, and c the
+    # end that was dropped last. All brackets advance together, and narrow ones drop out.
     pair, (b, a, at_b, at_a) = brackets.pair, (part.copy() for part in brackets[1:])
     c, at_c, share = b.copy(), at_b.copy(), np.full(len(b), 0.5)
     low_sign = np.sign(at_b)
@@ -218,16 +188,11 @@ def _solve_brackets(gap: GapFunction, brackets: _Brackets) -> Floats:
 
 
 def _choose_next_share(*ends: _PlaceAndGap) -> Floats:
-    """Return where to look next in each bracket, as a share of the way from a to b.
-
-    The place is the root of the parabola that gives place as a function of gap (inverse quadratic
-    interpolation). Chandrupatla's test says whether that parabola is monotonic in the bracket; otherwise
-    the bracket is halved. c is the end that was dropped last.
-    """
-    import numpy as np
-
+    """Return where to look next in each bracket, as a share of the way from a to b."""
     (a, at_a), (b, at_b), (c, at_c) = ends
     with np.errstate(all="ignore"):
+        # The root of the parabola that gives place as a function of gap (inverse quadratic
+        # interpolation), if by Chandrupatla's test it is monotonic in the bracket; otherwise the middle.
         xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
         monotonic = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
         share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
@@ -244,6 +209,4 @@ def to_logit(share: float) -> float:
 
 def from_logit(place: Floats) -> Floats:
     """Return the prevalences of logits."""
-    import numpy as np
-
     return 1 / (1 + np.exp(-place))

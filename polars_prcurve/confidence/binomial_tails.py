@@ -35,11 +35,7 @@ def log_alpha(alpha: Alpha) -> Any:
 
 
 def is_tail_at_most(alpha: Alpha, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
-    """Whether at most `k` successes in `n` trials have a probability of at most `alpha`.
-
-    `odds` are those of a success, share / (1 - share): 0 never passes, and infinite odds always do. With
-    less than one failure nothing passes, as with none.
-    """
+    """Whether at most `k` successes in `n` trials have a probability of at most `alpha`."""
     # P(K <= k) is (1 + k n o) / (1 + o)^n for k = 0 and 1, with odds o.
     at_most_one = n * odds.log1p() - (k * n * odds).log1p() >= -log_alpha(alpha)
     log_rest = (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)
@@ -48,6 +44,7 @@ def is_tail_at_most(alpha: Alpha, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.E
     some = tail_quantile(k, n, odds) <= _find_quantile(alpha)
     is_exact = (k == 0) | (k == 1)
     passes = pl.when(is_exact).then(at_most_one).when(k == n - 1).then(all_but_one).otherwise(some)
+    # Odds are share / (1 - share). With less than one failure nothing passes, as with none.
     return (odds == math.inf) | ((odds > 0) & (k <= n - 1) & passes)
 
 

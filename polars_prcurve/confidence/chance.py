@@ -1,18 +1,16 @@
 """Whether the scores of a group are better than chance, that is, say anything of the label at all.
 
 If they say nothing, the positives are a random draw from the examples. Two sums over the positives are
-compared with those over all draws of as many examples. Ranks tell of a model that is a little good
-throughout (Mann and Whitney 1947), and reciprocal ranks of one that is good at the top alone, as average
-precision does. A place x, counted from the top, has the reciprocal rank 1 / (x + shift), averaged over
-the place. The shift is half a place, and a tenth of the distance between two examples of the smaller
-class; without it a single example on top would decide. Examples of one score share their mean.
+compared with those over all draws of as many: ranks tell of a model that is a little good throughout
+(Mann and Whitney 1947), and reciprocal ranks of one that is good at the top alone. A place x, counted
+from the top, has the reciprocal rank 1 / (x + shift), averaged over it. The shift is half a place,
+and a tenth of the distance between two examples of the smaller class; without it a single example on top
+would decide. Examples of one score share their mean.
 
 Mean, variance and skewness of a sum over all draws are known. They choose a Pearson distribution of type
 III, which a cube root makes normal (Wilson and Hilferty 1931). Each test has half of what a level leaves
-to chance. The threshold plays no part, so the answer holds however one is chosen.
-
-Only scores of positives are read. Negatives between two of them count as if their scores differed, and
-where they do not, the tests are a little careful.
+to chance, and no threshold plays a part. Only scores of positives are read: negatives between two of
+them count as if their scores differed, and where they do not, the tests are a little careful.
 """
 
 from __future__ import annotations
@@ -31,11 +29,7 @@ _PLACES = 0.1
 def measure_chance(
     segments: pl.LazyFrame, groups: pl.LazyFrame, sizes: tuple[pl.Expr, pl.Expr], confidence: float
 ) -> pl.LazyFrame:
-    """Return ABOVE_CHANCE by GROUP, null without examples of both classes.
-
-    The rows of `segments` are those of scores of positives, with both rates there and before. The sizes
-    are over the columns of `groups`.
-    """
+    """Return ABOVE_CHANCE by GROUP, from `segments` at scores of positives; null without a class."""
     n_pos, n_neg = sizes
     counts = groups.select(c.GROUP, n_pos=n_pos, n_neg=n_neg)
     counts = counts.with_columns(n=pl.col("n_pos") + pl.col("n_neg"))

@@ -60,8 +60,7 @@ def name_unit(cell: str) -> str:
 
 MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(c.CELLS, 2))
 """Of rows in clusters, and of rows that were drawn by strata."""
-UNITS = tuple(map(name_unit, c.CELLS))
-"""Of rows that were drawn by strata."""
+UNITS = tuple(map(name_unit, c.CELLS))  # of rows that were drawn by strata
 OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in c.CELLS)
 """Of rows with weights: an example is in one cell, so that those of two different cells are 0."""
 
@@ -109,12 +108,10 @@ def list_shares(metric: PointMetric) -> dict[str, Share]:
         )
     else:
         shares = _CHAIN
-    return {_name_share(share): share for share in shares}
-
-
-def _name_share(share: Share) -> str:
-    hits, misses = share
-    return "_".join((f"{c.RESERVED}share", *hits, "of", *hits, *misses))
+    return {
+        "_".join((f"{c.RESERVED}share", *hits, "of", *hits, *misses)): (hits, misses)
+        for hits, misses in shares
+    }
 
 
 def name_correlation(a: str, b: str) -> str:
@@ -138,12 +135,14 @@ def measure_share(share: Share, table: InputTable, moments: Collection[str]) -> 
     return value, size.otherwise(n * n / sum_moments(ones, ones, moments))
 
 
-def correlate_shares(shares: Sequence[Share], table: InputTable, moments: Collection[str]) -> pl.Expr:
-    """Return the correlation of the errors of two shares; null where one has none."""
+def correlate_shares(
+    shares: Sequence[Share], table: InputTable, moments: Collection[str]
+) -> pl.Expr | None:
+    """Return the correlation of the errors of two shares, null where one has none; None if it is 0."""
     (a, _, of_a), (b, _, of_b) = (_find_slopes(share, table) for share in shares)
     if not moments:
         if of_a.keys() != of_b.keys():
-            return pl.lit(0.0)  # the trials of a chain are independent
+            return None  # the trials of a chain are independent
         # Multinomial shares a and b have the covariance -a b / n.
         return -(a * b / ((1 - a) * (1 - b))).sqrt().fill_nan(None)
     sums = (sum_moments(u, v, moments) for u, v in ((of_a, of_b), (of_a, of_a), (of_b, of_b)))
@@ -201,9 +200,6 @@ def _add_cells(names: tuple[str, ...], table: InputTable) -> pl.Expr:
     if table.has_cells:
         cells = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)
         return cells * pl.col(c.WEIGHT_UNIT)
-    recall, fpr = pl.col("recall"), pl.col("fpr")
-    shares = {"tp": recall, "fn": 1 - recall, "fp": fpr, "tn": 1 - fpr}
-    sizes = {"tp": c.N_POS_EFFECTIVE, "fn": c.N_POS_EFFECTIVE}
-    return sum(
-        (shares[name] * pl.col(sizes.get(name, c.N_NEG_EFFECTIVE)) for name in names), pl.lit(0.0)
-    )
+    recall, fpr, pos, neg = map(pl.col, ("recall", "fpr", c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE))
+    sizes = {"tp": recall * pos, "fn": (1 - recall) * pos, "fp": fpr * neg, "tn": (1 - fpr) * neg}
+    return sum((sizes[name] for name in names), pl.lit(0.0))

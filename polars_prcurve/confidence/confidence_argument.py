@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, get_args
 
 from polars_prcurve import argument_kinds as kinds
@@ -31,11 +31,10 @@ class Intervals:
     """The seed of the bootstrap; None draws anew at each call."""
 
     def __repr__(self) -> str:
-        plain = Intervals(self.level)
-        others = (name for name in self.__dataclass_fields__ if name != "level")
-        changed = {name: getattr(self, name) for name in others}
-        said = (f"{name}={x!r}" for name, x in changed.items() if x != getattr(plain, name))
-        return f"intervals({', '.join([repr(self.level), *said])})"
+        said = {of.name: getattr(self, of.name) for of in fields(self) if of.name != "level"}
+        plain = vars(Intervals(self.level))
+        changed = (f"{name}={value!r}" for name, value in said.items() if value != plain[name])
+        return f"intervals({', '.join([repr(self.level), *changed])})"
 
 
 Confidence: TypeAlias = float | Intervals | None
@@ -113,15 +112,13 @@ def read_certainty(
     *,
     takes_rate: bool = False,
 ) -> Intervals:
-    """Return what `confidence=` says; raise for an interval that the `asker` does not have.
-
-    `methods` are those that it has: "rectangle" stands for all intervals of point metrics.
-    """
+    """Return what `confidence=` says; raise for an interval that the `asker` does not have."""
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
     if confidence.method not in methods:
         has = " or ".join(f'"{name}"' for name in methods)
         raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {has}')
+    # Of `methods`, "rectangle" stands for all intervals of point metrics.
     if confidence.simultaneous and "rectangle" not in methods:
         raise PrcError(f"{asker} has no simultaneous intervals; leave out simultaneous=")
     if confidence.rate != "wilson" and not takes_rate:

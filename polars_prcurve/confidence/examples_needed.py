@@ -1,18 +1,18 @@
 """How many examples make precision known to a given width: of one class for its rate, or of both.
 
-`sample_size` asks about one rate. The interval is narrow enough if its upper end is at most
+`sample_size` asks about one rate. Its interval is narrow enough if the upper end is at most
 (1 + delta) / (1 - delta) times the lower end. `add_needed_sizes` asks about both rates of a row, for a
 band of `point_intervals` that is narrow enough in most test sets. On the logit scale precision is
 logit(eta) + log(recall / fpr), so neither its two distances nor the ends L and U of the ratio
-recall / fpr depend on prevalence. At one prevalence the width of the band is the difference of the
-precisions of both ends. Over all it is at most (sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)).
+recall / fpr depend on prevalence. Over all prevalences the width of the band is at most
+(sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)).
 
-A test set of some size finds more or fewer true and false positives than are expected. Either number is
-moved up and down by z binomial standard deviations and half an example. The greater growth of the
-logarithm of the width is the distance of that number, and both distances are added in quadrature. The
-sum with the expected logarithm is about the quantile `assurance` = Phi(z) of all test sets, and must not
-exceed the logarithm of `delta`. Both classes share the burden: their sizes stand in the proportion in
-which either rate alone would be known to `delta` alone. One factor of both is found by halving.
+A test set finds more or fewer true and false positives than are expected. Either number is moved up and
+down by z binomial standard deviations and half an example. The greater growth of the logarithm of the
+width is the distance of that number, and both are added in quadrature. The sum with the expected
+logarithm is about the quantile `assurance` = Phi(z) of all test sets, and must not exceed the logarithm
+of `delta`. Both sizes stand in the proportion in which either rate alone would be known to `delta`, and
+one factor of both is found by halving.
 
 Sources: Brabec et al. 2020; Zou and Donner 2008.
 """
@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args, overload
@@ -32,6 +33,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag, read_number, read_numbers
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.confidence import rates
+from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.precision_width import check_delta
 from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod
 from polars_prcurve.errors import PrcError
@@ -105,10 +107,8 @@ def sample_size(
     read_choice("method=", method, get_args(SizeMethod))
     level, size = rates.check_confidence(confidence), _SIZE_FORMULAS.get(method)
     if isinstance(rate, pl.Expr):
-        if size is None:
-            rates.compute_limits(
-                rate, rate, level, method
-            )  # raises, and says why there is no expression
+        if size is None:  # raises, and says why there is no expression
+            rates.compute_limits(rate, rate, level, method)
         return pl.when(rate > 0).then(cast("Any", size)(rate, delta, level).ceil())
     import numpy as np
 
@@ -173,34 +173,24 @@ class SizeOptions:
     confidence: float
     method: RateMethod
     assurance: float
-    relative: bool = False  # whether `delta` is a share of the precision
+    relative: bool  # whether `delta` is a share of the precision
+    at_eta: bool  # whether the band is at one prevalence, and rows have it
 
 
 def read_size_options(
-    delta: float,
-    confidence: float,
-    method: RateMethod,
-    assurance: float,
-    *,
-    relative: bool,
-    at_eta: bool,
+    delta: float, certainty: Intervals, assurance: float, *, relative: bool, at_eta: bool
 ) -> SizeOptions:
-    """Return the options, checked; `at_eta` tells whether the band is at one prevalence."""
+    """Return the options, checked."""
     if read_flag("relative=", relative) and not at_eta:
         raise PrcError("relative=True needs eta=, because precision depends on it")
     delta = check_delta(delta)
-    rates.check_rate_method(method)
-    level = rates.check_confidence(confidence)
     expected = "a share of test sets from 0.5 to below 1, such as 0.8"
     share = read_number("assurance=", assurance, expected, lambda share: 0.5 <= share < 1)
-    return SizeOptions(delta, level, method, share, relative)
+    return SizeOptions(delta, certainty.level, certainty.rate, share, relative, at_eta)
 
 
-def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
-    """Add `n_pos_needed` and `n_neg_needed` to rows of recall and fpr, and with `at_eta` of eta.
-
-    They are null where a rate is 0 or null. Methods that need beta quantiles need a DataFrame.
-    """
+def add_needed_sizes(frame: F, options: SizeOptions) -> F:
+    """Add `n_pos_needed` and `n_neg_needed`, or null, to rows of recall and fpr."""
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
     alone: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
     sizes = {of: sample_size(pl.col(of), options.delta, options.confidence, alone) for of in _RATES}
@@ -215,7 +205,7 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     frame = frame.with_columns(widest.alias(_WIDEST))
     # Each step binds its values as columns: the tree of one expression would be too large.
     for _ in range(36):
-        frame = _add_log_widths(_add_limits(frame, options), at_eta=at_eta)
+        frame = _add_log_widths(_add_limits(frame, options), at_eta=options.at_eta)
         width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
         of_recall, of_fpr = (
             pl.max_horizontal(one - width, other - width).clip(0.0)
@@ -258,7 +248,7 @@ def _add_limits(frame: F, options: SizeOptions) -> F:
     for rate, move in product(_RATES, _MOVES):
         hits_column, size_column = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
-        compute = rates.compute_recall_limits if rate == "recall" else rates.compute_limits
+        compute = partial(rates.compute_limits, of_recall=rate == "recall")
         ends: Iterable[pl.Expr | pl.Series]
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
             numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())

@@ -25,6 +25,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from polars_prcurve.confidence.rates import compute_beta_limits, load_scipy_special
 
 _NEGLIGIBLE = 1e-15  # chances that are smaller than this, relative to the greatest one, are dropped
@@ -48,21 +50,17 @@ _STEEPEST = 34.0
 
 def compute_simultaneous_limits(k: Any, n: Any, level: float) -> tuple[Any, Any]:
     """Return intervals of k of n that hold at all thresholds at once with the probability `level`."""
-    import numpy as np
-
     sizes, places = np.unique(n, return_inverse=True)
     local_levels = np.array([find_local_level(size, level) for size in sizes.tolist()], dtype=float)
     return compute_beta_limits(k, n, local_levels[places.reshape(np.shape(n))], 0.0)
 
 
 def find_local_level(n: float, level: float) -> float:
-    """Return the local level for n examples, exact for few, and rather too small between table entries.
-
-    In how many parts a class splits the probability to miss, `(1 - level) / local level`, is nearly a
-    straight line over log(n), and lies below its chords. NaN without examples.
-    """
+    """Return the local level for n examples, exact for few; NaN without examples."""
     if not n >= 1:
         return math.nan
+    # In how many parts a class splits the probability to miss, `(1 - level) / local level`, is nearly a
+    # straight line over log(n), and lies below its chords: between sizes the level is rather too small.
     if n > _SIZES[-1]:
         parts = _interpolate(n, _TABLE_PARTS)
         if not math.isclose(level, _TABLE_LEVEL, rel_tol=1e-12):
@@ -98,12 +96,7 @@ _TABLE_PARTS = {n: (1 - _TABLE_LEVEL) / a for n, a in _TABLE.items()}
 
 
 def probability_at_all(n: int, local_level: float) -> float:
-    """Return the probability that intervals of one class hold at all thresholds at once.
-
-    Each of them may miss on either side with the probability `local_level`.
-    """
-    import numpy as np
-
+    """Return how surely intervals that miss by `local_level` on a side hold at all thresholds."""
     special = load_scipy_special()
     ranks = np.arange(1, n + 1)
     # By symmetry the quantile 1 - a of U(i) is 1 minus the quantile a of U(n + 1 - i).

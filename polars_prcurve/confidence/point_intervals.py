@@ -12,20 +12,16 @@ metric rises or falls with each of them throughout. Three bands follow from that
     simultaneous  The rectangle over intervals of a local level, which hold at all thresholds at once,
                   and so at a chosen one, too (Berk and Jones 1979). See `local_levels`.
 
-The first two take the threshold as fixed. Where clusters of examples hold both classes, the errors of
-recall and fpr are correlated. With their correlation R and the distances a and b to the end of either
-interval, a**2 + b**2 - 2 R a b takes the place of a**2 + b**2: a metric that rises with recall falls
-with fpr.
-
-Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
-third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
-both ends counts for the low end of the band, and the higher for the high end. At a prevalence that was
-counted in the table, other shares than recall and fpr take their place; see `cohort_intervals`.
+Where clusters of examples hold both classes, errors of recall and fpr have a correlation R. With the
+distances a and b to the end of either interval, a**2 + b**2 - 2 R a b takes the place of a**2 + b**2: a
+metric that rises with recall falls with fpr. Where prevalence has an interval, too, the distance to the
+value at its ends is a third one: to the lower value for the low end of the band, since a metric may rise
+or fall with it. At a prevalence that was counted in the table, other shares than recall and fpr take
+their place; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
 a prevalence, has the value where the target is met if it is there; see `curves.moving_thresholds`. No
-distance is less than that of one example, or of the step of the curve there: a target is met between two
-rows.
+distance is less than that of one example, or of the step of the curve there.
 """
 
 from __future__ import annotations
@@ -43,14 +39,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence import cohort_intervals
 from polars_prcurve.confidence.cohort_intervals import ETA_CORRELATIONS
 from polars_prcurve.confidence.confidence_argument import Intervals
-from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
-from polars_prcurve.confidence.rates import (
-    BETA_METHODS,
-    RateMethod,
-    compute_limits,
-    compute_recall_limits,
-    z_value,
-)
+from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod, compute_limits, z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
@@ -74,13 +63,17 @@ MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS,
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 """The steps of the rates beside a threshold that moves; see `curves.moving_thresholds`."""
 ESTIMATE = f"{c.RESERVED}estimate"
-_MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
-_COUNTED_ENDS = (f"{c.RESERVED}counted_low", f"{c.RESERVED}counted_high")
+_AT = "_value"  # what follows the name of a limit in the column of a metric there
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
+_MOVED, _COUNTED, _PLAIN = (
+    (f"{c.RESERVED}{kind}_low", f"{c.RESERVED}{kind}_high") for kind in ("moved", "counted", "plain")
+)  # the ends of a band, by what moves them
 _RECALLS, _FPRS = LIMIT_COLUMNS.values()
 MOST_LEVELS = 10
 """Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
 SLOPE_SCALE = "scale"  # the field of ETA_REFERENCE with a power of two that is above all sums of slopes
+Common: TypeAlias = tuple[pl.Expr | None, Sequence[pl.Expr]]
+"""The correlation of two errors, and what each of them shares with a third one, if there is one."""
 SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 
 
@@ -91,26 +84,21 @@ class BandOptions:
     confidence: float
     interval: RateMethod
     band: BandKind
+    # Of which rows the threshold moves with the rates, since the sample chose it: they have MOVED_RATES,
+    # and of some IS_MOVING tells. Of differences, rows get MOVES.
     moves: Literal["none", "some", "all"] = "none"
-    """Of which rows the threshold moves with the rates, since the sample chose it; such rows have
-    MOVED_RATES, and of some of them IS_MOVING tells."""
     shown_with: Literal["curve", "points", "differences"] = "curve"
-    """What the rows are: points and differences have a column `reliable`, and differences have MOVES."""
-    corrected: bool = False
-    """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
-    clustered: bool = False
-    """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
-    stratified: bool = False  # whether rows have RATE_CORRELATION, since examples were drawn by strata
-    uncertain_eta: bool = False
-    """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
-    own_eta: Literal["no", "some", "all"] = "no"
-    """Of which rows the prevalence was counted in the table; such rows have ETA_VARIANCE, and of some of
-    them IS_OWN_ETA tells."""
+    corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
+    clustered: bool = False  # whether examples come in clusters: RATE_CORRELATION, degrees of freedom
+    stratified: bool = False  # whether examples were drawn by strata: RATE_CORRELATION
+    uncertain_eta: bool = False  # whether a prevalence may be an estimate: ETA_LOW, ETA_HIGH
+    # Of which rows the prevalence was counted in the table: ETA_VARIANCE, and of some IS_OWN_ETA tells.
+    own_eta: Literal["none", "some", "all"] = "none"
 
     @cached_property
     def counts_eta(self) -> bool:
         """Whether the prevalence of a row may have been counted in the table."""
-        return self.own_eta != "no"
+        return self.own_eta != "none"
 
     @cached_property
     def has_eta_limits(self) -> bool:
@@ -136,9 +124,8 @@ class BandOptions:
     @cached_property
     def needs_numbers(self) -> str:
         """The option that Polars has no expression for, or an empty text."""
-        if self.band == "simultaneous":
-            return self.describe_band()
-        return f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
+        of_rate = f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
+        return self.describe_band() if self.band == "simultaneous" else of_rate
 
     def describe_band(self) -> str:
         """Return how a user asks for the band."""
@@ -163,12 +150,10 @@ class BandOptions:
     def mark_own_eta(
         self, metrics: Iterable[PointMetric], *, are_all: bool, is_known: bool
     ) -> BandOptions:
-        """Return the options for prevalences of which some, or all, were counted in the table.
-
-        Where that `is_known` only when the query runs, the rows are checked then.
-        """
+        """Return the options for prevalences of which some, or all, were counted in the table."""
         if self.band == "mover":
             return replace(self, own_eta="all" if are_all else "some")
+        # If it is known only when the query runs, the rows are checked then.
         if is_known and any(metric.depends_on_eta for metric in metrics):
             raise PrcError(self.tell_exact_eta())
         return self
@@ -193,10 +178,12 @@ class BandOptions:
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
         if self.band == "simultaneous":
+            from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
+
             ends = compute_simultaneous_limits(value * size, size, self.rate_level)
         else:
-            compute = compute_recall_limits if rate == "recall" else compute_limits
-            ends = compute(value * size, size, self.rate_level, self.interval)
+            of = value * size, size, self.rate_level, self.interval
+            ends = compute_limits(*of, of_recall=rate == "recall")
         return zip(LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high")), ends, strict=True)
 
 
@@ -266,14 +253,10 @@ def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
     """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
     # threshold is linear in the rate within a level, so a rate alone tells it.
-
-    def field(kind: str, level: int) -> pl.Expr:
-        return pl.col(c.ETA_REFERENCE).struct.field(f"{kind}_{of_class}_{level}")
-
-    total, before = pl.lit(0.0), pl.lit(0.0)
+    reference, total, before = pl.col(c.ETA_REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
     for level in range(MOST_LEVELS):
-        end = field("share", level)
-        total, before = total + (share.clip(before, end) - before) * field("slope", level), end
+        end, slope = (reference.field(f"{kind}_{of_class}_{level}") for kind in ("share", "slope"))
+        total, before = total + (share.clip(before, end) - before) * slope, end
     return total
 
 
@@ -326,10 +309,7 @@ def add_rate_limits(
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return which ends of recall and fpr, 0 low and 1 high, make a metric least, and greatest.
-
-    Raise if the metric does not move one way with each rate.
-    """
+    """Return which ends of both rates, 0 low and 1 high, make a metric least, and greatest; or raise."""
     if not metric.falls_with_fpr:
         raise PrcError(
             f"{metric.name} is not known to move one way with recall and with fpr, so there is no "
@@ -344,32 +324,30 @@ def add_band(
     metric: PointMetric,
     bands: BandOptions,
     *,
-    eta_squares: tuple[str, str] | None = None,
-    shares_eta: bool = False,
+    eta_squares: tuple[str, str] | None = None,  # squared distances below and above, if eta is of parts
+    shares_eta: bool = False,  # whether rows have ETA_CORRELATIONS
 ) -> pl.LazyFrame:
-    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta.
-
-    `eta_squares` are columns of squared distances, below and above, if eta is that of several parts. If
-    errors of rates share something with that of eta, as `shares_eta` says, the rows have it, too.
-    """
+    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
+    common = correlation, _correlate_with_eta(metric) if shares_eta else []
     shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
-    ends: list[pl.Expr] = []
-    # Each kind of ends is bound as columns, since the next one writes its values over what they read.
+    counted = bands.own_eta if shares else "none"
     if bands.moving:
-        frame, moved = _add_moves(frame, metric, bands, correlation, shares_eta=shares_eta)
-        frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, moved, strict=True))
+        frame = _add_moved_ends(frame, metric, bands, common)
     if shares and bands.moves != "all":
-        frame, counted = _add_ends_of_shares(frame, metric, shares)
-        frame = frame.with_columns(
-            end.alias(name) for name, end in zip(_COUNTED_ENDS, counted, strict=True)
-        )
-    if bands.moves != "all" and not (shares and bands.own_eta == "all"):
-        frame, ends = _add_ends_of_rates(
-            frame, metric, bands, correlation, eta_squares, shares_eta=shares_eta
-        )
-    ends = _choose(bands.own_eta if shares else "no", c.IS_OWN_ETA, _COUNTED_ENDS, ends)
-    ends = _choose(bands.moves, c.IS_MOVING, _MOVED_ENDS, ends)
+        frame = _add_counted_ends(frame, metric, shares)
+    if "all" not in (bands.moves, counted):
+        frame = _add_plain_ends(frame, metric, bands, common, eta_squares)
+    ends = list(map(pl.col, _PLAIN))
+    for which, condition, special in (
+        (counted, c.IS_OWN_ETA, _COUNTED),
+        (bands.moves, c.IS_MOVING, _MOVED),
+    ):
+        if which == "all":
+            ends = list(map(pl.col, special))
+        elif which == "some":
+            both = zip(special, ends, strict=True)
+            ends = [pl.when(condition).then(a).otherwise(b) for a, b in both]
     value = pl.col(metric.name)
     low, high = (end.fill_nan(None) for end in ends)
     # Rounding must not put an end on the wrong side of the estimate.
@@ -382,127 +360,141 @@ def add_band(
     )
 
 
-def _choose(which: str, condition: str, special: Sequence[str], others: list[pl.Expr]) -> list[pl.Expr]:
-    """Return both ends of a band, special ones in all rows, or in some, where a condition holds."""
-    if which == "some":
-        return [
-            pl.when(condition).then(pl.col(a)).otherwise(b) for a, b in zip(special, others, strict=True)
-        ]
-    return list(map(pl.col, special)) if which == "all" else others
-
-
-def _add_ends_of_rates(
+def _add_plain_ends(
     frame: pl.LazyFrame,
     metric: PointMetric,
     bands: BandOptions,
-    correlation: pl.Expr | None,
+    common: Common,
     eta_squares: tuple[str, str] | None,
-    *,
-    shares_eta: bool,
-) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """Return both ends of a metric from those of rates and eta, and the frame with what they read."""
+) -> pl.LazyFrame:
+    """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
     etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
     least, greatest = (
         [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
         for t, f in find_corners(metric)
     )
     if bands.band != "mover":
-        return frame, [pl.min_horizontal(least), pl.max_horizontal(greatest)]
-    values = {
-        "recall": [evaluate_metric(metric, end, "fpr") for end in _RECALLS],
-        "fpr": [evaluate_metric(metric, "recall", end) for end in _FPRS],
-    }
+        extremes = pl.min_horizontal(least), pl.max_horizontal(greatest)
+        return frame.with_columns(**dict(zip(_PLAIN, extremes, strict=True)))
+    values = [
+        {end: evaluate_metric(metric, end, "fpr") for end in _RECALLS},
+        {end: evaluate_metric(metric, "recall", end) for end in _FPRS},
+    ]
     if etas and not eta_squares:
-        values["eta"] = [evaluate_metric(metric, "recall", "fpr", eta) for eta in etas]
-    estimate = evaluate_metric(metric, "recall", "fpr")
-    frame, distances = _add_distances(frame, metric, estimate, values, [*least, *greatest])
-    if eta_squares:
-        below, above = (pl.col(name).sqrt() for name in eta_squares)
-        distances.append((below, above))
-    shared = _correlate_with_eta(metric) if shares_eta and "eta" in values else []
-    return frame, _combine_sides(metric, distances, correlation, shared)
+        values.append({eta: evaluate_metric(metric, "recall", "fpr", eta) for eta in etas})
+    return _add_ends(
+        *(frame, metric, _PLAIN, evaluate_metric(metric, "recall", "fpr"), values),
+        corners=[*least, *greatest],
+        common=common,
+        more=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
+    )
 
 
-def _add_ends_of_shares(
-    frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str]
-) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """Return both ends of a metric from those of its shares, and the frame with what they read."""
+def _add_counted_ends(frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str]) -> pl.LazyFrame:
+    """Add the ends of a metric from those of its shares, where the prevalence was counted."""
     at_shares = partial(cohort_intervals.evaluate_shares, metric)
     # A share of no example may be any: the metric is undefined, or does not move with it.
     at, low, high = (
         [pl.col(f"{share}{place}").fill_nan(None).fill_null(of) for share in shares]
         for place, of in {"": 0.5, "_low": 0.0, "_high": 1.0}.items()
     )
-    ends = [at_shares(low), at_shares(high)]
     if len(shares) > 1:
-        values = {
-            str(i): [at_shares([*at[:i], end, *at[i + 1 :]]) for end in (low[i], high[i])]
-            for i in range(len(shares))
-        }
+        values = [
+            {
+                f"{share}{end}": at_shares([*at[:i], there[i], *at[i + 1 :]])
+                for end, there in (("_low", low), ("_high", high))
+            }
+            for i, share in enumerate(shares)
+        ]
+        moves = [(pl.col(f"{share}_high{_AT}") - pl.col(f"{share}_low{_AT}")).sign() for share in shares]
+        correlation, *shared = (
+            pl.col(cohort_intervals.name_correlation(a, b)).fill_null(0.0) * moves[i] * moves[j]
+            for (i, a), (j, b) in combinations(enumerate(shares), 2)
+        )
         corners = list(map(at_shares, product(*zip(low, high, strict=True))))
-        frame, distances = _add_distances(frame, metric, at_shares(at), values, corners)
-        correlations = []
-        for (i, a), (j, b) in combinations(enumerate(shares), 2):
-            signs = [(pl.col(_name_end(k, 1)) - pl.col(_name_end(k, 0))).sign() for k in (i, j)]
-            common = pl.col(cohort_intervals.name_correlation(a, b)).fill_null(0.0)
-            correlations.append(common * signs[0] * signs[1])
-        correlation, *shared = correlations
-        ends = _combine_sides(metric, distances, -correlation, shared)
+        ends = frame, metric, _COUNTED, at_shares(at), values
+        frame = _add_ends(*ends, corners=corners, common=(-correlation, shared))
+    else:
+        frame = frame.with_columns(**dict(zip(_COUNTED, map(at_shares, (low, high)), strict=True)))
     has_both = pl.col(c.ETA_VARIANCE).is_finite()
-    return frame, [pl.when(has_both).then(end) for end in ends]
+    return frame.with_columns(pl.when(has_both).then(end).alias(end) for end in _COUNTED)
 
 
-def _name_end(source: object, number: int) -> str:
-    return f"{c.RESERVED}{source}_end_{number}"
+def _add_moved_ends(
+    frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions, common: Common
+) -> pl.LazyFrame:
+    """Add the ends of a metric where the threshold moves with the rates, and MOVES."""
+    here = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
+    moved = {
+        limit: here | {rate: pl.col(column) for rate, column in rates.items()}
+        for limit, rates in MOVED_RATES.items()
+    }
+    places = []
+    for rate, limits in LIMIT_COLUMNS.items():
+        # Where either end of the rate moves the threshold, and a step less or more: that of one example
+        # or of the curve, since a target is met between two rows.
+        one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
+        steps = {"less": pl.col(rate) - one, "more": pl.col(rate) + one}
+        near = {
+            f"{c.RESERVED}{rate}_{place}": here | {rate: of.clip(0.0, 1.0)}
+            for place, of in steps.items()
+        }
+        places.append({limit: moved[limit] for limit in limits} | near)
+    if bands.moves_with_eta:
+        places.append({end: moved[end] | {"eta": pl.col(end)} for end in c.ETA_LIMITS})
+    values = [{name: metric.from_columns(**at) for name, at in of.items()} for of in places]
+    estimate = evaluate_metric(metric, "recall", "fpr")
+    frame = _add_ends(frame, metric, _MOVED, estimate, values, common=common)
+    bound = [[pl.col(limit + _AT) for limit in of] for of in values]
+    moves = [pl.max_horizontal(of) - pl.min_horizontal(of) for of in bound[:2]]
+    moves += [high - low for low, high in bound[2:]]  # both models move one way, or they do not
+    named = zip(MOVES.values(), moves, strict=False)
+    return frame.with_columns(move.alias(f"{metric.name}_{name}") for name, move in named)
 
 
-def _add_distances(
+def _add_ends(
     frame: pl.LazyFrame,
     metric: PointMetric,
+    ends: tuple[str, str],
     estimate: pl.Expr,
-    values: Mapping[str, Sequence[pl.Expr]],
+    values: Sequence[Mapping[str, pl.Expr]],
+    *,
     corners: Sequence[pl.Expr] = (),
-) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, pl.Expr]]]:
-    """Return the distances to the values of a metric at the ends of each source of error.
-
-    They are those below and above. The frame gets ESTIMATE and these values on the unbounded scale, and
-    the extremes of the corners, or of these values, as they are.
-    """
-    every = {ESTIMATE: estimate}
-    every |= {_name_end(source, i): of for source, ends in values.items() for i, of in enumerate(ends)}
+    common: Common,
+    more: Sequence[Sequence[pl.Expr]] = (),
+) -> pl.LazyFrame:
+    """Add both `ends` of a metric, from its values at the limits of each source of error, by limit."""
+    every = {ESTIMATE: estimate} | {limit + _AT: at for of in values for limit, at in of.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame, bounds = frame.with_columns(**every), scale_bounds(metric)
     corners = corners or list(map(pl.col, every))
     extremes = pl.min_horizontal(corners), pl.max_horizontal(corners)
     frame = frame.with_columns(
-        *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
-        **dict(zip(_CORNERS, extremes, strict=True)),
+        to_unbounded(pl.col(*every), bounds).name.keep(), **dict(zip(_CORNERS, extremes, strict=True))
     )
-    return frame, [
-        measure_distances(pl.col(ESTIMATE), [pl.col(_name_end(source, i)) for i in range(len(ends))])
-        for source, ends in values.items()
-    ]
-
-
-def _combine_sides(
-    metric: PointMetric,
-    distances: Iterable[tuple[pl.Expr, pl.Expr]],
-    correlation: pl.Expr | None,
-    shared: Sequence[pl.Expr],
-) -> list[pl.Expr]:
-    """Return both ends of a metric from the distances below and above ESTIMATE, of each source."""
-    below, above = (
-        combine_distances(side, correlation, shared) for side in zip(*distances, strict=True)
-    )
+    # On the unbounded scale the distances to the values, and `more`, are added in quadrature.
+    middle = pl.col(ESTIMATE)
+    distances = [measure_distances(middle, [pl.col(limit + _AT) for limit in of]) for of in values]
+    correlation, shared = common[0], common[1] if len(values) > 2 else ()
+    sides = zip(*distances, *more, strict=True)
+    below, above = (combine_distances(side, correlation, shared) for side in sides)
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
     # the corner takes the place of the end.
-    estimate, bounds = pl.col(ESTIMATE), scale_bounds(metric)
-    return [
-        pl.when(estimate.is_finite() & end.is_not_nan())
+    return frame.with_columns(
+        pl.when(middle.is_finite() & end.is_not_nan())
         .then(from_unbounded(end, bounds))
         .otherwise(pl.col(corner))
-        for corner, end in zip(_CORNERS, (estimate - below, estimate + above), strict=True)
-    ]
+        .alias(name)
+        for name, corner, end in zip(ends, _CORNERS, (middle - below, middle + above), strict=True)
+    )
+
+
+def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
+    """Return what errors of rates share with that of eta: above 0 if both move the metric one way."""
+    low, high = (pl.col(limit + _AT) for limit in c.ETA_LIMITS)
+    better = -1.0 if metric.direction == "minimize" else 1.0
+    signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
+    return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
 
 
 def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
@@ -513,53 +505,6 @@ def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta"
 def scale_bounds(metric: PointMetric) -> tuple[float, float]:
     """Return the bounds of the scale of distances: none for a metric that is linear in the rates."""
     return (-math.inf, math.inf) if metric.is_linear else metric.range
-
-
-def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
-    """Return what the errors of recall and of fpr share with that of eta, whose ends have values.
-
-    It is above 0 where both errors move the metric one way.
-    """
-    low, high = (pl.col(_name_end("eta", number)) for number in (0, 1))
-    better = -1.0 if metric.direction == "minimize" else 1.0
-    signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
-    return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
-
-
-def _add_moves(
-    frame: pl.LazyFrame,
-    metric: PointMetric,
-    bands: BandOptions,
-    correlation: pl.Expr | None,
-    *,
-    shares_eta: bool,
-) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
-    values = {}
-    for rate, limits in LIMIT_COLUMNS.items():
-        # Where either end of the rate moves the threshold, and a step less or more: that of one example
-        # or of the curve, since a target is met between two rows.
-        moved = [evaluate_metric(metric, **MOVED_RATES[limit]) for limit in limits]
-        one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
-        for changed in (pl.col(rate) - one, pl.col(rate) + one):
-            rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
-            moved.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
-        values[rate] = moved
-    if bands.moves_with_eta:
-        values["eta"] = [evaluate_metric(metric, **MOVED_RATES[end], eta=end) for end in c.ETA_LIMITS]
-    frame, distances = _add_distances(frame, metric, evaluate_metric(metric, "recall", "fpr"), values)
-    ends = {
-        source: [pl.col(_name_end(source, i)) for i in range(len(of))] for source, of in values.items()
-    }
-    moves = {source: pl.max_horizontal(of) - pl.min_horizontal(of) for source, of in ends.items()}
-    if bands.moves_with_eta:
-        low, high = ends["eta"]
-        moves["eta"] = high - low  # both models move one way, or they do not
-    frame = frame.with_columns(
-        move.alias(f"{metric.name}_{MOVES[source]}") for source, move in moves.items()
-    )
-    shared = _correlate_with_eta(metric) if shares_eta and bands.moves_with_eta else []
-    return frame, _combine_sides(metric, distances, correlation, shared)
 
 
 def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
@@ -614,11 +559,8 @@ def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl
 def combine_distances(
     distances: Iterable[pl.Expr], correlation: pl.Expr | None = None, shared: Iterable[pl.Expr] = ()
 ) -> pl.Expr:
-    """Return the root of the sum of squared distances.
-
-    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`. What
-    they have in common with the third one is `shared`, as correlations of how they move the metric.
-    """
+    """Return the root of the sum of squares; the first two have what is `shared` with the last."""
+    # The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.
     first, *others = distances
     squares = sum((distance * distance for distance in others), first * first)
     if correlation is not None:

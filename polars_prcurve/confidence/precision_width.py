@@ -228,11 +228,8 @@ def rectangle_level(
         kinds.read_number(name, rate, "a true rate above 0 and at most 1", lambda rate: 0 < rate <= 1)
         for name, rate in (("recall", recall), ("fpr", fpr))
     )
-    n_pos, n_neg = (
-        kinds.read_whole_number("n_pos=", n_pos, 1),
-        kinds.read_whole_number("n_neg=", n_neg, 1),
-    )
-    seed = kinds.read_seed(seed)
+    n_pos = kinds.read_whole_number("n_pos=", n_pos, 1)
+    n_neg, seed = kinds.read_whole_number("n_neg=", n_neg, 1), kinds.read_seed(seed)
     if n_draws is None:
         a, b = (math.sqrt((1 - rate) / (rate * n)) for rate, n in ((recall, n_pos), (fpr, n_neg)))
         return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
@@ -240,13 +237,10 @@ def rectangle_level(
     import numpy as np
 
     rng = np.random.default_rng(seed)
+    of_classes = (recall, n_pos), (fpr, n_neg)
+    drawn = ((rng.binomial(n, rate, n_draws).astype(float), float(n)) for rate, n in of_classes)
     with np.errstate(all="ignore"):
-        recalls, fprs = (
-            rates.compute_limits(
-                rng.binomial(n, rate, n_draws).astype(float), float(n), confidence, method
-            )
-            for rate, n in ((recall, n_pos), (fpr, n_neg))
-        )
+        recalls, fprs = (rates.compute_limits(*counts, confidence, method) for counts in drawn)
     # At every prevalence precision rises with recall / fpr, so the band holds the true precision if the
     # ratios at its corners enclose the true ratio. Products compare ratios without dividing by 0.
     holds = (recalls[0] * fpr <= recall * fprs[1]) & (recalls[1] * fpr >= recall * fprs[0])
@@ -259,14 +253,11 @@ def check_delta(delta: float) -> float:
 
 
 def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
-    """Return the lowest prevalence above which the band of precision is nowhere wider than `delta`.
-
-    `least` is the low end L of the ratio recall / fpr, and `inverse` is 1 / U, since the high end U may
-    be infinite. Return 0 where the band is never wider, and null where it is wider up to eta = 1. With
-    the odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta. The
-    result is the larger root of this quadratic.
-    """
+    """Return the least eta above which no band is wider than `delta`: 0 if none is, null if all are."""
     delta = check_delta(delta)
+    # `least` is the low end L of the ratio recall / fpr, and `inverse` is 1 / U of its high end. With
+    # the odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta.
+    # This is a quadratic in r, of which the larger root counts.
     product = least * inverse
     half = (1 - product) - delta * (1 + product)
     square = half * half - 4 * delta * delta * product

@@ -116,30 +116,24 @@ def z_value(confidence: float) -> float:
     return -NormalDist().inv_cdf((1 - confidence) / 2)
 
 
-def compute_limits(k: Numeric, n: Numeric, confidence: float, method: str) -> tuple[Numeric, Numeric]:
-    """Return the low and the high end of an interval; undefined is NaN."""
+def compute_limits(
+    k: Numeric, n: Numeric, confidence: float, method: str, *, of_recall: bool = False
+) -> tuple[Numeric, Numeric]:
+    """Return the low and the high end of an interval, `of_recall` in a band; undefined is NaN."""
     if method in BETA_METHODS and isinstance(k, pl.Expr):
         raise PrcError(
             f'Polars has no expression for "{method}" (beta quantiles): collect the table first, or '
             'take "wilson" or "hoeffding"'
         )
-    return _METHODS[method](k, n, confidence)
-
-
-def compute_recall_limits(
-    k: Numeric, n: Numeric, confidence: float, method: str
-) -> tuple[Numeric, Numeric]:
-    """Return the ends of the interval of recall in a band, from `k` of `n` positives found."""
-    if method != "wilson":
-        return compute_limits(k, n, confidence, method)
+    low, high = _METHODS[method](k, n, confidence)
+    if not of_recall or method != "wilson":
+        return low, high
     # Wilson's high end is too low if few are missed: one missed positive leaves out a recall at which
     # every sixth sample misses one. So of 1 to 3 missed among at least 8, the high end is at least the
     # recall at which so many or more are missed with a chance of `1 - confidence` (Brown, Cai and
     # DasGupta 2001, section 4.1.1). Of effective sizes the missed need not be whole: between whole
     # numbers the end is interpolated.
-    z = z_value(confidence)
-    low, high = find_wilson_ends(k, n, z)
-    missed, square = n - k, z**2
+    missed, square = n - k, z_value(confidence) ** 2
     # The expected number of missed ones at the end: of 1 to 3 by the Poisson distribution, which is that
     # of rare misses, and of 4 by Wilson's low end, times n.
     of_four = (4 + square / 2 - (square * (4 + square / 4 - 16 / n)).sqrt()) / (1 + square / n)
@@ -188,13 +182,11 @@ def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeri
 
 
 def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> tuple[Numeric, Numeric]:
-    """Return the quantiles of beta distributions that miss with the probability `tail` on either side.
-
-    They are of Beta(k + more, n - k + 1 - more) for the low end, and of Beta(k + 1 - more, n - k + more)
-    for the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
-    """
+    """Return both ends of an interval that beta quantiles miss with the probability `tail` each."""
     import numpy as np
 
+    # Of Beta(k + more, n - k + 1 - more) for the low end, and of Beta(k + 1 - more, n - k + more) for
+    # the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
     low = load_scipy_special().betaincinv(k + more, n - k + (1 - more), tail)
     low = np.where(k == 0, 0.0, low) + np.where(n > 0, 0.0, np.nan)
     return low, compute_upper_limits(k, n, tail, more)

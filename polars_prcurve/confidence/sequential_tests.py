@@ -15,14 +15,13 @@ Ramdas and Rinaldo 2023, a mixture over starts; Turner, Ly and Gruenwald 2024, b
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-Floats: TypeAlias = "NDArray[np.float64]"
-Counts: TypeAlias = "NDArray[np.int64]"
+Floats: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
 
 FALLS = tuple(2.0 ** (step / 2) for step in range(-10, 3))
 """By how much log odds fall in a bet: from 0.03 to 2, so that falls of any size have one near."""
@@ -50,12 +49,8 @@ class SeriesEvidence(NamedTuple):
 
 
 def bound_rate(k: int, n: int, alpha: float) -> float:
-    """Return a bound that a rate is below with a probability of at most alpha, from k of n.
-
-    It is the alpha quantile of Beta(k, n - k + 1) (Clopper and Pearson 1934), to 1e-6 of its spread.
-    """
-    import numpy as np
-
+    """Return a bound that a rate is below with a probability of at most alpha, from k of n."""
+    # The alpha quantile of Beta(k, n - k + 1) (Clopper and Pearson 1934), to 1e-6 of its spread.
     if k == 0:
         return 0.0
     a, b = k, n - k + 1
@@ -70,16 +65,14 @@ def bound_rate(k: int, n: int, alpha: float) -> float:
 
 
 def bound_ratio(cells: PeriodCells, alpha: float) -> float:
-    """Return a bound that fpr / recall is above with a probability of at most alpha; NaN without any.
-
-    The distances of the bounds of both rates add up as squares, in logarithms (Zou and Donner 2008). As
-    summed over all draws of 30 to 2 000 positives, the probability was 0.04 at most at an alpha of 0.04.
-    """
+    """Return a bound that fpr / recall is above with a probability of at most alpha; NaN without any."""
     tp, fp, fn, tn = map(int, cells)
     if tp * (fp + tn) == 0:
         return math.nan
     if fp == 0:  # which has no logarithm: both bounds at once
         return (1 - bound_rate(tn, tn, alpha / 2)) / bound_rate(tp, tp + fn, alpha / 2)
+    # Distances of both bounds add up as squares, in logarithms (Zou and Donner 2008). As summed over all
+    # draws of 30 to 2 000 positives, the probability was 0.04 at most at an alpha of 0.04.
     recall, fpr = tp / (tp + fn), fp / (fp + tn)
     below = math.log(recall / bound_rate(tp, tp + fn, alpha))
     above = math.log((1 - bound_rate(tn, fp + tn, alpha)) / fpr)
@@ -88,8 +81,6 @@ def bound_ratio(cells: PeriodCells, alpha: float) -> float:
 
 def bet_on_rate(k: Counts, n: Counts, bound: float) -> Floats:
     """Return the log likelihood ratios of falls from a bound, for k of n in each period."""
-    import numpy as np
-
     # The ratio at a rate p of at least the bound is expected to be at most 1, since it is linear in p.
     odds, falls = bound / (1 - bound), np.array(FALLS)
     rest = np.log1p(odds) - np.log1p(odds * np.exp(-falls))  # of a failure
@@ -97,12 +88,7 @@ def bet_on_rate(k: Counts, n: Counts, bound: float) -> Floats:
 
 
 def bet_on_precision(cells: PeriodCells, before: PeriodCells, ratio: float) -> Floats:
-    """Return the log likelihood ratios of falls of precision at a prevalence.
-
-    Precision is at least a bound if fpr is at most `ratio` times recall.
-    """
-    import numpy as np
-
+    """Return the log likelihood ratios of falls of precision from that at fpr / recall = `ratio`."""
     # A bet takes both rates as they were in earlier periods and in the counts `before`, with one of them
     # worse. It is made against the two rates without a fall that are nearest to it in the likelihood of
     # the period. Whatever rates without a fall are true, it is then not expected to gain: rates without
@@ -132,8 +118,6 @@ def find_nearest_recall(
     recall: Floats, fpr: Floats, n_pos: Floats, n_neg: Floats, ratio: float
 ) -> Floats:
     """Return the recall, with fpr `ratio` times that, under which rates are expected most likely."""
-    import numpy as np
-
     # For the recall x, where n_pos (r ln x + (1 - r) ln(1 - x)) + n_neg (f ln c x + (1 - f) ln(1 - c x))
     # has the slope 0, with the rates r and f of a bet and c = ratio. It is the root of a quadratic
     # equation (Miettinen and Nurminen 1985), as for a ratio of two risks.
@@ -147,8 +131,6 @@ def find_nearest_recall(
 
 def weigh_evidence(bets: Floats) -> SeriesEvidence:
     """Return the evidence after periods: bets from each start v on, with a share 1 / v(v + 1)."""
-    import numpy as np
-
     number = np.arange(1, len(bets) + 1)
     logs = np.cumsum(bets, axis=0)
     starts = -np.log(number * (number + 1.0))[:, None] - (logs - bets)
@@ -161,8 +143,6 @@ def weigh_evidence(bets: Floats) -> SeriesEvidence:
 
 def find_start(evidence: SeriesEvidence, alarm: int) -> int:
     """Return the number of the period with which a fall likely began, of an alarm in a later one."""
-    import numpy as np
-
     logs = evidence.logs[: alarm + 1]
     from_start = logs[-1] - np.vstack([np.zeros_like(logs[:1]), logs[:-1]])
     number = np.arange(1, alarm + 2)
@@ -171,8 +151,6 @@ def find_start(evidence: SeriesEvidence, alarm: int) -> int:
 
 def find_running_interval(k: Counts, n: Counts, alpha: float) -> tuple[Floats, Floats]:
     """Return limits of the mean rate so far, from running counts, which hold at all times at once."""
-    import numpy as np
-
     # At a mean rate p the mixture of exp(tilt * k) / (1 - p + p exp(tilt))**n is expected to be at most
     # 1, and no more if rates vary about p. It is convex in p, and at most 1 where p is k / n, so the
     # rates at which it is below 1 / alpha are an interval.

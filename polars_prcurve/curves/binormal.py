@@ -11,8 +11,6 @@ were aggregated before.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import Literal, TypeAlias
 
 import polars as pl
@@ -23,8 +21,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
-from polars_prcurve.metrics.array_or_expression import Cell
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveFacts, CurveMetric
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end
@@ -56,82 +53,65 @@ def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
 
 _HALF_SCORE = f"{c.RESERVED}half"
 """Half the score: the difference of two scores may overflow, that of two halves does not."""
-
-
-def _name(what: str, kind: str) -> str:
-    """Return the name of a column of a class, "pos" or "neg"."""
-    return f"{c.RESERVED}{what}_{kind}"
-
-
-def _column(what: str, kind: str) -> pl.Expr:
-    return pl.col(_name(what, kind))
+_AMOUNT, _TOTAL, _LOW, _HIGH, _SHARE, _PLACE, _MEAN, _SPREAD, _FACTOR = (
+    f"{c.RESERVED}{name}"
+    for name in ("amount", "total", "low", "high", "share", "place", "mean", "spread", "factor")
+)
 
 
 def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
     """Return mean and standard deviation of both classes per GROUP, null without a fit and n > ddof."""
+    half = (pl.col(c.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE)
+    sums = (c.CUM_POS, c.CUM_POS_ABOVE), (c.CUM_NEG, c.CUM_NEG_ABOVE)
+    # Without a cache each use below would sort again.
+    rows, fit = (
+        sweep.rows.select(c.GROUP, half, *sums[0], *sums[1]).cache(),
+        sweep.groups.select(c.GROUP),
+    )
+    # Weights count as their effective size.
+    of_weights = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
+    sizes = of_weights if table.has_squares else class_counts(table)
+    names = _MOMENT_COLUMNS[:2], _MOMENT_COLUMNS[2:]
+    for (cum, above), size, (mu_name, sigma_name) in zip(sums, sizes, names, strict=True):
+        amount = (pl.col(cum) - pl.col(above)).alias(_AMOUNT)
+        moments = _measure_places(rows.select(c.GROUP, _HALF_SCORE, amount))
+        low, high, spread = pl.col(_LOW), pl.col(_HIGH), pl.col(_SPREAD)
+        if ddof:
+            n = size.cast(pl.Float64)
+            factor = pl.when(n > ddof).then(n / (n - ddof)).alias(_FACTOR)
+            moments = moments.join(sweep.groups.select(c.GROUP, factor), on=c.GROUP)
+            spread = spread * pl.col(_FACTOR)
+        mu = (low + (high - low) * pl.col(_MEAN)) * 2  # the ends are half scores
+        sigma = (high - low) * spread.sqrt() * 2
+        fits = (low < high) & (spread > 0) & mu.is_finite() & sigma.is_finite()
+        found = {name: pl.when(fits).then(of) for name, of in ((mu_name, mu), (sigma_name, sigma))}
+        fit = fit.join(moments.select(c.GROUP, **found), on=c.GROUP, how="left")
+    return fit
+
+
+def _measure_places(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the ends of the scores of a class per GROUP, and the mean and variance of their places."""
     # A class with a single distinct score, for one, fits no normal distribution. Scores are measured
     # from the lowest score of their class, in units of the range of the class: places from 0 to 1. So
     # neither squares overflow nor does a large common offset cost digits.
-    amounts = {"pos": (c.CUM_POS, c.CUM_POS_ABOVE), "neg": (c.CUM_NEG, c.CUM_NEG_ABOVE)}
-    rows = sweep.rows.select(
-        c.GROUP,
-        (pl.col(c.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE),
-        *(
-            (pl.col(cum) - pl.col(above)).alias(_name("amount", k))
-            for k, (cum, above) in amounts.items()
-        ),
-    ).cache()  # without it, each of the uses below would sort again
-    halves = {k: pl.when(_column("amount", k) > 0).then(pl.col(_HALF_SCORE)) for k in amounts}
+    amount, half = pl.col(_AMOUNT), pl.col(_HALF_SCORE)
+    rows = rows.filter(amount > 0)
     ends = rows.group_by(c.GROUP).agg(
-        *(_column("amount", kind).sum().alias(_name("total", kind)) for kind in amounts),
-        *(half.min().alias(_name("low", kind)) for kind, half in halves.items()),
-        *(half.max().alias(_name("high", kind)) for kind, half in halves.items()),
+        amount.sum().alias(_TOTAL), half.min().alias(_LOW), half.max().alias(_HIGH)
     )
-    rows = rows.join(ends, on=c.GROUP).with_columns(e for kind in amounts for e in _place_scores(kind))
-
-    def average(name: str, value: Callable[[str], pl.Expr]) -> list[pl.Expr]:
-        """Return the mean of a value over each class, as the column `name` of that class."""
-        shares = {kind: to_whole_shares(_column("share", kind) * value(kind)) for kind in amounts}
-        return [sum_shares(share).alias(_name(name, kind)) for kind, share in shares.items()]
-
-    means = rows.group_by(c.GROUP).agg(average("mean", partial(_column, "place")))
-    # A second pass over the rows: mean squares less the squared mean would cancel.
-    rows = rows.join(means, on=c.GROUP).with_columns(
-        (_column("place", kind) - _column("mean", kind)).alias(_name("off", kind)) for kind in amounts
-    )
-    spreads = rows.group_by(c.GROUP).agg(average("spread", lambda kind: _column("off", kind) ** 2))
-    moments = ends.join(means, on=c.GROUP).join(spreads, on=c.GROUP)
-    if ddof:
-        # Weights count as their effective size.
-        of_weights = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
-        sizes = of_weights if table.has_squares else class_counts(table)
-        numbers = zip(amounts, (size.cast(pl.Float64) for size in sizes), strict=True)
-        factors = {_name("factor", k): pl.when(n > ddof).then(n / (n - ddof)) for k, n in numbers}
-        moments = moments.join(sweep.groups.select(c.GROUP, **factors), on=c.GROUP)
-    return moments.select(c.GROUP, *_measure_moments("pos", ddof), *_measure_moments("neg", ddof))
-
-
-def _place_scores(kind: str) -> list[pl.Expr]:
-    """Return the share of a class that a score has, and its place between the ends, from 0 to 1."""
-    amount, half = _column("amount", kind), pl.col(_HALF_SCORE)
     # Both divisors are written as sums of columns: with a single group Polars may hold the joined total
     # as one number, and would multiply by its reciprocal.
-    share = amount.cast(pl.Float64) / (_column("total", kind) - amount + amount).cast(pl.Float64)
-    below, above = half - _column("low", kind), _column("high", kind) - half
-    place = pl.when(amount > 0).then(below / (below + above))
-    return [share.alias(_name("share", kind)), place.alias(_name("place", kind))]
-
-
-def _measure_moments(kind: str, ddof: int) -> list[pl.Expr]:
-    """Return mean and standard deviation of a class, from places back to scores; null without a fit."""
-    low, high, spread = (_column(what, kind) for what in ("low", "high", "spread"))
-    spread = spread * _column("factor", kind) if ddof else spread
-    # The ends are half scores.
-    mu = (low + (high - low) * _column("mean", kind)) * 2
-    sigma = (high - low) * spread.sqrt() * 2
-    fits = (low < high) & (spread > 0) & mu.is_finite() & sigma.is_finite()
-    names = _MOMENT_COLUMNS[:2] if kind == "pos" else _MOMENT_COLUMNS[2:]
-    return [pl.when(fits).then(of).alias(name) for of, name in zip((mu, sigma), names, strict=True)]
+    share = amount.cast(pl.Float64) / (pl.col(_TOTAL) - amount + amount).cast(pl.Float64)
+    below, above = half - pl.col(_LOW), pl.col(_HIGH) - half
+    place = (below / (below + above)).alias(_PLACE)
+    rows = rows.join(ends, on=c.GROUP).select(c.GROUP, share.alias(_SHARE), place)
+    mean = sum_shares(to_whole_shares(pl.col(_SHARE) * pl.col(_PLACE)))
+    means = rows.group_by(c.GROUP).agg(mean.alias(_MEAN))
+    # A second pass over the rows: mean squares less the squared mean would cancel.
+    off = pl.col(_PLACE) - pl.col(_MEAN)
+    spread = sum_shares(to_whole_shares(pl.col(_SHARE) * off**2))
+    spreads = rows.join(means, on=c.GROUP).group_by(c.GROUP).agg(spread.alias(_SPREAD))
+    return ends.join(means, on=c.GROUP).join(spreads, on=c.GROUP)
 
 
 def _binormal_auc() -> pl.Expr:
@@ -245,12 +225,13 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
             "integrated(...) of those"
         )
 
-    def finish(value: pl.Expr, curve: CurveFacts) -> Cell:
-        # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.
-        return metric.recipe.finish(value.clip(upper_bound=1.0), curve)
-
-    averages, (term, steps) = metric.recipe.averages, metric.recipe.fitted
+    averages, finish = metric.recipe.averages, metric.recipe.finish
     if averages is not None:
         averages = averages._replace(of=to_binormal_metric(averages.of))
-    given = {"term": term, "finish": finish, "steps": steps, "averages": averages}
+    given = {
+        **metric.recipe.fitted._asdict(),
+        # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.
+        "finish": lambda value, facts: finish(value.clip(upper_bound=1.0), facts),
+        "averages": averages,
+    }
     return metric.change_recipe(**{**PROMISES, **given, "needs": "rises"})

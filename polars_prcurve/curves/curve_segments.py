@@ -158,7 +158,8 @@ def _assemble_curves(
 ) -> CurveSegments:
     has_positives, has_negatives = (has_class(table, name) for name in (c.N_POS, c.N_NEG))
     n_pos = n_neg = None
-    if table.has_counts and not _has_weights(table):
+    has_weights = isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
+    if table.has_counts and not has_weights:
         n_pos, n_neg = (pl.col(name).cast(pl.Float64) for name in (c.N_POS, c.N_NEG))
         if isinstance(table, RateTable) and table.may_lack_sizes:
             # Of an empty class the number is 0 there, and not null.
@@ -166,9 +167,8 @@ def _assemble_curves(
     eta = repeat_in_rows(pl.col("eta"), pl.col(c.PAIR))
     facts = CurveFacts(eta, has_positives, has_negatives, pl.col(c.LEAST_FPR), n_pos, n_neg)
     scores = table if isinstance(table, ScoreTable) else None  # points may end in one without counts
-    make_rows = partial(build_metric_rows, scores)
-    below = has_unscored(table)
-    return CurveSegments(groups, segments, class_sizes(table), facts, make_rows, has_unscored=below)
+    make_rows, sizes, below = partial(build_metric_rows, scores), class_sizes(table), has_unscored(table)
+    return CurveSegments(groups, segments, sizes, facts, make_rows, has_unscored=below)
 
 
 def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSegments:
@@ -217,11 +217,6 @@ def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
     return points[vertices].filter(pl.col("recall") > 0)
 
 
-def _has_weights(table: InputTable) -> bool:
-    """Return whether examples do not count as one each."""
-    return isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
-
-
 def build_segments(
     table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
 ) -> pl.LazyFrame:
@@ -252,7 +247,7 @@ def build_segments(
         frame = frame.filter(kept)
     frame = frame.with_columns(rises.alias(c.RISES))
     if any(metric.recipe.reads_half_positive for metric in metrics):
-        counted = isinstance(table, ScoreTable) and not _has_weights(table)
+        counted = isinstance(table, ScoreTable) and not (table.float_sums or table.weighted)
         half = 0.5 / pl.col(c.N_POS) if counted else pl.lit(0.0)
         frame = frame.with_columns(half.alias(c.HALF_POSITIVE))
     frame = add_extents(frame, metrics, unscored=has_unscored(table))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -150,12 +151,12 @@ def metric_values(
 
 def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
     """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
-
-    def value(metric: PointMetric) -> pl.Expr:
-        return metric_values([metric], table, column)[0]
-
-    unscored = table is not None and has_unscored(table)
-    return Rows(column, column("eta"), value, has_unscored=unscored)
+    return Rows(
+        column,
+        column("eta"),
+        lambda metric: metric_values([metric], table, column)[0],
+        has_unscored=table is not None and has_unscored(table),
+    )
 
 
 # Long tables, of a row per metric: each row comes repeated, numbered in COPY -------------------
@@ -163,19 +164,19 @@ def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr]
 
 def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
     """Return `metric`, and `columns`: copy i of a row gets the name and values of metric i."""
-    every = {"metric": list(map(pl.lit, names)), **columns}
     if len(names) == 1:  # there may be no COPY to pick by
-        return [values[0].alias(name) for name, values in every.items()]
-    null = {"metric": pl.lit(None, dtype=pl.String)}
-    return [
-        pick_by_number(c.COPY, values, null.get(name, pl.lit(None))).alias(name)
-        for name, values in every.items()
-    ]
+        return [pl.lit(names[0]).alias("metric"), *(of[0].alias(name) for name, of in columns.items())]
+    metric = pick_by_number(c.COPY, names, pl.lit(None, dtype=pl.String)).alias("metric")
+    return [metric, *(pick_by_number(c.COPY, of).alias(name) for name, of in columns.items())]
 
 
-def pick_by_number(number_column: str, values: Iterable[pl.Expr | None], otherwise: pl.Expr) -> pl.Expr:
+def pick_by_number(
+    number_column: str, values: Iterable[Any], otherwise: pl.Expr | None = None
+) -> pl.Expr:
     """Return value i where `number_column` is i, or `otherwise` where value i is None or missing."""
+    picked = pl.lit(None) if otherwise is None else otherwise
     for number, value in enumerate(values):
         if value is not None:
-            otherwise = pl.when(pl.col(number_column) == number).then(value).otherwise(otherwise)
-    return otherwise
+            then = value if isinstance(value, pl.Expr) else pl.lit(value)
+            picked = pl.when(pl.col(number_column) == number).then(then).otherwise(picked)
+    return picked

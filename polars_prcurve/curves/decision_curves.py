@@ -63,20 +63,19 @@ def build_decision_table(
         raise PrcError("probabilities= holds a number twice; pass each once")
     etas = _read_etas(eta, eta_train)
     requests = _list_requests(etas, risks, eta_train, table)
-    schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
-    numbered = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=schema)
-    grid = EtaTable(numbered, etas_per_group=len(etas), holds_own=None in etas)
-    if table.parts is not None:  # a field has one prevalence, its own
-        grid = build_field_grid(table)
-        number = pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
+    if table.parts is None:
+        schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
+        numbered = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=schema)
+        grid = EtaTable(numbered, etas_per_group=len(etas), holds_own=None in etas)
+    else:  # a field has one prevalence, its own
+        grid, number = build_field_grid(table), pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
         grid = replace(grid, frame=grid.frame.with_columns(number))
     listed = requests["threshold"].unique()
     frame = build_eta_sweep(grid, table, listed=listed, effective=bands is not None)
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
     # one prevalence that is asked for twice, as a number and as the own one.
-    frame = frame.join(
-        requests.lazy(), on=[_ETA_NUMBER, "threshold"], how="inner", nulls_equal=True
-    ).sort(c.GROUP, "eta", c.NEG_FACTOR, _PROBABILITY)
+    frame = frame.join(requests.lazy(), on=[_ETA_NUMBER, "threshold"], nulls_equal=True)
+    frame = frame.sort(c.GROUP, "eta", c.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
     if bands is not None:
@@ -129,13 +128,13 @@ def _list_requests(
     etas: Sequence[float | None], risks: Sequence[float], eta_train: float | None, table: ScoreTable
 ) -> pl.DataFrame:
     """Return one row per prevalence and risk, with the threshold as a value of the score's dtype."""
-    parts, schema = [], {_PROBABILITY: pl.Float64, _ETA_NUMBER: pl.Int64}
+    parts = []
     for number, eta in enumerate(etas):
         moved: Any = risks
         if eta is not None and eta_train is not None and eta != eta_train:
             moved = [shift_prior(risk, eta, eta_train) for risk in risks]
         exact = read_threshold_list("probabilities", moved, table.score_dtype)
-        part: dict[str, Any] = {"threshold": to_least_scores(exact, table.score_dtype)}
-        part |= {_PROBABILITY: list(risks), _ETA_NUMBER: [number] * len(risks)}
-        parts.append(pl.DataFrame(part, schema_overrides=schema))
+        part = to_least_scores(exact, table.score_dtype).alias("threshold").to_frame()
+        at_risk = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
+        parts.append(part.with_columns(at_risk, pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER)))
     return pl.concat(parts)

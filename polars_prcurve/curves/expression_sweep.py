@@ -13,7 +13,7 @@ of expressions in `agg`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -52,10 +52,7 @@ _RECALL, _FPR = _share(_TP, _FN), _share(_FP, _TN)
 
 
 class _CountReader:
-    """Reads the fields of the four counts, and point metrics at a prevalence, in any context.
-
-    With weights, a count is its integer divided by two to the power of the exponent of its class.
-    """
+    """Reads the fields of the four counts, and point metrics at a prevalence, in any context."""
 
     def __init__(self, eta: Prevalence, *, weighted: bool) -> None:
         self.eta, self.weighted, self.reads_metrics = eta, weighted, False
@@ -83,7 +80,11 @@ class _CountReader:
 
     def fill_eta(self) -> pl.Expr:
         """Return the prevalence, with the own one in place of None or null."""
-        return _fill_eta(self.eta, *self.class_totals())
+        pos, neg = self.class_totals()
+        if self.eta is None:
+            return pos / (pos + neg)
+        eta = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta)
+        return eta.cast(pl.Float64).fill_null(pos / (pos + neg))
 
     def read_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a metric from the fields of `list_steps`, which come first."""
@@ -107,19 +108,17 @@ class _CountReader:
             at = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
             pos, neg = map(pl.field, _TOTALS)
             factors = class_factors(at, at.is_null(), pos, neg)
-            steps.append({_AT: _fill_eta(at, pos, neg), **dict(zip(_FACTORS, factors, strict=True))})
+            filled = at.cast(pl.Float64).fill_null(pos / (pos + neg))
+            steps.append({_AT: filled, **dict(zip(_FACTORS, factors, strict=True))})
         return steps
 
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """The rows of one context: the score of each, and its contribution to either class.
-
-    Weights are integers here: a weight times a power of two, which `exponents` hold for each class.
-    """
+    """The rows of one context: the score of each, and its contribution to either class."""
 
     score: pl.Expr
-    pos: pl.Expr  # 0 or 1, or the scaled weight of the row
+    pos: pl.Expr  # 0 or 1, or the weight of the row times two to the exponent of its class: an integer
     neg: pl.Expr
     weight: pl.Expr | None
     exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
@@ -132,17 +131,11 @@ class ScoredRows:
 
     # One value per row ------------------------------------------------------------------------
 
-    def count_above(self, positive: bool) -> pl.Expr:
-        """Return tp or fp: the sum of a class at the row's own score and above."""
-        return self._count(positive, pl.Expr.cum_sum)
-
-    def count_below(self, positive: bool) -> pl.Expr:
-        """Return fn or tn: the sum of a class below the row's own score."""
-        return self._count(positive, _sum_below)
-
-    def _count(self, positive: bool, add: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
-        falling = self._sort_falling(self.pos if positive else self.neg)
-        amount = self._gather_own_score(add(falling))
+    def count(self, cell: str) -> pl.Expr:
+        """Return tp or fp: sums of a class at the row's own score and above; or fn or tn: below it."""
+        positive = cell in ("tp", "fn")
+        falling = (self.pos if positive else self.neg).sort_by(self.score, descending=True)
+        amount = self._gather_own_score(falling.cum_sum() if cell[1] == "p" else _sum_below(falling))
         if self.exponents:
             amount = exact_sums.from_integer(amount, self.exponents[not positive])
         return self.keep_name(amount)
@@ -150,16 +143,16 @@ class ScoredRows:
     def rate(self, positive: bool) -> pl.Expr:
         """Return recall or fpr at the row's own score."""
         amount = pl.field("amount")
-        rows = self._sort_falling(pl.struct((self.pos if positive else self.neg).alias("amount")))
+        rows = pl.struct((self.pos if positive else self.neg).alias("amount"))
+        rows = rows.sort_by(self.score, descending=True)
         sums = rows.struct.eval(amount.cum_sum().alias("above"), _sum_below(amount).alias("below"))
         return self._evaluate(self._gather_own_score(sums), _share(pl.field("above"), pl.field("below")))
 
     def point_metric(self, metric: PointMetric) -> pl.Expr:
         """Return a point metric at the row's own score."""
-        amounts = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
-        sums = self._sort_falling(amounts).struct.eval(
-            *_cumulative_counts(pl.field("pos"), pl.field("neg"))
-        )
+        both = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
+        falling = both.sort_by(self.score, descending=True)
+        sums = falling.struct.eval(*_cumulative_counts(pl.field("pos"), pl.field("neg")))
         rows = self._gather_own_score(sums)
         if self.exponents:
             rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
@@ -167,14 +160,9 @@ class ScoredRows:
         value = reader.read_metric(metric)
         return self._evaluate(_add_fields(rows, reader.list_steps()), value)
 
-    def _sort_falling(self, amounts: pl.Expr) -> pl.Expr:
-        return amounts.sort_by(self.score, descending=True)
-
     def _gather_own_score(self, falling: pl.Expr) -> pl.Expr:
-        """Return, in the order of the rows, the value at each row's score from values by falling score.
-
-        The rank "max" is the place of the last tied row, so that ties get the sum of all of them.
-        """
+        """Return the value at the score of each row, in row order, from values by falling score."""
+        # The rank "max" is the place of the last tied row, so that ties get the sum of all of them.
         first = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
         return falling.gather(self.score.rank("max", descending=True) - first)
 
@@ -192,19 +180,17 @@ class ScoredRows:
         counts = map(reader.show, map(_own_sum, ("tp", "fp")), exponents)
         fields = _alias_all(names, (pl.field("score"), *counts))
         if self.exponents:
-            sums = map(_own_sum, c.SQUARE_COLUMNS)
+            sums, names = map(_own_sum, c.SQUARE_COLUMNS), (*names, *c.SQUARE_COLUMNS)
             squares = map(exact_sums.square_from_integer, sums, map(pl.field, exponents))
             fields += _alias_all(c.SQUARE_COLUMNS, squares)
-            names = (*names, *c.SQUARE_COLUMNS)
         rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
         return self.keep_name(_build_structs(rows, fields, names))
 
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
         fields = _sweep_fields(_CountReader(None, weighted=bool(self.exponents)))
-        return self.keep_name(
-            _build_structs(self._distinct_list().list.explode(), fields, c.SWEEP_COLUMNS)
-        )
+        rows = self._distinct_list().list.explode()
+        return self.keep_name(_build_structs(rows, fields, c.SWEEP_COLUMNS))
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
@@ -297,9 +283,8 @@ class ScoredRows:
         self, points: pl.Expr, metric: CurveMetric, rows: Rows, reader: _CountReader
     ) -> pl.Expr:
         """Return the rows that the metric needs, each with the segment that ends at it."""
-        tp, fp = pl.field("tp"), pl.field("fp")
-        shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
-        points = _add_steps(points, [shifted])
+        before = {"tp_before": _TP.shift(1).fill_null(0), "fp_before": _FP.shift(1).fill_null(0)}
+        points = _add_steps(points, [before])
         if metric.recipe.needs == "rises":
             element = pl.element().struct.field
             points = points.list.filter(element("tp") > element("tp_before"))
@@ -307,9 +292,9 @@ class ScoredRows:
             "at": reader.fill_eta(),
             "recall": _RECALL,
             "fpr": _FPR,
-            c.RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
+            c.RECALL_BEFORE: (pl.field("tp_before") / (_TP + _FN)).fill_nan(None),
             c.FPR_OR_ZERO: _FPR.fill_null(0.0),
-            c.FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
+            c.FPR_BEFORE: (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0),
         }
         extent = {
             c.RISE: rows.recall - rows.recall_before,
@@ -325,10 +310,7 @@ class ScoredRows:
         return _add_steps(points, steps)
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
-        """Return a list of structs of score, tp, fp, fn, tn (and exponents), by falling score.
-
-        Counts are integers, also those of weights. With `squares`, sums of squared weights are, too.
-        """
+        """Return a list of structs of score, cells (sums of squares, exponents), by falling score."""
         score, pos = pl.field("score"), pl.field("pos")
         fields = [self.score.alias("score"), self.pos.alias("pos")]
         neg: pl.Expr = 1 - pos  # which is one column less to sort
@@ -336,7 +318,7 @@ class ScoredRows:
             neg = pl.field("neg")
             fields += [self.neg.alias("neg"), self.weight.alias("weight")]
             fields += _alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
-        falling = self._sort_falling(pl.struct(*fields)).implode()
+        falling = pl.struct(*fields).sort_by(self.score, descending=True).implode()
         rows: pl.Expr = pl.when(self.guard == 0).then(falling)
         if self.weight is not None:
             rows = rows.list.filter(pl.element().struct.field("weight") > 0)
@@ -451,14 +433,6 @@ def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str
     """Return structs that hold only the new fields, in the order of `names`."""
     # Two steps, because `eval` alone loses a field that is used twice.
     return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
-
-
-def _fill_eta(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
-    """Return the prevalence, with the own one in place of None or null."""
-    own = n_pos / (n_pos + n_neg)
-    if eta is None:
-        return own
-    return (eta if isinstance(eta, pl.Expr) else pl.lit(eta)).cast(pl.Float64).fill_null(own)
 
 
 def _alias_all(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:

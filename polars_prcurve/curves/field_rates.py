@@ -24,6 +24,7 @@ Sources: Wilson 1927; Kish 1965 for effective sizes; Zou and Donner 2008.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
@@ -105,19 +106,15 @@ def add_field_bands(
             rates = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
             rates |= {f"{c.RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
             values = {name: point_intervals.evaluate_metric(metric, *of) for name, of in rates.items()}
-            parts = parts.with_columns(**values).with_columns(
-                point_intervals.to_unbounded(pl.col(name), point_intervals.scale_bounds(metric)).alias(
-                    name
-                )
-                for name in values
-            )
+            scale = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
+            scaled = {name: scale(pl.col(name)) for name in values}
+            parts = parts.with_columns(**values).with_columns(**scaled)
             estimate, *ends = map(pl.col, values)
             sides = zip(squares, point_intervals.measure_distances(estimate, ends), strict=True)
             parts = parts.with_columns(**{name: distance * distance for name, distance in sides})
             sums += [add_squares(pl.col(name)).alias(name) for name in squares]
-    added = parts.group_by(_ROW).agg(sums)
     rows = rows.drop(*_FIELD_SIZES.values(), strict=False)
-    rows = rows.join(added, on=_ROW, how="left", maintain_order="left")
+    rows = rows.join(parts.group_by(_ROW).agg(sums), on=_ROW, how="left", maintain_order="left")
     rows = _add_rate_limits_of_field(rows, options, table)
     for metric, squares in zip(metrics, eta_squares, strict=True):
         rows = point_intervals.add_band(
@@ -133,11 +130,8 @@ def _measure_spread() -> list[pl.Expr]:
     weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
     measured = []
     for rate, weight in weights.items():
-        own, size, (low, high) = (
-            pl.col(_RATES[rate]),
-            pl.col(_SIZES[rate]),
-            point_intervals.LIMIT_COLUMNS[rate],
-        )
+        own, size = pl.col(_RATES[rate]), pl.col(_SIZES[rate])
+        low, high = point_intervals.LIMIT_COLUMNS[rate]
         # A part without examples of a class has no weight in its rate.
         even = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
         measured += [

@@ -43,9 +43,10 @@ class GroupThresholds:
         if self.keys:
             return join_groups(requests, self.frame, self.keys, how="left")
         # A left join on a number that all have, since a cross join would lose the requests of no row.
-        same = pl.lit(0, dtype=pl.UInt8).alias(_SAME)
-        found = requests.with_columns(same).join(self.frame.with_columns(same), on=_SAME, how="left")
-        return found.drop(_SAME)
+        name = f"{c.RESERVED}same"
+        same = pl.lit(0, dtype=pl.UInt8).alias(name)
+        found = requests.with_columns(same).join(self.frame.with_columns(same), on=name, how="left")
+        return found.drop(name)
 
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
@@ -55,9 +56,6 @@ class GroupThresholds:
         n_groups = pl.col(one_per).filter(missing).n_unique()
         droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
         return column_reader.missing_row_check(self.argument, keys, missing, n_groups, droppable)
-
-
-_SAME = f"{c.RESERVED}same"
 
 
 def read_group_thresholds(
@@ -144,13 +142,11 @@ def _add_least_scores(
     if own_dtype in (dtype, pl.Null):
         same = threshold.cast(dtype)
         least = merge_zeros(same).cast(dtype) if dtype.is_float() else same
-        frame = given.lazy().with_columns(
-            least.cast(pl.Float64).alias(GIVEN_THRESHOLD), least.alias(LEAST_SCORE)
-        )
+        columns = {GIVEN_THRESHOLD: least.cast(pl.Float64), LEAST_SCORE: least}
         nan = threshold.cast(pl.Float64).is_nan().sum()
         beyond = " row(s), and no score is at or above it"
         text = compose_sentence(f"{argument}= holds NaN in ", nan.cast(pl.String), beyond)
-        return stop_if_broken(frame, [Check(nan > 0, text)])
+        return stop_if_broken(given.lazy().with_columns(**columns), [Check(nan > 0, text)])
     if isinstance(given, pl.LazyFrame):
         raise PrcError(
             f"the thresholds of a LazyFrame must be of the score's dtype {dtype}, and are {own_dtype}; "

@@ -17,7 +17,7 @@ examples, and so do the false ones among them; see `effective_alerts`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -43,7 +43,7 @@ from polars_prcurve.curves.targets import (
 )
 from polars_prcurve.float_exactness import is_at_most
 from polars_prcurve.inputs.input_tables import InputTable
-from polars_prcurve.metrics.curve_metric import Rows
+from polars_prcurve.metrics.curve_metric import Rows, Step
 from polars_prcurve.normal_distribution import add_normal_quantile
 from polars_prcurve.sweep.effective_alerts import GREATEST_SIZES
 
@@ -53,7 +53,6 @@ ALPHA, _ALPHA_QUANTILE = f"{c.RESERVED}alpha", f"{c.RESERVED}alpha_quantile"
 """What an interval of eta leaves of the probability of error, and its normal quantile."""
 _ETA_ENDS = f"{c.RESERVED}promised_eta_low", f"{c.RESERVED}promised_eta_high"
 """The interval of eta; eta itself, where it is exact."""
-_LOW_END, _HIGH_END = 0, 1
 PROMISE_COLUMNS = (*_ETA_ENDS, ALPHA, _ALPHA_QUANTILE)
 """The columns of a pair that tests read where prevalences are estimates."""
 Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
@@ -81,9 +80,9 @@ class Guarantee:
         # Bonferroni: all promises hold if none of them is broken.
         return (1 - self.level) / self.n_shared
 
-    def choose_eta(self, eta: pl.Expr, end: int) -> pl.Expr:
-        """Return an end of the interval of eta, or eta where all prevalences are exact."""
-        return pl.col(_ETA_ENDS[end]) if self.uncertain_eta else eta
+    def list_etas(self, eta: pl.Expr) -> list[pl.Expr]:
+        """Return both ends of the interval of eta, or eta alone where all prevalences are exact."""
+        return [*map(pl.col, _ETA_ENDS)] if self.uncertain_eta else [eta]
 
     def promise(self, targets: Sequence[Target]) -> list[Target]:
         """Return the targets with a search for thresholds that meet them in truth."""
@@ -92,10 +91,10 @@ class Guarantee:
             is_run, goes_up = target.criterion in RATIOS, target.takes_first
             find = _promise_run if is_run else _promise_rate
             search, end, needed, own_needed = find(target, self, number)
-            promise = Promise(self.level, self.alpha, end, holds_above=not goes_up, starts=self.starts)
             # The examples that prove it are positives for recall and npv, and negatives for all other
             # targets; at the own prevalence it is the other way round.
-            promise = promise._replace(
+            promise = Promise(
+                *(self.level, self.alpha, end, not goes_up, self.starts),
                 run_start="start" if is_run else None,
                 changes_once_in_block=not (self.in_field or self.has_sizes),
                 n_pos_needed=needed if goes_up else own_needed,
@@ -144,12 +143,9 @@ def add_upper_limits(
 
 
 class _Run(NamedTuple):
-    """The tests of a run, from its start on: down for precision, and up for npv.
+    """The tests of a run, from its start on: down for precision, and up for npv."""
 
-    Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
-    """
-
-    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]  # columns that the tests read
+    steps: Sequence[Step]  # columns that the tests read
     has_started: RowTest
     passes: RowTest
 
@@ -161,11 +157,10 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
     # meet: a low one for precision. A high prevalence makes it hard to have a lift above 1, and a low
     # one to have a lift below.
     low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
-    end_of_eta = _LOW_END if low else _HIGH_END
 
     def ratio(eta: pl.Expr) -> pl.Expr:
         # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-        found = RATIOS[target.criterion](value, guarantee.choose_eta(eta, end_of_eta))
+        found = RATIOS[target.criterion](value, guarantee.list_etas(eta)[0 if low else -1])
         return found.fill_nan(math.inf)
 
     alpha: tails.Alpha = guarantee.alpha
@@ -352,7 +347,7 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
 
 
 def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
-    """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
+    """Return tp, fp, fn and tn as floats; for npv, the precision of what is not flagged, swapped."""
     names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else c.CELLS
     first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
     return first, second, third, fourth
@@ -442,10 +437,9 @@ def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
     def passes(rows: Rows) -> pl.Expr:
         recall, fpr = rows.column("recall"), rows.column("fpr")
         above_recall, above_fpr = rows.column(_RECALL_HIGH) - recall, rows.column(_FPR_HIGH) - fpr
-        # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
-        ends = (_LOW_END, _HIGH_END) if guarantee.uncertain_eta else (_LOW_END,)
         tests = []
-        for eta in (guarantee.choose_eta(rows.eta, end) for end in ends):
+        # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
+        for eta in guarantee.list_etas(rows.eta):
             # The upper limit of the rate adds the distances of both upper limits, of recall and of fpr,
             # in quadrature (Zou and Donner 2008). It is monotone as the rate is.
             spread = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2

@@ -83,25 +83,39 @@ _SHARES = pl.col(c.PART_SHARE) * pl.col(c.PART_ETA), pl.col(c.PART_SHARE) * (1 -
 
 def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Return a row per GROUP and SCORE: the limits of both runs, whether they are long, and of rates."""
-    sums = _add_parts(_add_squares(counts, alpha))
-    of = {name: pl.col(name) for name in sums.columns}
-    pos, neg = of["pos"], of["neg"]
+    import numpy as np
+
+    counts = _add_squares(counts, alpha)
+    k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
+    (recall, fpr), (pos, neg) = map(pl.col, _RATES), _SHARES
+    terms = {"alerts": k_pos + k_neg, "silent": n_pos - k_pos + n_neg - k_neg}
+    terms |= {"n_pos": n_pos, "n_neg": n_neg, "pos": pos, "neg": neg}
+    terms |= {"tp": pos * recall, "fn": pos * (1 - recall), "fp": neg * fpr, "tn": neg * (1 - fpr)}
+    terms |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
+    # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
+    # GROUP and SCORE may be equal.
+    is_first = (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
+    for name in (c.GROUP, c.SCORE):
+        is_first |= pl.col(name).ne_missing(pl.col(name).shift(1))
+    first = np.flatnonzero(counts.select(is_first).to_series().to_numpy())
+    values = counts.select(term.alias(name) for name, term in terms.items())
+    sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
+    rows = counts.select(c.GROUP, c.SCORE)[first]
+    rows = rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms])
+    tp, fn, fp, tn, pos, neg = map(pl.col, ("tp", "fn", "fp", "tn", "pos", "neg"))
     # The limit of a sum is as far from it as those of its parts are, in quadrature.
-    tp_low = of["tp"] - of["tp_below"].sqrt()
-    fp_high = pl.min_horizontal(of["fp"] + of["fp_above"].sqrt(), neg)
-    fn_high, tn_low = of["fn"] + of["tp_below"].sqrt(), of["tn"] - of["fp_above"].sqrt()
-    false_alarms = (of["fp"] / neg, fp_high / neg), (of["tp"] / pos, tp_low / pos)
-    misses = (of["fn"] / pos, fn_high / pos), (of["tn"] / neg, tn_low / neg)
+    below, above = pl.col("tp_below").sqrt(), pl.col("fp_above").sqrt()
+    tp_low, fp_high = tp - below, pl.min_horizontal(fp + above, neg)
     columns = {
-        PRECISION_RUN.limit: _limit_log_ratio(*false_alarms),
-        PRECISION_RUN.is_long_enough: of["alerts"] * 8 >= of["n_pos"],
-        NPV_RUN.limit: _limit_log_ratio(*misses),
-        NPV_RUN.is_long_enough: of["silent"] * 8 >= of["n_neg"],
+        PRECISION_RUN.limit: _limit_log_ratio((fp / neg, fp_high / neg), (tp / pos, tp_low / pos)),
+        PRECISION_RUN.is_long_enough: pl.col("alerts") * 8 >= pl.col("n_pos"),
+        NPV_RUN.limit: _limit_log_ratio((fn / pos, (fn + below) / pos), (tn / neg, (tn - above) / neg)),
+        NPV_RUN.is_long_enough: pl.col("silent") * 8 >= pl.col("n_neg"),
         FIELD_RECALL_LOW: tp_low / pos,
         FIELD_FPR_HIGH: fp_high / neg,
-        FIELD_ALERTS_HIGH: of["tp"] + of["fp"] + (of["tp_above"] + of["fp_above"]).sqrt(),
+        FIELD_ALERTS_HIGH: tp + fp + (pl.col("tp_above") + pl.col("fp_above")).sqrt(),
     }
-    return sums.select(c.GROUP, c.SCORE, *(value.alias(name) for name, value in columns.items()))
+    return rows.select(c.GROUP, c.SCORE, **columns)
 
 
 def _add_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
@@ -111,37 +125,13 @@ def _add_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         # A limit is the same wherever a part has the same count.
         once = counts.select(k, n).unique()
         limits = compute_beta_limits(once[k].to_numpy(), once[n].to_numpy(), alpha, 0.0)
-        once = once.with_columns(
-            (pl.col(k) / pl.col(n)).fill_nan(0.0).alias(rate),
-            *(pl.Series(name, limit) for name, limit in zip(squares, limits, strict=True)),
-        )
+        share_found = (pl.col(k) / pl.col(n)).fill_nan(0.0).alias(rate)
+        once = once.with_columns(share_found, **dict(zip(squares, map(pl.Series, limits), strict=True)))
         counts = counts.join(once, on=[k, n], how="left", maintain_order="left")
         # A part without examples of a class has no share of it.
         steps = {name: (pl.col(name) - pl.col(rate)).fill_nan(0.0) * share for name in squares}
         counts = counts.with_columns((step * step).alias(name) for name, step in steps.items())
     return counts
-
-
-def _add_parts(counts: pl.DataFrame) -> pl.DataFrame:
-    """Return sums over the parts of each row, from counts in order."""
-    import numpy as np
-
-    k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
-    (recall, fpr), (pos, neg) = map(pl.col, _RATES), _SHARES
-    terms = {"alerts": k_pos + k_neg, "silent": n_pos - k_pos + n_neg - k_neg}
-    terms |= {"n_pos": n_pos, "n_neg": n_neg, "pos": pos, "neg": neg}
-    terms |= {"tp": pos * recall, "fn": pos * (1 - recall), "fp": neg * fpr, "tn": neg * (1 - fpr)}
-    terms |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
-    # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
-    # GROUP and SCORE may be equal.
-    is_first = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(1))
-    is_first |= pl.col(c.SCORE).ne_missing(pl.col(c.SCORE).shift(1))
-    is_first |= (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
-    first = np.flatnonzero(counts.select(is_first).to_series().to_numpy())
-    values = counts.select(term.alias(name) for name, term in terms.items())
-    sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
-    rows = counts.select(c.GROUP, c.SCORE)[first]
-    return rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms])
 
 
 def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Expr]) -> pl.Expr:

@@ -82,10 +82,11 @@ def promise_and_join(
         elif start is not None:
             numbers = read_threshold_list("start", [start], table.score_dtype)
             value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
-        shared, sized = len(targets) if together else 1, has_unlike_examples(table)
-        in_field = table.parts is not None
-        guaranteed = Guarantee(level, value, starts, grid.uncertain, shared, in_field, sized)
-        targets = guaranteed.promise(targets)
+        in_field, sized = table.parts is not None, has_unlike_examples(table)
+        shared = len(targets) if together else 1
+        targets = Guarantee(level, value, starts, grid.uncertain, shared, in_field, sized).promise(
+            targets
+        )
     return [_join_targets(targets)] if together else list(targets)
 
 
@@ -134,7 +135,7 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     if promise is None or not grid.uncertain or not any(target.depends_on_eta for target in targets):
         return checks
     given, interval = pl.col(c.ETA_LOW).is_not_null(), pl.col(c.ETA_CONFIDENCE)
-    unknown = (
+    unknown = compose_sentence(
         "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
         "eta_confidence to the eta= frame"
     )
@@ -146,7 +147,7 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
         f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
         f"of a level above {1 - 2 * alpha:.12g}",
     )
-    checks.append(Check((given & interval.is_null()).any(), compose_sentence(unknown)))
+    checks.append(Check((given & interval.is_null()).any(), unknown))
     return [*checks, Check((given & pl.col(ALPHA).is_null()).any(), no_room)]
 
 
@@ -160,7 +161,7 @@ def add_guarantee_columns(
     of = ClassSizes(*counts, *sizes)
     # Sums of weights are no whole numbers.
     is_whole = isinstance(table, ScoreTable) and table.count_dtype.is_integer()
-    columns: list[list[pl.Expr | None]] = []
+    columns: list[list[Any]] = []
     for target, end in zip(targets, ends, strict=True):
         promise = target.promise
         assert promise is not None
@@ -169,9 +170,9 @@ def add_guarantee_columns(
         needed = [pl.lit(None, dtype=pl.Float64) if n is None else n(of, eta) for n in asked]
         needed = [n.ceil() if is_whole else n.round_sig_figs(12) for n in needed]
         stretch = (threshold, other) if promise.holds_above else (other, threshold)
-        columns.append([pl.lit(promise.level), *stretch, *needed])
+        columns.append([promise.level, *stretch, *needed])
     return points.with_columns(
-        pick_by_number(TARGET_NUMBER, picked, pl.lit(None)).alias(name)
+        pick_by_number(TARGET_NUMBER, picked).alias(name)
         for name, picked in zip(GUARANTEE_COLUMNS, zip(*columns, strict=True), strict=True)
     )
 
@@ -185,7 +186,6 @@ def _join_targets(targets: Sequence[Target]) -> Target:
     tests = [target.test for target in targets if target.test is not None]
 
     def count_most(counts: Iterable[Needed | None]) -> Needed | None:
-        """Return the greatest number of examples that any promise needs."""
         given = [count for count in counts if count is not None]
         return (lambda of, eta: pl.max_horizontal(count(of, eta) for count in given)) if given else None
 

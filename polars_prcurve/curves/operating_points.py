@@ -10,9 +10,10 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -23,18 +24,11 @@ from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_si
 from polars_prcurve.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
-from polars_prcurve.curves import curve_table, joint_targets
+from polars_prcurve.curves import curve_table, joint_targets, row_search
 from polars_prcurve.curves.curve_segments import build_segments
 from polars_prcurve.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
 from polars_prcurve.curves.guarantees_over_parts import add_field_tests
-from polars_prcurve.curves.moving_thresholds import (
-    COARSENESS,
-    add_eta_ends,
-    add_moved_rates,
-    add_row_limits,
-)
-from polars_prcurve.curves.row_search import RowSearch, list_frame_targets, name_extreme, read_extreme
 from polars_prcurve.curves.targets import (
     END,
     ROW_NUMBER,
@@ -53,11 +47,9 @@ from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_si
 from polars_prcurve.sweep.sample_design import Design, choose_design
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 
-SAMPLE_SIZE_COLUMNS = (
-    *("criterion", "target", "threshold", "recall", "fpr"),
-    *("n_pos", "n_neg", "n_pos_needed", "n_neg_needed"),
-)
-RESOLUTION_COLUMNS = (*SAMPLE_SIZE_COLUMNS[:7], "eta")
+_COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
+SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")
+RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")
 IntervalKind: TypeAlias = Literal["threshold", "model", "best"]
 """What an interval is of: what the threshold does, the model at its target, or the best value."""
 _SHOWN = (point.recall, point.fpr)
@@ -82,6 +74,7 @@ _ALERTS = {
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96 %, and those of a
 # threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
 _FEW, _FEW_CLUSTERS, _COARSE = 10, 30, 0.5
+_pick = partial(curve_table.pick_by_number, TARGET_NUMBER)
 _CLASS_SIZES = (c.POS_SIZE, c.NEG_SIZE)
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}
 
@@ -114,12 +107,8 @@ def list_points_columns(
             metric_columns = [name for name in metric_columns if name not in counts]
     elif bands is not None and bands.shown_with == "differences":
         flags = ["reliable", "why", c.ETA_ERROR]
-    sweep = (
-        threshold,
-        *kind,
-        *(joint_targets.GUARANTEE_COLUMNS if guarantee is not None else ()),
-        *counts,
-    )
+    promised = joint_targets.GUARANTEE_COLUMNS if guarantee is not None else ()
+    sweep = (threshold, *kind, *promised, *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
     curve_table.check_metric_names(columns, [] if long else metrics)
     return columns
@@ -143,12 +132,12 @@ def _choose_bands(
     # The sample chose the threshold of a target, and would choose another one if it were drawn again:
     # then the interval is of what the model does at this target. Where that is not known, it is of the
     # threshold as it stands: in a field, of published points, and of simultaneous intervals.
-    if bands is None:
-        return None, []
     kinds: list[IntervalKind] = []
+    if bands is None or bands.shown_with != "points":
+        return bands, kinds
     is_known = isinstance(table, ScoreTable) and not input_tables.is_field(table)
     may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
-    for target in targets if bands.shown_with == "points" else ():
+    for target in targets:
         is_sought = target.test is not None and target.least_score is None and target.promise is None
         is_best = target.maximized is not None and bands.corrected
         kinds.append("best" if is_best else "model" if may_move and is_sought else "threshold")
@@ -171,7 +160,8 @@ def build_points_table(
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
     bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
-    sized = targets[0].promise is not None and input_tables.has_unlike_examples(table)
+    promise = targets[0].promise
+    sized = promise is not None and input_tables.has_unlike_examples(table)
     effective = bands is not None or sized
     clusters = (sized and input_tables.is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
@@ -182,13 +172,13 @@ def build_points_table(
         moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         every = replace(search, has_many_etas=False) if design.weighted else search
-        points = add_moved_rates(points, every, moved, bands)
+        points = row_search.add_moved_rates(points, every, moved, bands)
     if kinds:
-        told: dict[str, Any] = {"interval_of": [*kinds], c.IS_MOVING: [k == "model" for k in kinds]}
-        points = points.with_columns(**{name: _pick_literals(of) for name, of in told.items()})
+        is_moving = _pick(kind == "model" for kind in kinds).alias(c.IS_MOVING)
+        points = points.with_columns(is_moving, interval_of=_pick(kinds))
     if optimism is not None:
         points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
-    frames = list_frame_targets(targets)
+    frames = row_search.list_frame_targets(targets)
     order = [c.PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if frames else [])]
     if long:
         points = points.join(pl.LazyFrame({c.COPY: range(len(metrics))}), how="cross")
@@ -204,15 +194,8 @@ def build_points_table(
         points = _add_chance(points, search.rows, sweep.groups, table, bands.confidence)
     points = curve_table.add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
-    promise = targets[0].promise
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
-
-
-def _pick_literals(values: Iterable[Any], dtype: pl.DataType | None = None) -> pl.Expr:
-    """Return value i for the points of target i; of None, null."""
-    literals = (of if of is None or isinstance(of, pl.Expr) else pl.lit(of) for of in values)
-    return curve_table.pick_by_number(TARGET_NUMBER, literals, pl.lit(None, dtype=dtype))
 
 
 def _build_search(
@@ -221,7 +204,7 @@ def _build_search(
     targets: Sequence[Target],
     bands: BandOptions | None,
     design: Design,
-) -> RowSearch:
+) -> row_search.RowSearch:
     """Return the rows and the pairs of all curves, with what the targets and their bands read."""
     table = design.table
     rows = sweep.rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
@@ -247,10 +230,10 @@ def _build_search(
         pairs = add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
-        rows = add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
-        pairs = add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
+        rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
+        pairs = row_search.add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
     # Rows are read twice: to choose from, and to look up the chosen ones.
-    return RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
+    return row_search.RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
 
 
 def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
@@ -267,32 +250,43 @@ def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> 
     )
 
 
-def _find_points(search: RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
+def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
     """Return one row per pair and target, with the row that was chosen and what was asked for."""
     chosen, rows, table = search.choose_rows(targets), search.rows, search.table
     if (end_row := targets[0].search.end_row) is not None:
         # Targets that are met together: END is the score at the other end of their stretch.
         number = f"{c.RESERVED}end_row"
-        score = pl.col(c.SCORE).alias(name_extreme(0, END))
+        score = pl.col(c.SCORE).alias(row_search.name_extreme(0, END))
         ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
-        numbered = chosen.with_columns(end_row(read_extreme(0)).alias(number))
+        numbered = chosen.with_columns(end_row(row_search.read_extreme(0)).alias(number))
         chosen = numbered.join(ends, on=number, how="left")
     rows = rows.drop(c.GROUP, c.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)  # pairs have these
+    no_text, no_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
     points = chosen.join(rows, on=ROW_NUMBER, how="left").with_columns(
-        criterion=_pick_literals((target.criterion for target in targets), pl.String()),
-        target=_pick_literals((target.value for target in targets), pl.Float64()),
+        criterion=_pick((target.criterion for target in targets), no_text),
+        target=_pick((target.value for target in targets), no_number),
     )
+    least = [target.least_score for target in targets]
     if isinstance(table, ScoreTable):
-        points = _fill_given_thresholds(points, targets, table)
+        # A given threshold stays. Above all scores it meets no row, and nothing is flagged there.
+        given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
+        above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
+        n_pos, n_neg = class_counts(table)
+        there: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+        for rate, n in {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}.items():
+            there[rate] = pl.when(n.is_not_null()).then(0.0).otherwise(rate)  # null for an empty class
+        points = points.with_columns(
+            _pick(least, pl.col(c.SCORE)).alias("threshold"),
+            *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
+        )
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        least = (of.least_score for of in targets)
-        asked = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col("threshold"))
-        known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
+        is_given = pl.col("threshold") == _pick(least, pl.col("threshold"))
+        known = (pl.col("criterion") != "threshold") | is_given
         points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
     if targets[0].promise is None:
         return points
-    ends_of_stretches = [read_extreme(number)(END) for number in range(len(targets))]
+    ends_of_stretches = [row_search.read_extreme(number)(END) for number in range(len(targets))]
     return joint_targets.add_guarantee_columns(points, targets, ends_of_stretches, table)
 
 
@@ -306,13 +300,13 @@ def build_sample_size_table(
 ) -> pl.LazyFrame:
     """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
-    at_eta, of_eta = grid is not None, [] if grid is None else ["eta", *grid.carried]
+    of_eta = [] if grid is None else ["eta", *grid.carried]
     if options.method in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
         rows = table.collect(points, f'method="{options.method}"')
-        points = add_needed_sizes(rows, options, at_eta=at_eta).lazy()
+        points = add_needed_sizes(rows, options).lazy()
     else:
-        points = add_needed_sizes(points, options, at_eta=at_eta)
+        points = add_needed_sizes(points, options)
     return points.select(*table.by, *of_eta, *SAMPLE_SIZE_COLUMNS)
 
 
@@ -341,26 +335,6 @@ def build_counted_points(
     """Return operating points with n_pos and n_neg; without a grid nothing may depend on eta."""
     points = build_points_table(table, grid, targets, metrics, bands=bands)
     return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
-
-
-def _fill_given_thresholds(
-    points: pl.LazyFrame, targets: Sequence[Target], table: ScoreTable
-) -> pl.LazyFrame:
-    """Set the thresholds of all points; a target threshold stays as given, though no row may have it."""
-    # A target threshold above all scores meets no row; nothing is flagged there.
-    least = (of.least_score for of in targets)
-    threshold = curve_table.pick_by_number(TARGET_NUMBER, least, pl.col(c.SCORE))
-    given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
-    above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
-    n_pos, n_neg = class_counts(table)
-    there: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
-    # Null for an empty class
-    totals = {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}
-    there |= {rate: pl.when(n.is_not_null()).then(0.0).otherwise(rate) for rate, n in totals.items()}
-    return points.with_columns(
-        threshold.alias("threshold"),
-        *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
-    )
 
 
 def _lists_scores(table: InputTable) -> bool:
@@ -424,7 +398,7 @@ def _add_doubts(
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
         doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
     if bands.moving:
-        is_coarse = pl.col(COARSENESS) > _COARSE
+        is_coarse = pl.col(row_search.COARSENESS) > _COARSE
         doubts["equal scores"] = is_coarse & pl.col(c.IS_MOVING) if bands.moves == "some" else is_coarse
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)

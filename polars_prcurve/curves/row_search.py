@@ -9,28 +9,53 @@ the last row of a block, its corners, tell whether it does:
                    -> found              the better one of both
 
 Where one example in a hundred is positive, that is a fiftieth of the rows.
+
+A threshold that is found in a sample, as by recall=0.8, is another one in another sample: it moves. If
+in truth fewer positives are above each score, then the score that finds 80 % of them is lower, and more
+negatives are above it. So an end of the interval of a rate counts twice: for the rate, and for the
+threshold.
+
+    rows of the curve -> limits         both ends of the intervals of recall and of fpr, on each row
+    target            -> moved targets  four, each of which reads one of these ends in place of the rate
+                      -> MOVED_RATES    recall and fpr on the rows that meet them, one of them an end
+
+A prevalence that was counted, or is an estimate, has an interval, too. A target that depends on it, such
+as a precision, is met elsewhere at its ends. A band adds up the distances from a value to its values
+there; see `confidence.point_intervals`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.point_intervals import (
+    LIMIT_COLUMNS,
+    MOVED_RATES,
+    SIZE_COLUMNS,
+    STEPS,
+    BandOptions,
+    add_limits_of_etas,
+)
 from polars_prcurve.curves.curve_table import build_metric_rows, pick_by_number
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.curves.guarantee_searches import PROMISE_COLUMNS, add_upper_limits
 from polars_prcurve.curves.targets import (
+    END,
     ROW_NUMBER,
     TARGET_NUMBER,
     Extreme,
     Target,
+    choose_row,
     find_greatest_rate,
     merge_steps,
 )
+from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.inputs.input_tables import InputTable
+from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.sweep.sweep_table import begin_block, end_block
 
 _REQUEST, _BLOCK, _IS_CORNER = (f"{c.RESERVED}{name}" for name in ("request", "block", "is_corner"))
@@ -46,20 +71,25 @@ class RowSearch:
     has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
 
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return one row per pair and target, with ROW_NUMBER, which is null where no row will do.
-
-        A target that is a frame has one row per threshold of the group.
-        """
-        requests, of_groups = self._list_requests(targets), list_frame_targets(targets)
-        eta_free: dict[int, Target] = {}
-        in_blocks: dict[int, Target] = {}
-        others: dict[int, Target] = {}
-        for number, target in enumerate(targets):
-            if number not in of_groups:
-                # At one prevalence a look at every row costs no more than the search for blocks.
-                has_blocks = self.has_many_etas and target.changes_once_in_block
-                at_eta = in_blocks if has_blocks else others
-                (at_eta if target.depends_on_eta else eta_free)[number] = target
+        """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null."""
+        frames = list_frame_targets(targets)
+        sought = {n: target for n, target in enumerate(targets) if n not in frames}
+        eta_free = {n: target for n, target in sought.items() if not target.depends_on_eta}
+        # At one prevalence a look at every row costs no more than the search for blocks.
+        at_eta = {n: target for n, target in sought.items() if target.depends_on_eta}
+        in_blocks = {
+            n: of for n, of in at_eta.items() if self.has_many_etas and of.changes_once_in_block
+        }
+        others = {n: target for n, target in at_eta.items() if n not in in_blocks}
+        alike = pl.LazyFrame({TARGET_NUMBER: [*sought]}, schema={TARGET_NUMBER: pl.Int64})
+        parts = [self.pairs.join(alike, how="cross")] if sought else []
+        for number, thresholds in frames.items():
+            one = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
+            parts.append(thresholds.join_thresholds(one))
+        requests = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
+        if frames:
+            # A larger query may run this twice, and a join may return rows in another order each time.
+            requests = requests.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
         if eta_free:
             found = self._find_extremes(self.rows, c.GROUP, eta_free)
             requests = requests.join(found, on=c.GROUP, how="left")
@@ -68,29 +98,13 @@ class RowSearch:
             requests = requests.join(found, on=c.PAIR, how="left")
         if in_blocks:
             requests = requests.join(self._search_blocks(in_blocks), on=c.PAIR, how="left")
-        for n in of_groups:
+        for n in frames:
             asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-            reached = self.rows.join(asked, on=c.GROUP)
-            found = self._find_extremes(reached, _REQUEST, {n: targets[n]})
+            found = self._find_extremes(self.rows.join(asked, on=c.GROUP), _REQUEST, {n: targets[n]})
             requests = requests.join(found, on=_REQUEST, how="left")
-        numbers = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
-        chosen = pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64))
+        rows = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
+        chosen = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
         return requests.with_columns(chosen.alias(ROW_NUMBER))
-
-    def _list_requests(self, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return one row per pair and target; for thresholds of each group, one row per threshold."""
-        of_groups = list_frame_targets(targets)
-        numbers = [number for number in range(len(targets)) if number not in of_groups]
-        alike = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
-        requests = [self.pairs.join(alike, how="cross")] if numbers else []
-        for number, thresholds in of_groups.items():
-            one = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
-            requests.append(thresholds.join_thresholds(one))
-        every = requests[0] if len(requests) == 1 else pl.concat(requests, how="diagonal")
-        if not of_groups:
-            return every
-        # A larger query may run this twice, and a join may return its rows in another order each time.
-        return every.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
@@ -103,7 +117,7 @@ class RowSearch:
         )
         corners = rows.filter(_IS_CORNER)
         at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), c.PAIR, targets)
-        extremes = self._name_extremes(targets)
+        extremes = self._name_extremes(targets, build_metric_rows(self.table))
         numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
         if not numbers:
             return at_corners
@@ -134,19 +148,21 @@ class RowSearch:
         self, rows: pl.LazyFrame, key: str, targets: Mapping[int, Target]
     ) -> pl.LazyFrame:
         """Return, per value of `key`, the extremes that tell the row of each target."""
-        extremes, metric_rows = self._name_extremes(targets), build_metric_rows(self.table)
-        for add in merge_steps(targets.values()):
-            rows = rows.with_columns(**add(metric_rows))
+        metric_rows = build_metric_rows(self.table)
+        extremes = self._name_extremes(targets, metric_rows)
+        for step in merge_steps(targets.values()):
+            rows = rows.with_columns(**step(metric_rows))
         values = {name: extreme.value for name, extreme in extremes.items()}
         reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
         return rows.select(key, **values).group_by(key).agg(reduced)
 
-    def _name_extremes(self, targets: Mapping[int, Target]) -> dict[str, Extreme]:
-        """Return the extremes of targets, by the names of their columns."""
-        metric_rows = build_metric_rows(self.table)
+    def _name_extremes(self, targets: Mapping[int, Target], metric_rows: Rows) -> dict[str, Extreme]:
+        """Return the extremes that tell the rows of targets, and END of promises, by their columns."""
         named: dict[str, Extreme] = {}
         for number, target in targets.items():
-            extremes = target.list_extremes(metric_rows)
+            extremes = dict(target.search.extremes(metric_rows))
+            if target.promise is not None and target.promise.end is not None:
+                extremes[END] = target.promise.end(metric_rows)
             named |= {name_extreme(number, name): extreme for name, extreme in extremes.items()}
         return named
 
@@ -164,3 +180,105 @@ def read_extreme(number: int) -> Callable[[str], pl.Expr]:
 def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
     """Return the thresholds of targets that are a frame of them, by the number of the target."""
     return {n: target.thresholds for n, target in enumerate(targets) if target.thresholds is not None}
+
+
+# Thresholds that move -------------------------------------------------------------------------
+
+COARSENESS = f"{c.RESERVED}coarseness"
+"""The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
+greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
+_LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
+_ETA_ENDS = [("eta", limit) for limit in c.ETA_LIMITS]
+_END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
+
+
+def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
+    """Add LIMIT_COLUMNS, STEPS and COARSENESS to curves; `sizes` are effective ones, by SIZE_COLUMNS."""
+    # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
+    # half as wide as the interval of the rate.
+    classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+    classes |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
+    rows = rows.with_columns(
+        end.fill_nan(None).alias(name)
+        for rate, size in classes.items()
+        for name, end in bands.limits_by_name(rate, pl.col(rate), repeat_in_rows(size, pl.col(rate)))
+    )
+    begins, ends = (pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(by)) for by in (1, -1))
+    rows = rows.with_columns(
+        (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
+        for rate, step in STEPS.items()
+    )
+    rows = rows.with_columns(
+        pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1))) for step in STEPS.values()
+    )
+    widths = {STEPS[rate]: pl.col(high) - pl.col(low) for rate, (low, high) in LIMIT_COLUMNS.items()}
+    coarseness = pl.max_horizontal(pl.col(step) / width for step, width in widths.items())
+    shortened = (pl.min_horizontal(step, width * 0.5).alias(step) for step, width in widths.items())
+    return rows.with_columns(coarseness.alias(COARSENESS), *shortened)
+
+
+def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+    """Add ETA_LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
+    is_joined = bands.counts_eta and bands.clustered
+    if is_joined:  # the variance of eta is on the rows of a group
+        of_groups = rows.group_by(c.GROUP).agg(pl.col(c.ETA_VARIANCE).first())
+        pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
+    pairs = add_limits_of_etas(pairs, bands)
+    return pairs.drop(c.ETA_VARIANCE) if is_joined else pairs
+
+
+def add_moved_rates(
+    points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
+) -> pl.LazyFrame:
+    """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
+    depends_on_eta = any(of.depends_on_eta for of in targets.values())
+    of_eta = _ETA_ENDS if bands.moves_with_eta and depends_on_eta else []
+    ends = [*_LIMITS, *of_eta]
+    moved = [_move_target(of, *limit) for of in targets.values() for limit in ends]
+    rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
+    # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
+    # that meets the target is taken, otherwise above them.
+    beyond = (1.0 if target.takes_first else 0.0 for target in targets.values())
+    # A moved target has a number for its end of a rate in that of its target.
+    number, place = pl.col(TARGET_NUMBER), pl.col(TARGET_NUMBER) // len(ends)
+    found = search.choose_rows(moved).join(rates, on=ROW_NUMBER, how="left")
+    found = found.with_columns((number % len(ends)).alias(_END), place).with_columns(
+        pick_by_number(TARGET_NUMBER, beyond).alias(_BEYOND)
+    )
+    columns, reached = [], pl.col(_BEYOND).first()
+    for end, (rate, limit) in enumerate(ends):
+        for name, column in MOVED_RATES[limit].items():
+            is_end = name == rate
+            rate_there = pl.col(limit if is_end else name).filter(pl.col(_END) == end).first()
+            there = reached
+            if is_end:
+                size = pl.col(SIZE_COLUMNS[rate]).first()
+                there = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
+            columns.append(rate_there.fill_null(there).alias(column))
+    found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
+    numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
+    found = found.with_columns(numbers.alias(TARGET_NUMBER))
+    points = points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
+    if not bands.moves_with_eta or of_eta:
+        return points
+    # A target that does not depend on eta is met on the same row whatever it is.
+    same = {column: name for limit in c.ETA_LIMITS for name, column in MOVED_RATES[limit].items()}
+    return points.with_columns(pl.col(name).alias(column) for column, name in same.items())
+
+
+def _move_target(target: Target, source: str, limit: str) -> Target:
+    """Return the target of rows whose rate, or prevalence, is an end of its interval."""
+    assert target.test is not None  # the target is sought anew in each sample
+    test = target.test
+
+    def test_at_limit(rows: Rows) -> pl.Expr:
+        def column(name: str) -> pl.Expr:
+            found: pl.Expr = rows.column(limit if name == source else name)
+            return found
+
+        eta = column("eta") if source == "eta" else rows.eta
+        return test(
+            Rows(column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta))
+        )
+
+    return replace(target, search=choose_row(test_at_limit, first=target.takes_first))

@@ -21,7 +21,6 @@ say that few are, and could not know of positives that score as negatives do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -87,32 +86,26 @@ def build_sampling_plan(
     deviations = compute_deviations(n, shares, cut[_IS_ABOVE].to_numpy())
     n_next = allocate_labels(n, deviations, labels, total) - labels
     drawn = pl.col("n_labelled") + pl.col("n_next")
-    return (
-        cut.lazy()
-        .with_columns(pl.Series("positive_share", shares), pl.Series("n_next", n_next, dtype=pl.Int64))
-        .with_columns(pl.when(drawn > 0).then(pl.col("n") / drawn).alias("weight"))
-        .select(PLAN_COLUMNS)
+    weight = pl.when(drawn > 0).then(pl.col("n") / drawn).alias("weight")
+    plan = cut.with_columns(
+        pl.Series("positive_share", shares), n_next=pl.Series(n_next, dtype=pl.Int64)
     )
+    return plan.with_columns(weight).select(PLAN_COLUMNS).lazy()
 
 
 def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
     """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
     import numpy as np
 
-    above = scores[_IS_ABOVE].to_numpy()
-    n = scores["n"].to_numpy()
+    above, n = scores[_IS_ABOVE].to_numpy(), scores["n"].to_numpy()
     flagged = _place_outwards(n[above][::-1], strata // 2)
     others = _place_outwards(n[~above], strata - strata // 2)
-    places = np.concatenate([-1 - flagged[::-1], others])
-    cut = (
-        scores.with_columns(pl.Series("stratum", places))
-        .group_by("stratum", maintain_order=True)
-        .agg(
-            pl.col("score").min().alias("score_low"),
-            pl.col("score").max().alias("score_high"),
-            pl.col("n", "n_labelled", "n_pos").sum().cast(pl.Int64),
-            pl.col(_IS_ABOVE).first(),
-        )
+    places = pl.Series("stratum", np.concatenate([-1 - flagged[::-1], others]))
+    cut = scores.group_by(places, maintain_order=True).agg(
+        pl.col("score").min().alias("score_low"),
+        pl.col("score").max().alias("score_high"),
+        pl.col("n", "n_labelled", "n_pos").sum().cast(pl.Int64),
+        pl.col(_IS_ABOVE).first(),
     )
     return cut.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("stratum"))
 
@@ -212,11 +205,8 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
         to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)
         for name in ("score_low", "score_high")
     )
-    if (
-        (lows > highs).any()
-        or (lows[1:] <= highs[:-1]).any()
-        or plan["stratum"].n_unique() < plan.height
-    ):
+    overlap = (lows > highs).any() or (lows[1:] <= highs[:-1]).any()
+    if overlap or plan["stratum"].n_unique() < plan.height:
         raise PrcError("plan= takes strata that are apart, each once; got some that overlap")
     return Plan(plan["stratum"], lows, highs, plan["n"].to_list())
 
@@ -234,37 +224,22 @@ def build_weighed_sample(
     place = pl.sum_horizontal(reached.cast(pl.Int64) for reached in reaches) - 1
     highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
     frame = frame.with_columns(place.alias(_PLACE)).with_columns(
-        (score.value <= pick_by_number(_PLACE, highs, pl.lit(None))).alias(_IN_STRATUM)
+        (score.value <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM)
     )
     is_labelled = label.value.is_not_null()
-    rows = stop_if_broken(frame, _list_checks(score, is_labelled, plan)).filter(is_labelled)
-    size = pick_by_number(_PLACE, map(pl.lit, plan.sizes), pl.lit(None)).cast(pl.Float64)
-    stratum = pick_by_number(_PLACE, map(pl.lit, plan.strata), pl.lit(None)).cast(plan.strata.dtype)
+    nan, beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
+    checks = [*value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)]
+    where = f"{score.what} is in no stratum of the plan in ", beyond.sum().cast(pl.String)
+    example, remake = score.value.filter(beyond).first(), "; make the plan of these rows"
+    sentence = compose_sentence(*where, " row(s), such as ", show_value(example), remake)
+    checks.append(Check(beyond.any(), sentence))
+    for number, (stratum, low, high, rows) in enumerate(zip(*plan, strict=True)):
+        has = f"stratum {stratum} of the plan, scores {low} to {high}, has {rows} row(s) and "
+        n = (is_labelled & (pl.col(_PLACE) == number)).sum()
+        checks.append(Check(n == 0, compose_sentence(f"{has}no label; label as many as its n_next")))
+        checks.append(Check(n > rows, compose_sentence(has, n.cast(pl.String), f" label(s){remake}")))
+    size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
+    stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
     weight = size / pl.len().over(_PLACE).cast(pl.Float64)
-    return rows.select(*map(c.select_column, names), stratum.alias("stratum"), weight.alias("weight"))
-
-
-def _list_checks(score: ReadColumn, is_labelled: pl.Expr, plan: Plan) -> Iterator[Check]:
-    """Yield the checks that each score is in a stratum, and that labels can stand for each stratum."""
-    nan = score.dtype.is_float()
-    yield from value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)
-    beyond = ~pl.col(_IN_STRATUM).fill_null(False)
-    yield Check(
-        beyond.any(),
-        compose_sentence(
-            f"{score.what} is in no stratum of the plan in ",
-            beyond.sum().cast(pl.String),
-            " row(s), such as ",
-            show_value(score.value.filter(beyond).first()),
-            "; make the plan of these rows",
-        ),
-    )
-    for place, (stratum, low, high, size) in enumerate(zip(*plan, strict=True)):
-        name = f"stratum {stratum} of the plan, scores {low} to {high},"
-        n = (is_labelled & (pl.col(_PLACE) == place)).sum()
-        text = f"{name} has {size} row(s) and no label; label as many as its n_next"
-        yield Check(n == 0, compose_sentence(text))
-        many = " label(s); make the plan of these rows"
-        yield Check(
-            n > size, compose_sentence(f"{name} has {size} row(s) and ", n.cast(pl.String), many)
-        )
+    kept = stop_if_broken(frame, checks).filter(is_labelled)
+    return kept.select(*map(c.select_column, names), stratum=stratum, weight=weight)

@@ -19,19 +19,14 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, round_to_float, take_frame
-from polars_prcurve.curves.group_thresholds import (
-    GIVEN_THRESHOLD,
-    LEAST_SCORE,
-    GroupThresholds,
-    read_group_thresholds,
-)
+from polars_prcurve.curves import group_thresholds
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_exactness import is_at_least, is_at_most
 from polars_prcurve.inputs.input_tables import InputTable, RateTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
-from polars_prcurve.metrics.best_and_at_target import best
-from polars_prcurve.metrics.curve_metric import CurveMetric, Rows
+from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
+from polars_prcurve.metrics.from_other_metrics import best
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.query_guards import Check, compose_sentence
@@ -79,7 +74,7 @@ class Search(NamedTuple):
 
     extremes: Callable[[Rows], Mapping[str, Extreme]]
     row: Callable[[Found], pl.Expr]  # the number of the row; null where no row meets the target
-    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]] = ()
+    steps: Sequence[Step] = ()
     """Columns that are added first, each step from those before it, and that the extremes may read."""
     end_row: Callable[[Found], pl.Expr] | None = None
     """Return the number of the row at the other end of a stretch, if several promises share one."""
@@ -94,7 +89,7 @@ class Promise(NamedTuple):
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
     holds_above: bool  # whether the stretch begins at the threshold and rises; otherwise it ends there
-    starts: GroupThresholds | None = None
+    starts: group_thresholds.GroupThresholds | None = None
     run_start: str | None = None
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
@@ -114,9 +109,8 @@ class Target:
     least_score: pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
-    thresholds: GroupThresholds | None = None
-    """The thresholds of each group, if they are the target; `value` then reads one, and there may be
-    several for a group."""
+    thresholds: group_thresholds.GroupThresholds | None = None
+    """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
     test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
     takes_first: bool = False  # of the rows that pass the test; otherwise the last one is taken
@@ -137,22 +131,14 @@ class Target:
             return self.maximized.falls_with_fpr
         return self.promise is None or self.promise.changes_once_in_block
 
-    def list_extremes(self, rows: Rows) -> dict[str, Extreme]:
-        """Return the extremes that tell the row of the target, and END if it keeps a promise."""
-        extremes = dict(self.search.extremes(rows))
-        if self.promise is None or self.promise.end is None:
-            return extremes
-        return {**extremes, END: self.promise.end(rows)}
 
-
-def merge_steps(targets: Iterable[Target]) -> list[Callable[[Rows], Mapping[str, pl.Expr]]]:
+def merge_steps(targets: Iterable[Target]) -> list[Step]:
     """Return the steps of the searches of all targets: the first ones as one, then the second ones."""
 
-    def merge(adds: Sequence[Any], rows: Rows) -> dict[str, pl.Expr]:
-        return {name: value for add in adds if add for name, value in add(rows).items()}
+    def merge(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
+        return {name: value for step in steps if step for name, value in step(rows).items()}
 
-    steps = (target.search.steps for target in targets)
-    return [partial(merge, adds) for adds in zip_longest(*steps)]
+    return [partial(merge, each) for each in zip_longest(*(target.search.steps for target in targets))]
 
 
 def find_greatest_rate(targets: Iterable[Target]) -> float | None:
@@ -163,11 +149,7 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 def read_targets(
     table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **given: Any
 ) -> list[Target]:
-    """Return the targets of all arguments, in the order of `_METRIC_TARGETS`; raise if there is none.
-
-    `given` are words of targets, with None for those that are left out. `per` is the number of events
-    that `alerts` are among. `at_eta` and `one_each` are as in `read_group_thresholds`.
-    """
+    """Return the targets of all words `given`, in the order of `_METRIC_TARGETS`; raise if none is."""
     given = {name: value for name, value in given.items() if value is not None}
     targets = _build_threshold_targets(table, given.get("threshold"), at_eta=at_eta, one_each=one_each)
     targets += [
@@ -209,9 +191,16 @@ def _build_threshold_targets(
     if given is None:
         return []
     if isinstance(given, pl.DataFrame | pl.LazyFrame) and table is not None:
-        of_groups = read_group_thresholds(table, given, at_eta=at_eta, one_each=one_each)
+        of_groups = group_thresholds.read_group_thresholds(
+            table, given, at_eta=at_eta, one_each=one_each
+        )
         # Its columns are joined to the rows, where the search and `value` read them.
-        return [replace(build(pl.col(GIVEN_THRESHOLD), pl.col(LEAST_SCORE)), thresholds=of_groups)]
+        return [
+            replace(
+                build(pl.col(group_thresholds.GIVEN_THRESHOLD), pl.col(group_thresholds.LEAST_SCORE)),
+                thresholds=of_groups,
+            )
+        ]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     numbers = read_threshold_list("threshold", _to_list("threshold", given), score_dtype)
@@ -226,11 +215,12 @@ def build_only_point_target(table: RateTable) -> Target:
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
     several = (table.tallies.sum_per_group(point_of_row) > 1).sum()
-    text = (
+    sentence = compose_sentence(
+        "points are compared one by one, and ",
+        several.cast(pl.String),
         " model(s) have several points; keep one row for each, or pass threshold=, if score= names the "
-        "thresholds of the points"
+        "thresholds of the points",
     )
-    sentence = compose_sentence("points are compared one by one, and ", several.cast(pl.String), text)
     table.tallies.checks.append(Check(several > 0, sentence))
     return Target(_ONLY_POINT, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
 
@@ -358,10 +348,8 @@ def _read_values(name: str, given: Any) -> list[float]:
     words, most = "numbers in [0, 1]", 1.0
     if name == "lift":
         words, most = "numbers of at least 0", sys.float_info.max
-    values = _to_list(name, given)
-    return [
-        read_number(f"{name}=", value, words, lambda number: 0 <= number <= most) for value in values
-    ]
+    numbers = _to_list(name, given)
+    return [read_number(f"{name}=", number, words, lambda of: 0 <= of <= most) for number in numbers]
 
 
 def read_events(per: object) -> float:

@@ -29,7 +29,7 @@ from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where
-from polars_prcurve.shown_names import join_words, name_group
+from polars_prcurve.visible_text import join_words, name_group
 
 _MOST_PLACES = 3
 _MOST_VERDICTS = 4  # verdicts, at most, that the sentence above many cases tells one by one

@@ -12,7 +12,7 @@ from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.metrics.names import default_curve_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.number_words import format_count, say_cases, say_count, say_part, say_share
-from polars_prcurve.shown_names import join_words, name_metric
+from polars_prcurve.visible_text import join_words, name_metric
 
 CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "fdr", "lift")
 """Targets that limit how many examples a threshold may flag: models are judged by the recall there."""

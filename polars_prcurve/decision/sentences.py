@@ -25,7 +25,7 @@ from polars_prcurve.number_words import (
     say_part,
     say_share,
 )
-from polars_prcurve.shown_names import join_words, name_metric
+from polars_prcurve.visible_text import join_words, name_metric
 
 
 def write_verdict(case: Case, confidence: float) -> Verdict:

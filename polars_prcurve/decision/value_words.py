@@ -9,7 +9,7 @@ from typing import Any
 from polars_prcurve.confidence.estimate_columns import Estimate
 from polars_prcurve.decision.judged_groups import Candidate, Case
 from polars_prcurve.number_words import RARELY_RIGHT, say_count, say_estimate, say_eta, say_share
-from polars_prcurve.shown_names import join_words, name_value
+from polars_prcurve.visible_text import join_words, name_value
 
 MOST_NAMES = 4
 

@@ -374,11 +374,6 @@ _START, _WIDTH = f"{c.RESERVED}gain_start", f"{c.RESERVED}gain_width"
 _GAIN_BEFORE, _GAIN = f"{c.RESERVED}gain_before", f"{c.RESERVED}gain"
 
 
-def _bind_start(rows: Rows) -> dict[str, Cell]:
-    """Bind the recall at which the part of a segment that counts starts, eta or above."""
-    return {_START: maximum(rows.recall_before, rows.eta)}
-
-
 def _bind_ends(rows: Rows) -> dict[str, Cell]:
     """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
     eta, start = rows.eta, rows.column(_START)
@@ -392,9 +387,11 @@ def _bind_ends(rows: Rows) -> dict[str, Cell]:
     }
 
 
-@declare_curve(
-    source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=(_bind_start, _bind_ends)
-)
+# What starts the part of a segment that counts is recall, or eta where recall is still below.
+_GAIN_STEPS = (lambda rows: {_START: maximum(rows.recall_before, rows.eta)}, _bind_ends)
+
+
+@declare_curve(source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=_GAIN_STEPS)
 def auprg(rows: Rows) -> Cell:
     """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""
     width = rows.column(_WIDTH)
@@ -402,7 +399,7 @@ def auprg(rows: Rows) -> Cell:
     return choose_where(width > 0, width * mean, 0.0)
 
 
-@declare_curve(source="W 8-9, FK", finish=_require_gains, steps=(_bind_start, _bind_ends))
+@declare_curve(source="W 8-9, FK", finish=_require_gains, steps=_GAIN_STEPS)
 def auprg_clipped(rows: Rows) -> Cell:
     """The area `auprg` with 0 in place of negative precision gains."""
     width, start, end = map(rows.column, (_WIDTH, _GAIN_BEFORE, _GAIN))
@@ -421,30 +418,24 @@ def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
 # Under the ROC curve, added up along the recall axis ---------------------------------------------
 
 
-# The influence of a positive is the share of negatives below it, and that of a negative the share of
-# positives above it, where ties count by halves (DeLong et al. 1988).
-_INFLUENCE = Influence(
-    lambda rows: -(rows.fpr_before + rows.fpr) / 2,
-    lambda rows: (rows.recall_before + rows.recall) / 2,
-    lambda rows: rows.recall_before,
-    lambda rows: {},
-    ddof=1,
-)
-
-
-def _least_if_perfect(n_pos: pl.Expr, n_neg: pl.Expr, alpha: float) -> pl.Expr:
-    """Return the ROC AUC at which none of the smaller class is on the wrong side with odds of alpha."""
-    # The area A at which A**n is alpha, for n examples of the smaller class.
-    return (math.log(alpha) / pl.min_horizontal(n_pos, n_neg)).exp()
-
-
 @declare_curve(
     source="R Fig. 4",
     depends_on_eta=False,
     finish=require_both_classes,
     below="ties",
-    influence=_INFLUENCE,
-    least_if_perfect=_least_if_perfect,
+    # The influence of a positive is the share of negatives below it, and that of a negative the share of
+    # positives above it, where ties count by halves (DeLong et al. 1988).
+    influence=Influence(
+        lambda rows: -(rows.fpr_before + rows.fpr) / 2,
+        lambda rows: (rows.recall_before + rows.recall) / 2,
+        lambda rows: rows.recall_before,
+        lambda rows: {},
+        ddof=1,
+    ),
+    # The area A at which A**n is alpha, for n examples of the smaller class: none is on the wrong side.
+    least_if_perfect=lambda n_pos, n_neg, alpha: (
+        math.log(alpha) / pl.min_horizontal(n_pos, n_neg)
+    ).exp(),
     fitted=Fitted(lambda rows: rows.column(c.BINORMAL_AUC)),
     limits=Limits(
         lambda rows: rows.rise * (1 - rows.fpr), lambda rows: rows.rise * (1 - rows.fpr_before)
@@ -478,14 +469,10 @@ def _build_partial(name: str, limit: float, finish: Finish, range: tuple[float, 
     return CurveMetric(f"{name}({limit:g})", recipe, range=range, depends_on_eta=False, source="M")
 
 
-def _read_max_fpr(max_fpr: float) -> float:
-    return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda limit: 0 < limit <= 1)
-
-
 @declare_factory
 def partial_roc_auc(max_fpr: float) -> CurveMetric:
     """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
-    limit = _read_max_fpr(max_fpr)
+    limit = read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda share: 0 < share <= 1)
     return _build_partial("partial_roc_auc", limit, require_both_classes, (0.0, limit))
 
 
@@ -495,7 +482,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
 
     scikit-learn's `roc_auc_score(max_fpr=)` returns this value.
     """
-    limit = _read_max_fpr(max_fpr)
+    limit = read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda share: 0 < share <= 1)
     random = limit * limit / 2  # the triangle below the diagonal; perfect rankings have all of `limit`
 
     def finish(area: Cell, facts: CurveFacts) -> Cell:

@@ -53,10 +53,7 @@ _HINT = "labels and scores become points by roc_points(label, score)"
 
 
 def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
-    """Return the curve through points of the ROC plane; None without points, or without positives.
-
-    A rate that is NaN at every point is that of a class without examples.
-    """
+    """Return the curve through points; None without any, or without positives, whose rates are NaN."""
     import numpy as np
 
     rates = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
@@ -107,10 +104,8 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArra
 
 
 def find_vertices(group: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.intp]:
-    """Return the places of the points that are vertices of the upper hull of their group.
-
-    Points are sorted by group, fpr and recall, no two are equal, and each group begins at the origin.
-    """
+    """Return the places of the points that are vertices of the upper hull of their group."""
+    # Points are sorted by group, fpr and recall, no two are equal, and each group begins at the origin.
     import numpy as np
 
     # A point on or below the line between its neighbours is never a vertex, so one pass may drop

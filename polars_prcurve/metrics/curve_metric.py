@@ -100,15 +100,6 @@ class Average(NamedTuple):
         """A factor of the values, which keeps the sum within that of shares if they have no bound."""
         return 1.0 if all(map(math.isfinite, self.of.range)) else 2.0**-60
 
-    def compute_mean(self, curve: CurveArrays) -> float:
-        """Return the mean of the metric of a curve; NaN if the metric is NaN at a prevalence."""
-        import numpy as np
-
-        values = self.of.compute_values(curve, np.array(self.etas))
-        mean = add_shares(values * (np.array(self.weights) * self.unit)) * (1 / self.unit)
-        low, high = self.of.range
-        return math.nan if np.isnan(values).any() else min(max(mean, low), high)
-
 
 Term: TypeAlias = Callable[[Rows], Cell]  # from the rows to the contribution of each
 Step: TypeAlias = Callable[[Rows], dict[str, Cell]]
@@ -285,8 +276,12 @@ class CurveMetric(Metric):
         if curve is None:  # no metric is defined without positives
             return np.full(len(etas), math.nan)
         recipe = self.recipe
-        if recipe.averages is not None:
-            return np.full(len(etas), recipe.averages.compute_mean(curve))
+        if (average := recipe.averages) is not None:
+            found = average.of.compute_values(curve, np.array(average.etas))
+            mean = add_shares(found * (np.array(average.weights) * average.unit)) * (1 / average.unit)
+            low, high = average.of.range
+            mean = math.nan if np.isnan(found).any() else min(max(mean, low), high)
+            return np.full(len(etas), mean)
         if recipe.on_hull:
             curve = curve.build_hull()
         if recipe.needs == "rises":

@@ -39,10 +39,7 @@ class Metric:
     depends_on_eta: bool = True
     source: str = field(default="", repr=False)
     origin: Origin | None = field(default=None, init=False, repr=False)
-    """None for a metric that this package does not declare.
-
-    `dataclasses.replace` leaves it out, so that a changed metric does not pass for the declared one.
-    """
+    """None for a metric that this package does not declare, and for one that `replace` has changed."""
 
     def alias(self: M, name: str) -> M:
         """Return the same metric under another name."""

@@ -11,8 +11,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from polars_prcurve import other_names
 from polars_prcurve.argument_kinds import read_list, refuse_kind
+from polars_prcurve.argument_names import METRICS_MEANT
 from polars_prcurve.errors import PrcError, find_repeats, suggest_names
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.metrics.metric import DECLARED, Metric, list_factories
@@ -43,21 +43,18 @@ def find_point_metrics(metrics: Any, argument: str = "metrics=") -> list[PointMe
 
 
 def find_curve_metrics(metrics: Any, *, takes_target: bool = False) -> list[CurveMetric]:
-    """Return curve metrics from names or values, in order; raise for unknown names and duplicates.
-
-    A method that `takes_target` takes point metrics, too, if there is a target.
-    """
-    return _find_all(metrics, "metrics=", CurveMetric, takes_target=takes_target)
+    """Return curve metrics as `find_point_metrics` does; some methods take those, too, at a target."""
+    return _find_all(metrics, "metrics=", CurveMetric, takes_target)
 
 
 def find_point_metric(metric: Any) -> PointMetric:
     """Return one point metric from its name or value; raise if there is no such metric."""
-    return _find_metric(metric, "metric=", PointMetric, "a name or a metric")
+    return _find_metric(metric, "metric=", PointMetric)
 
 
 def find_curve_metric(metric: Any) -> CurveMetric:
     """Return one curve metric from its name or value; raise if there is no such metric."""
-    return _find_metric(metric, "metric=", CurveMetric, "a name or a metric")
+    return _find_metric(metric, "metric=", CurveMetric)
 
 
 def find_metric(metric: Any) -> PointMetric | CurveMetric:
@@ -109,21 +106,15 @@ def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
     return [name for name in names if not (analytic and name == "pr_auc")]
 
 
-def _find_all(metrics: Any, argument: str, kind: type[M], *, takes_target: bool = False) -> list[M]:
+def _find_all(metrics: Any, argument: str, kind: type[M], takes_target: bool = False) -> list[M]:
     given = read_list(argument, metrics, "names or metrics", single=(str, Metric))
-    values = [_find_metric(metric, argument, kind, takes_target=takes_target) for metric in given]
+    values = [_find_metric(metric, argument, kind, takes_target) for metric in given]
     if repeats := find_repeats(metric.name for metric in values):
         raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
     return values
 
 
-def _find_metric(
-    given: Any,
-    argument: str,
-    kind: type[M],
-    expected: str = "names or metrics",
-    takes_target: bool = False,
-) -> M:
+def _find_metric(given: Any, argument: str, kind: type[M], takes_target: bool = False) -> M:
     """Return the metric of a name or a value; raise if there is none, or if it is of the other kind."""
     metric = _look_up(given, kind) if isinstance(given, str) else given
     if isinstance(metric, kind):
@@ -134,7 +125,8 @@ def _find_metric(
             f"ask for it with .prc.summary(metrics={metric.name!r})"
         )
     if not isinstance(metric, PointMetric):
-        raise refuse_kind(argument, expected, given)
+        one = argument == "metric="
+        raise refuse_kind(argument, "a name or a metric" if one else "names or metrics", given)
     name = metric.name
     best = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
     if takes_target:
@@ -149,7 +141,7 @@ def _find_metric(
 def _look_up(name: str, kind: type[Metric]) -> Metric:
     """Return the metric of this name; raise with a hint at what may be meant if there is none."""
     known: Mapping[str, Metric] = POINT_METRICS if kind is PointMetric else CURVE_METRICS
-    meant = {**other_names.POINT_METRICS, **other_names.CURVE_METRICS}.get(name.lower())
+    meant = METRICS_MEANT.get(name.lower())
     found = {**POINT_METRICS, **CURVE_METRICS}.get(name) or parse_metric(name)
     if found is not None:
         return found

@@ -141,10 +141,9 @@ class PointMetric(Metric):
 
     def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
         """Return the value from columns of rates and prevalences, null where undefined."""
-        reads_eta = self.depends_on_eta and self.fixed_eta is None
-        value: pl.Expr = self.from_rates(
-            recall, fpr, eta if reads_eta else pl.lit(self.choose_eta(None))
-        )
+        if self.fixed_eta is not None or not self.depends_on_eta:
+            eta = pl.lit(self.choose_eta(None))
+        value: pl.Expr = self.from_rates(recall, fpr, eta)
         return value.fill_nan(None).alias(self.name)
 
     def from_counts(

@@ -76,20 +76,14 @@ def _nodes(n: int, pull: float) -> tuple[list[float], list[float]]:
 def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return the mean average precision of all orders of n_pos positives and n_neg negatives."""
     k = odds * n_pos / n_neg
+    is_known = k.is_not_null()
     least = 15 / (1 + k + n_pos + k * n_neg)
     growth = (1 + _REACH / (1 + k) / least).log()
     fields = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "least": least, "growth": growth}
     # A list of one struct, so that the numbers of each row are combined with all nodes.
     row = pl.concat_list(pl.struct(value.alias(name) for name, value in fields.items()))
-    mean = row.list.agg(_integrate_u().struct.field("value").sum())
-    return pl.when(k.is_not_null()).then(mean)  # a sum of nulls is 0
-
-
-def _integrate_u() -> pl.Expr:
-    """Return a struct for each node in s, whose field `value` is the integral over u times a weight."""
     # What is used more than once becomes a field first: Polars would compute it again for each use.
     places, weights = _nodes(64, 0.15)
-    fields = ("n_pos", "n_neg", "k", "least", "growth")
     n_pos, n_neg, k, least, growth = (pl.element().struct.field(name).first() for name in fields)
     stretch = (pl.lit(pl.Series([*places, 1.0])) * growth).exp()
     steps = pl.lit(pl.Series([*weights, 0.0])) * growth * least * stretch
@@ -111,4 +105,7 @@ def _integrate_u() -> pl.Expr:
         chance = ((others - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
         inner = pl.field("step") * (rest + others * u * pl.field("down"))
         total = total + chance * (inner + pl.field("last") * rest) * weight
-    return nodes.struct.with_fields(value=total * pl.field("span") * pl.field("down"))
+    # A struct for each node in s, whose field `value` is the integral over u times a weight
+    nodes = nodes.struct.with_fields(value=total * pl.field("span") * pl.field("down"))
+    mean = row.list.agg(nodes.struct.field("value").sum())
+    return pl.when(is_known).then(mean)  # a sum of nulls is 0

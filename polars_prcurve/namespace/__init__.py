@@ -1,7 +1,4 @@
-"""The namespace `.prc`, and the function `prc()`, which gives its methods to type checkers.
-
-`register` makes `.prc` a property of Polars' classes.
-"""
+"""The namespace `.prc`, and the function `prc()`, which gives its methods to type checkers."""
 
 from __future__ import annotations
 
@@ -45,8 +42,7 @@ def prc(x: ArrowTable, **words: Unpack[TableWords]) -> DataFramePrc: ...
 def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc | ExprPrc:
     """The namespace `.prc` of a frame or an expression, as a call that type checkers can see.
 
-    Words say what the table holds, as in `df.prc(...)`: they then hold for each method. A table that
-    exports an Arrow stream becomes a DataFrame.
+    Words bind what the table holds, as in `df.prc(...)`. An Arrow stream becomes a DataFrame.
 
     Examples
     --------
@@ -78,11 +74,9 @@ class NamespaceProperty(property):
 
 
 def register() -> None:
-    """Make `.prc` an attribute of DataFrame, LazyFrame and Expr.
-
-    It is a property, because a namespace that is registered with `polars.api` is kept on the frame: it
-    would hold the old rows after an in-place `extend`, or keep the frame alive in a cycle.
-    """
+    """Make `.prc` an attribute of DataFrame, LazyFrame and Expr."""
+    # A namespace that is registered with `polars.api` is kept on the frame: it would hold the old rows
+    # after an in-place `extend`, or keep the frame alive in a cycle.
     pl.DataFrame.prc = NamespaceProperty(DataFramePrc)  # type: ignore[attr-defined]
     pl.LazyFrame.prc = NamespaceProperty(LazyFramePrc)  # type: ignore[attr-defined]
     pl.Expr.prc = NamespaceProperty(ExprPrc)  # type: ignore[attr-defined]

@@ -1,7 +1,4 @@
-"""`.prc` on expressions: one value per row, one value per group, or structs, from a score column.
-
-Each method reads its arguments into `ScoredRows`, and asks these for one expression.
-"""
+"""`.prc` on expressions: one value per row, one value per group, or structs, from a score column."""
 
 from __future__ import annotations
 
@@ -32,13 +29,11 @@ class ExprPrc(PublicMethods, path="prc"):
     """The sweep as expressions on a score column.
 
     `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label that
-    is not Boolean or numeric. Weights are cast to Float64, and so are counts then, which are Int64
-    otherwise. `eta` is a number, None for the own prevalence of the rows in the context, or an
-    expression with one value per group, such as `pl.col("eta").first()`. All expressions work in
-    `select`, `with_columns`, `over` and `group_by().agg`, and are named like the score column. The score
-    is one column: for several scores write several expressions. A null, a NaN or a label that is not
-    binary stops the query, so filter such rows out first. With `pos_label` each group must hold that
-    value: if groups may lack positives, pass a Boolean label.
+    is not Boolean or numeric, which each group must hold. Counts are Int64, or Float64 with weights.
+    `eta` is a number, None for the own prevalence of the rows in the context, or an expression with one
+    value per group, such as `pl.col("eta").first()`. All expressions work in `select`, `with_columns`,
+    `over` and `group_by().agg`, and are named like the score, which is one column. A null, a NaN or a
+    label that is not binary stops the query, so filter such rows out first.
     """
 
     def __init__(self, expr: pl.Expr) -> None:
@@ -63,19 +58,19 @@ class ExprPrc(PublicMethods, path="prc"):
         >>> df.select(pl.col("score").prc.tp("label")).to_series().to_list()
         [1, 2, 1, 2]
         """
-        return read_scored_rows(self._expr, label, **rows).count_above(positive=True)
+        return read_scored_rows(self._expr, label, **rows).count("tp")
 
     def fp(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """False positives at the row's own score: negatives that score at least as high."""
-        return read_scored_rows(self._expr, label, **rows).count_above(positive=False)
+        return read_scored_rows(self._expr, label, **rows).count("fp")
 
     def fn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """False negatives at the row's own score: positives that score lower."""
-        return read_scored_rows(self._expr, label, **rows).count_below(positive=True)
+        return read_scored_rows(self._expr, label, **rows).count("fn")
 
     def tn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """True negatives at the row's own score: negatives that score lower."""
-        return read_scored_rows(self._expr, label, **rows).count_below(positive=False)
+        return read_scored_rows(self._expr, label, **rows).count("tn")
 
     def recall(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
@@ -112,8 +107,7 @@ class ExprPrc(PublicMethods, path="prc"):
     def counts(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
 
-        With weights there are `n_pos_squares` and `n_neg_squares`, too, sums of squared weights. They
-        equal the rows of the frame method `counts`.
+        They equal the rows of the frame method `counts`, also with weights.
         """
         return read_scored_rows(self._expr, label, **rows).count_structs()
 
@@ -140,8 +134,7 @@ class ExprPrc(PublicMethods, path="prc"):
     ) -> pl.Expr:
         """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
 
-        They equal the rows of the frame method `curve`; only frames have bands. `eta` may also be a
-        list of numbers.
+        They equal the rows of the frame method `curve`, without bands. `eta` may be a list, too.
         """
         asked = find_point_metrics(metrics)
         scored = read_scored_rows(self._expr, label, eta, **rows, takes_several=True)
@@ -224,10 +217,9 @@ class ExprPrc(PublicMethods, path="prc"):
     ) -> pl.Expr:
         """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
 
-        Pass one target. The frame method `operating_points` says what each target means, and finds an
-        equal threshold. The value is null where no threshold meets the target. `guarantee` and `start`
-        are as there, except that the start is a number, with which scores are compared as Float64.
-        Targets of alerts have no guarantee here, because Polars has no beta quantiles.
+        Pass one target, which means what it means in the frame method `operating_points`. The value is
+        null where no threshold meets it. `guarantee` and `start` are as there, except that the start is
+        a number, with which scores are compared as Float64. Targets of alerts have no guarantee here.
 
         Examples
         --------
@@ -255,9 +247,9 @@ class ExprPrc(PublicMethods, path="prc"):
     def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.
 
-        They move from `eta_train`, the prevalence for which they were trained, to `eta` (Williams 2021,
-        eq. 3). Each is a number or an expression, between 0 and 1. Posteriors 0 and 1 stay as they are,
-        and null stays null. A NaN or a value outside [0, 1] in any row stops the query.
+        They move from `eta_train`, the prevalence of training, to `eta` (Williams 2021, eq. 3), each a
+        number or an expression between 0 and 1. Posteriors 0, 1 and null stay. A NaN or a value outside
+        [0, 1] stops the query.
 
         Examples
         --------

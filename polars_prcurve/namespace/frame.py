@@ -1,8 +1,6 @@
 """`.prc` on frames: each method reads its words, calls one stage and returns a table.
 
-Only the classes of this chapter know whether a table is eager. A DataFrame goes through the lazy stages,
-too, and the query is collected at the end, with its errors raised as `PrcError`. A LazyFrame stays lazy,
-except in the methods that say that they collect.
+Only this chapter knows whether a table is eager: it collects the lazy query of a DataFrame at the end.
 """
 
 from __future__ import annotations
@@ -14,10 +12,9 @@ import polars as pl
 
 from polars_prcurve.binding.bound_table import F
 from polars_prcurve.inputs import wide_tables
+from polars_prcurve.namespace.comparison_methods import ComparisonMethods
 from polars_prcurve.namespace.curve_methods import CurveMethods
-from polars_prcurve.namespace.decide_methods import DecisionMethods
-from polars_prcurve.namespace.model_methods import ModelMethods
-from polars_prcurve.namespace.monitor_methods import MonitorMethods
+from polars_prcurve.namespace.decision import DecisionMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_argument import EtaTable
@@ -28,79 +25,65 @@ _MANY_MODELS = 8
 
 
 class FramePrc(
-    CurveMethods[F],
-    ModelMethods[F],
-    PlanningMethods[F],
-    MonitorMethods[F],
-    DecisionMethods[F],
-    path="prc",
+    CurveMethods[F], ComparisonMethods[F], PlanningMethods[F], DecisionMethods[F], path="prc"
 ):
     """Precision-recall analysis of a score table, at any prevalence.
 
-    All methods share these words, which say what the table holds. `df.prc(...)` binds them: they then
-    hold for each method and chart of the object that it returns, and a word said again in a call takes
-    the place of the bound one. `label` with `weight`, `counts`, `rates` and `cells` are rivals: one of
-    them said in a call sets the bound ones aside.
+    All methods share these words, which say what the table holds. `df.prc(...)` binds them for each
+    method and chart of the object that it returns; a word said again in a call takes its place. Of
+    `label` with `weight`, `counts`, `rates` and `cells` one said in a call sets the others aside.
 
     by
-        Group columns, as names or expressions, of any sortable dtype. Each group has its own curve. A
-        null is a group, too, the first in order.
+        Group columns, as names or expressions, of any sortable dtype. Null is a group, the first.
     score
-        Larger means more positive. Floats, integers, Decimals or Booleans, which are compared exactly;
-        infinities are allowed, and -0.0 equals 0.0. A list of columns is one model each, and makes a
-        group column `model`. A mapping from each class of the label to its column is one class against
-        the rest each, and makes a group column `class`.
+        Larger means more positive. Floats, integers, Decimals or Booleans, compared exactly; infinities
+        are allowed, and -0.0 equals 0.0. A list of columns, one per model, makes a group column `model`;
+        a mapping from each class of the label to its column, one against the rest, a group column
+        `class`.
     label
         Booleans, or numbers: 0 and 1, or -1 and 1.
     pos_label
         The positive value, for labels of any other kind. It must occur in the table.
     weight
-        A number >= 0 per row. Rows of weight 0 do not count and make no threshold. In intervals it is
-        one over the probability with which the row was sampled.
+        A number >= 0 per row; rows of weight 0 are as if absent. In intervals it is one over the
+        probability of sampling.
     stratum
-        A column that tells from which stratum a row was drawn, for intervals. Of each stratum of a group
-        a fixed number of rows was drawn at random, and `weight` is its rows over those, as
-        `weigh_sample` gives it: equal in a stratum, and at least 1. Strata may be ranges of the score,
-        or the label itself: where one negative in 20 was kept, `stratum="label"`.
+        A column of strata, for intervals. Of each stratum of a group a fixed number of rows was drawn at
+        random, and `weight` is its rows over those, as `weigh_sample` gives it: equal in a stratum, and
+        at least 1. Strata may be ranges of the score, or the label where one negative in 20 was kept.
     counts
-        Two columns, `("n_pos", "n_neg")`, in place of label and weight, for a table that is already
-        aggregated. Rows of equal score add up. Of weights, name also the sums of their squares, as
-        `counts(weight=)` gives them: `("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`.
+        Two columns, `("n_pos", "n_neg")`, in place of label and weight. Rows of equal score add up. Of
+        weights, name also the sums of their squares, as `counts(weight=)` gives them:
+        `("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`.
     rates
-        Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points. Thresholds
-        and counts are null in the result.
+        Two columns, `("tpr", "fpr")`, in place of score and label. Thresholds and counts are then null.
     sizes
-        With `rates`, the numbers of positives and negatives behind them, as two columns or two numbers.
-        They give intervals, an own prevalence, and counts, which are not rounded. A null is a size that
-        is not known: its group has no interval, and stays whatever `missing` says.
+        The numbers of positives and negatives behind `rates`, as two columns or two numbers, for
+        intervals, an own prevalence, and counts, which are not rounded. A null size has no interval.
     cells
-        Four columns, `("tp", "fp", "fn", "tn")`, in place of label, for a table that is already
-        cumulative: one row per threshold, as other tools report it, or the one row of a paper. `score`
-        names the threshold, and is null if the table has none.
+        Four columns, `("tp", "fp", "fn", "tn")`, in place of label: one row per threshold, as other
+        tools report it, or the one row of a paper. `score` names the threshold, null if there is none.
     cluster
-        A column of clusters, such as patients or cards, for intervals. The rows of a cluster of a group
-        need not be independent, whatever their labels. A class in fewer than two clusters has no
-        interval.
+        A column of clusters, such as patients, for intervals. Rows of one cluster need not be
+        independent, whatever their labels. A class in fewer than two clusters has no interval.
     model
-        The column that names the model. Methods that compare models take the column `model` if this word
-        is not said; for other methods it is one more group, the last one.
+        The column that names the model, `model` if left out where models are compared, and elsewhere one
+        more group, the last one.
     id
-        The column or columns that tell the examples of a group apart, where models scored the same
-        examples. Each example has one row per model, and `missing="drop"` leaves it out for all models.
+        The columns that tell the examples of a group apart, where models scored the same ones. Each has
+        one row per model, and `missing="drop"` leaves it out for all models.
     below
-        Positives and negatives that were never scored, `(n_pos, n_neg)`: they lie below every score and
-        count as examples that no threshold flags. Two numbers are those of each group; a frame has a row
-        per group, with all group columns, `n_pos` and `n_neg`, and may have groups without a row in the
-        table. None, or nulls, as `n_neg` are negatives that are not counted: `eta`, `fpr`, `tn` and
-        `n_neg` are then null, and what needs their number raises. Between models with `id`, an example
-        that one model lacks is among those below it.
+        Positives and negatives that were never scored, `(n_pos, n_neg)`, and that no threshold flags: of
+        each group, or in a frame with all group columns, `n_pos` and `n_neg`, which may have groups
+        without a row in the table. None, or null, as `n_neg` are negatives that are not counted: `eta`,
+        `fpr`, `tn` and `n_neg` are then null, and what needs their number raises. Between models with
+        `id`, an example that one model lacks is among those below it.
     missing
-        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or `"drop"`
-        the row. With `"below"` a null score lies below every score, as in `below`.
+        What to do about a null or NaN score, or a null label or weight: `"raise"`, or `"drop"` the row.
+        With `"below"` a null score lies below every score.
 
-    Mistakes in names, dtypes and arguments raise `PrcError` at the call. Mistakes in values raise when
-    the query runs: a `PrcError` from a DataFrame, and a `polars.exceptions.InvalidOperationError` with
-    the same sentence from a LazyFrame that you collect.
+    Mistakes in names, dtypes and arguments raise `PrcError` at the call, those in values when the query
+    runs: of a LazyFrame as a `polars.exceptions.InvalidOperationError` with the same sentence.
     """
 
     def unpivot_scores(
@@ -112,10 +95,8 @@ class FramePrc(
         ----------
         scores
             The score columns, all of one dtype.
-        name, score
-            Names of the new columns: the one that names the model, and the one that holds the score.
-        row
-            A name for a column with the row number of the wide table, if you want one.
+        name, score, row
+            Names of the new columns: of the model, of the score, and, if you want it, of the row number.
 
         Returns
         -------
@@ -153,15 +134,14 @@ class FramePrc(
         label
             The column that holds the true class.
         scores
-            A mapping from each class to its score column; the columns are all of one dtype. A class that
-            occurs in no row raises when the query runs, unless all labels are null.
+            A mapping from each class to its score column, all of one dtype. A class that occurs in no
+            row raises when the query runs, unless all labels are null.
         name, score, row
             As in `unpivot_scores`; the column `name` names the class.
         mix
-            The share of each class in the field, for every class of the label: `{"cat": 20, "dog": 80}`.
-            Shares are relative. Adds the column `weight`, with which the classes have these shares. Pass
-            `weight="weight"` on, and leave `eta` out: it is then the share of each class (in
-            `sample_size`, pass `[None]`).
+            The relative share in the field of every class of the label: `{"cat": 20, "dog": 80}`. Adds
+            the column `weight`, with which the classes have these shares. Pass `weight="weight"` on, and
+            leave `eta` out: it is then the share of each class (in `sample_size`, pass `[None]`).
 
         Returns
         -------
@@ -172,8 +152,8 @@ class FramePrc(
         - a column `name`: as in the table, the label
         - a column `score`: as in the table
         - `label`: Boolean, whether the row is of that class; null where its class is null
-        - with `mix`, `weight`: Float64, the share of the row's class in the field over its share in the
-          table; 1 where its class is null
+        - with `mix`, `weight`: Float64, its class's share in the field over that in the table, 1 for
+          null
 
         Examples
         --------

@@ -59,23 +59,19 @@ class PlanningMethods(BoundTable[F], path="prc"):
     ) -> F:
         """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
 
-        With the numbers needed, a share `assurance` of test sets has a band of precision that is at most
-        `delta` wide, if both rates stay as they are here. It is the default band of `curve` (Zou and
-        Donner 2008), at the prevalence `eta` or, without `eta`, at all prevalences (Brabec et al. 2020,
-        section 5).
+        With the numbers needed, test sets with these rates have a band of precision, the default one of
+        `curve`, that is at most `delta` wide (Brabec et al. 2020, section 5).
 
         Parameters
         ----------
         delta
-            The width of the whole band, upper minus lower precision, in points: where precision is 0.01,
-            a width of 0.1 says nothing, and the numbers for it are tiny.
+            The width of the band, upper minus lower precision: 0.1 says nothing of a precision of 0.01.
         eta
             The prevalence at which the band must be this narrow, as in `curve`, except that None is all
-            prevalences, which often takes several times the examples. For the own one pass `[None]`:
-            with weights, such as those of `reweight`, that is the prevalence of the field.
+            prevalences, which often takes several times the examples, and `[None]` the own one: with
+            weights, such as those of `reweight`, that of the field.
         relative
-            True takes `delta` as a share of the precision that recall and fpr give at `eta`: 0.5 asks
-            for a band half as wide as precision is high.
+            True takes `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
         assurance
             The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
         threshold, recall, fpr
@@ -89,11 +85,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
         - with `eta`, `eta`: Float64, and what an eta frame carries
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
-        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table. Sums of weights are
-          not comparable with the numbers needed: a class counts as `sum(w)**2 / sum(w**2)` examples
-        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both
-          classes share the burden: either rate alone would be known about equally well. More of one
-          class than needed makes up for fewer of the other
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table. A class with
+          weights counts as `sum(w)**2 / sum(w**2)` examples beside the numbers needed
+        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Either
+          rate alone would be known about equally well; more of one class makes up for fewer of the other
 
         Examples
         --------
@@ -108,9 +103,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         table = question.read(makes)
         targets = read_targets(table, at_eta=False, **question.targets)
         grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
-        options = read_size_options(
-            delta, certainty.level, certainty.rate, assurance, relative=relative, at_eta=eta is not None
-        )
+        at_eta = eta is not None
+        options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
         query = build_sample_size_table(table, grid, targets, options)
         return self._finish(query, grid)
 
@@ -121,10 +115,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
         Parameters
         ----------
-        delta
-            The width of the default band of `curve`, upper minus lower precision.
-        threshold, recall, fpr, confidence
-            As in `sample_size`, which asks for the same band.
+        delta, threshold, recall, fpr, confidence
+            As in `sample_size`.
 
         Returns
         -------
@@ -132,8 +124,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
         - `n_pos`, `n_neg`: Int64, or Float64 with weights, as in `sample_size`
-        - `eta`: Float64; at this prevalence and above it the band is at most `delta` wide. 0 if it is so
-          at all prevalences, null if the interval of recall reaches down to 0
+        - `eta`: Float64; from this prevalence up the band is at most `delta` wide. 0 if it is so
+          everywhere, null if the interval of recall reaches down to 0
 
         Examples
         --------
@@ -162,9 +154,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """Precision as smaller samples of negatives find it; a LazyFrame is collected at the call.
 
         Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
-        random, and puts the precision that the samples find beside that of all negatives, adjusted to
-        the same prevalence (Brabec et al. 2020, section 5.1). For one threshold the function
-        `subsampled_precision` gives the exact distribution, without drawing.
+        random, and puts the precision of the samples beside that of all negatives, adjusted to the same
+        prevalence (Brabec et al. 2020, section 5.1). `subsampled_precision` does so exactly, for one
+        threshold.
 
         Parameters
         ----------
@@ -184,7 +176,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - the columns of `sweep`
         - `precision`: Float64, of all negatives, adjusted to `eta`
         - `mean`, `standard_deviation`, `low`, `q1`, `median`, `q3`, `high`: Float64, of precision in the
-          samples, `low` being the least and `high` the greatest; null where precision is undefined
+          samples, from the least to the greatest; null where precision is undefined
 
         Examples
         --------
@@ -210,23 +202,21 @@ class PlanningMethods(BoundTable[F], path="prc"):
     ) -> pl.DataFrame:
         """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
 
-        The field must differ from training, or from the reference, in the share of positives alone. The
-        estimate is then the prevalence of greatest likelihood.
+        The estimate is the prevalence of greatest likelihood, if the field differs from training, or
+        from the reference, in the share of positives alone.
 
         Parameters
         ----------
         eta_train
-            The prevalence at which scores are calibrated probabilities, between 0 and 1. EM takes the
-            mean posterior, moves the posteriors to that prevalence, and repeats (Saerens et al. 2002).
+            The prevalence at which scores are posteriors, between 0 and 1. EM moves them to their mean,
+            and repeats (Saerens et al. 2002).
         reference
             A labelled table of the same model, in place of calibration: bound, `prc(frame, ...)`, or a
-            frame with the same words. It cuts scores into at most ten levels, finds the prevalence that
-            mixes the levels of positives and negatives to those of the field, and tests whether any
-            prevalence does. Of the `by` columns it has all, some or none; groups that it does not tell
-            apart share its rows.
+            frame with the same words, and with all, some or none of the `by` columns. It cuts scores
+            into at most ten levels, finds the prevalence that mixes those of positives and negatives to
+            those of the field, and tests whether any prevalence does.
         confidence
-            A level, such as 0.95: adds an interval by the likelihood ratio. With `eta_train` it takes
-            the scores for calibrated; with `reference` it includes the errors of the reference.
+            A level, such as 0.95: adds an interval by the likelihood ratio, with the reference's errors.
 
         Returns
         -------
@@ -236,9 +226,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - with `confidence`, `eta_low`, `eta_high`, `eta_confidence`: Float64, the interval and its level
         - `n`: Int64, rows of the group
         - `shift_p_value`: Float64, p-value of the test that only the prevalence differs. If it is small,
-          the estimate and its interval are worthless. Null with `eta_train`, which has no test, and for
-          two levels, which any prevalence fits (a class with fewer than 15 examples, or two scores)
-        - `iterations`: Int64, how often the mean was taken; null with `reference`, which does without
+          the estimate and its interval are worthless. Null with `eta_train`, and for two levels, which
+          any prevalence fits (a class with fewer than 15 examples, or two scores)
+        - `iterations`: Int64, how often the mean was taken; null with `reference`
         - `converged`: Boolean, whether the last step was below 1e-12; near 0 and 1 this is slow
 
         Examples
@@ -267,9 +257,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
     def reweight(self, eta: Field, *, name: str = "weight", **words: Unpack[TableWords]) -> F:
         """Add weights that give each part of a field its prevalence and its share.
 
-        What will precision be in a field of several countries, each with a prevalence of its own, behind
-        one threshold? Pass `weight="weight"` on to another method, and leave `eta` out: the own
-        prevalence of the weighted table is that of the field.
+        Pass `weight="weight"` on to another method, and leave `eta` out: the own prevalence of the
+        weighted table is that of the field.
 
         Parameters
         ----------
@@ -281,8 +270,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
         Returns
         -------
-        The rows of the table, in their order, with `missing="drop"` only complete ones. Weights are for
-        these rows: a later `missing="drop"` that leaves out more has another prevalence.
+        The rows of the table, in their order, with `missing="drop"` only complete ones:
 
         - the other columns of the table
         - a column `name`: Float64; the weights of a `by` group sum to the number of its rows
@@ -308,22 +296,20 @@ class PlanningMethods(BoundTable[F], path="prc"):
     ) -> pl.DataFrame:
         """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
 
-        Labels of rows drawn at random are mostly of scores that hardly matter. This plan shares them out
-        so that precision at the threshold is known best, at any prevalence (Neyman 1934). It labels rows
-        below the threshold, too, because positives may be there. Draw `n_next` rows at random in each
-        stratum, label them, and ask again; then `weigh_sample` tells what the labels stand for.
+        The plan shares labels out so that precision at the threshold is known best, at any prevalence
+        (Neyman 1934), with some below it, because positives may be there. Draw `n_next` rows at random
+        in each stratum, label them, and ask again; then `weigh_sample` tells what the labels stand for.
 
         Parameters
         ----------
         threshold
-            The threshold at which precision is asked for, with scores on both sides of it.
+            Where precision is asked for, with scores on both sides of it.
         budget
             How many rows to label next. A first plan, without any labels, shares it out in equal parts:
             50 a stratum will do. Later each stratum has 50 labels before others get more.
         strata
             Into how many ranges the scores are cut, half of them above the threshold: the nearest have
-            the fewest rows. There are fewer where scores are equal. With the same rows and threshold the
-            strata stay as they are.
+            the fewest rows. With the same rows and threshold they stay as they are.
         label
             A null label means that a row has none yet; `label=None`, that no row has. Labelled rows have
             to be drawn at random within each stratum.
@@ -333,12 +319,11 @@ class PlanningMethods(BoundTable[F], path="prc"):
         One row per stratum, from the highest scores down:
 
         - `stratum`: Int64, from 1, the highest scores
-        - `score_low`, `score_high`: as in the table, the score; the least and the greatest of a stratum
+        - `score_low`, `score_high`: as in the table, the least and the greatest score of a stratum
         - `n`, `n_labelled`: Int64, its rows and those with a label
         - `positive_share`: Float64, of its labels, with half a label more of either class
         - `n_next`: Int64, rows to label next; they sum to `budget`, or to the rows without a label
-        - `weight`: Float64, n / (n_labelled + n_next), with which the labelled rows stand for all rows;
-          null if there are none
+        - `weight`: Float64, n / (n_labelled + n_next), for the labelled rows; null if there are none
 
         Examples
         --------
@@ -357,8 +342,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
     def weigh_sample(self, plan: pl.DataFrame | pl.LazyFrame, **words: Unpack[TableWords]) -> F:
         """Keep the labelled rows, with their stratum of a plan and with what they stand for.
 
-        Pass `weight="weight", stratum="stratum"` on to other methods: their intervals are then those of
-        labels that were drawn by strata, and `eta=None` is the prevalence of all rows.
+        Pass `weight="weight", stratum="stratum"` on to other methods: their intervals are then of labels
+        that were drawn by strata, and `eta=None` is the prevalence of all rows.
 
         Parameters
         ----------
@@ -376,8 +361,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - `stratum`: Int64, that of the score
         - `weight`: Float64, the rows of the stratum, `n`, over its labels in this table
 
-        It raises if a score is in no stratum, if a stratum has no label, so that its rows would stand
-        behind nothing, or if it has more labels than rows.
+        It raises if a score is in no stratum, or if a stratum has no label, or more labels than rows.
 
         Examples
         --------

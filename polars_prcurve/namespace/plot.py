@@ -1,7 +1,6 @@
 """Charts straight from a score table: `df.prc.plot.<chart>(...)`.
 
-Each method asks the namespace for the reduced table that its chart draws, and passes it to the function
-of its name in `charts`. Altair is imported at that call, not before.
+Altair is imported at the call of a method, not before.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from polars_prcurve.confidence.rates import check_confidence
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
-from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.from_other_metrics import best
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.decision import Decision
@@ -56,11 +55,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
 
     A curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
-    every score. `threshold_curve` returns several charts above each other. The words that say what the
-    table holds are those of `.prc`. Charts share `color` and `facet`, the group columns that tell curves
-    and panels apart, and `title`, a text, or False for a chart without words around it. `points` may
-    also be a `Decision`: its points are then marked, at its prevalences unless `eta` says others, and
-    its sentence is the title.
+    every score. Charts share `color` and `facet`, the group columns that tell curves and panels apart,
+    and `title`, a text, or False for a chart without words around it. `points` may also be a `Decision`:
+    its points are marked, at its prevalences without `eta`, and its sentence is the title.
 
     Examples
     --------
@@ -79,10 +76,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def _prepare(
         self, chart: str, words: Any, points: object = None, needed: Sequence[str] = ()
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
-        """Return the function that draws a chart, with its own words, and the words about the table.
-
-        Words that a chart cannot show raise here, before any query runs.
-        """
+        """Return the function that draws a chart, with its own words, and the words about the table."""
         of_chart = {name: value for name, value in words.items() if name in CHART_WORDS}
         check_texts(color=of_chart.get("color"), facet=of_chart.get("facet"))
         check_title(of_chart.get("title"))
@@ -204,7 +198,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         probabilities
-            As in `decision_curve`; but if left out where a prevalence is below 5 %, from a tenth of the
+            As in `decision_curve`; but left out where a prevalence is below 5 %, from a tenth of the
             least to 20 times the greatest, and at most 99 %.
         """
         draw, said = self._prepare("decision_curve", words)
@@ -383,12 +377,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ----------
         eta
             As in `summary`, but `eta_grid()` if left out, down to about 1 in as many as there are
-            negatives: they tell nothing of rarer positives.
+            negatives.
         metrics
             As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
         coarse
-            As in `summary`: the shade is the limits of each value, such as over all that may lie between
-            published points.
+            As in `summary`: the shade is the limits of each value.
         """
         draw, said = self._prepare("metric_by_eta", words)
         holds = self._methods._merge_words(said)
@@ -422,11 +415,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return _end_at_negatives(every)["eta"].unique().sort().to_list()
 
     def _collect_crossings(self, table: pl.DataFrame, metrics: Any, said: Any) -> pl.DataFrame | None:
-        """Return the crossings of models within the prevalences of a summary table.
-
-        Return None for a chart that shows none: of many models, for several metrics, and for one that
-        does not depend on prevalence.
-        """
+        """Return the crossings of models within the prevalences of a summary; None if none are drawn."""
         chosen = find_curve_metrics(metrics)
         if len(chosen) != 1 or not chosen[0].depends_on_eta:
             return None

@@ -36,8 +36,7 @@ from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, h
 from polars_prcurve.report.html_parts import escape, isolate, write_document
 from polars_prcurve.report.style_sheets import DECISION_STYLE
 from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
-from polars_prcurve.shown_names import name_metric, name_value
-from polars_prcurve.visible_text import isolate_name, mark_names
+from polars_prcurve.visible_text import isolate_name, mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 

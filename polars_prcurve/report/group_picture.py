@@ -13,8 +13,7 @@ from polars_prcurve.decision.decide import Findings, say_short
 from polars_prcurve.decision.judged_groups import Case, JudgedCase
 from polars_prcurve.number_words import format_count
 from polars_prcurve.report import svg
-from polars_prcurve.shown_names import name_value
-from polars_prcurve.visible_text import wrap_words
+from polars_prcurve.visible_text import name_value, wrap_words
 
 _ROW, _NEXT, _HEAD, _APART = 14.0, 12.0, 22.0, 3.6
 """Pixels that a row takes, a further row of its name, the head of a block, and a further model."""

@@ -26,13 +26,13 @@ from polars_prcurve.decision.value_words import (
 )
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
 from polars_prcurve.report import document
-from polars_prcurve.shown_names import name_metric
 from polars_prcurve.visible_text import (
     cut_text,
     isolate_name,
     make_harmless,
     mark_names,
     measure_width,
+    name_metric,
     pad_text,
 )
 

@@ -27,12 +27,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
 from polars_prcurve.uncertainty import cluster_errors, unseen_in_areas
 from polars_prcurve.uncertainty.influence import standard_error
-from polars_prcurve.uncertainty.unseen_in_areas import (
-    CAUTIOUS,
-    counts_unseen,
-    from_logit,
-    to_logit,
-)
+from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, counts_unseen, from_logit, to_logit
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
@@ -71,16 +66,13 @@ class IntervalPlan(NamedTuple):
     """How the interval of a metric is computed."""
 
     helpers: dict[str, CurveMetric]  # other metrics that it is computed from, by name
+    # Columns to add, one mapping after the other, since Polars computes an expression again for each
+    # use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_reliable`, `_why`.
     steps: Sequence[Mapping[str, pl.Expr]]
-    """Columns to add, one mapping after the other, since Polars computes an expression again for each
-    use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_reliable`, `_why`."""
 
 
 def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKind) -> IntervalPlan:
-    """Return how the interval of a metric is computed, over its variances and the columns of pairs.
-
-    Of weighted clusters and of parts, precision at a recall has none.
-    """
+    """Return how the interval of a metric is computed, over its variances and the columns of pairs."""
     recipe, clustered = metric.recipe, rows in _CLUSTERED
     if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
         return _plan_at_recall(name, recipe.at_recall, confidence, rows)

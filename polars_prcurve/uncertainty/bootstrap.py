@@ -1,9 +1,9 @@
 """The bootstrap: errors of curve metrics, from their values in many replicates of the samples.
 
-A replicate is a curve like any other, with the same metrics. Errors are the standard deviation and the
-bias-corrected percentiles over the replicates. Polars draws no random counts, so draws are NumPy arrays:
-the positives and negatives in each cell of each replicate. Replicates times cells can exceed the memory:
-small samples are computed together in a block, and a large one in several runs over its replicates.
+Errors are the standard deviation and the bias-corrected percentiles over the replicates. Polars draws no
+random counts, so draws are NumPy arrays: the positives and negatives in each cell of each replicate.
+Replicates times cells can exceed the memory: small samples are computed together in a block, and a large
+one in several runs over its replicates.
 
 Sources: Efron 1981; Efron and Tibshirani 1993, chapter 14; Davison and Hinkley 1997; Hesterberg 2015.
 """
@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.confidence_argument import Intervals
@@ -31,12 +33,9 @@ from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import drop_inner_negatives
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
-_CURVE, _REPLICATE, _PAIR_NUMBER = (f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number"))
+_CURVE, _REPLICATE, _PAIR_NUMBER, _SAMPLE = (
+    f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number", "sample")
+)
 _MAX_CELLS = 2_000_000  # cells times replicates that are in memory at once
 
 
@@ -67,8 +66,7 @@ class Bootstrap(NamedTuple):
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
             order = [c.GROUP, c.SCORE, c.POS, c.NEG]
             rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
-            for part, curves in _split_by_sample(rows, groups):
-                yield UnitSample.read(part, curves)
+            yield from map(UnitSample.read, _split_by_sample(rows, groups), groups)
             return
         frame = sweep.rows
         if all(metric.recipe.needs != "all" for metric in self.metrics):
@@ -77,31 +75,30 @@ class Bootstrap(NamedTuple):
         sums = (c.CUM_POS, c.CUM_NEG)
         cells = frame.select(c.GROUP, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums))
         rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
-        for part, _ in _split_by_sample(rows, groups):
+        for part in _split_by_sample(rows, groups):
             yield CellSample(*(part[name].to_numpy() for name in sums))
 
     def measure(
         self,
         sweep: SweepTables,
-        pairs: pl.DataFrame,
-        groups: Sequence[Sequence[int]],
+        values: pl.LazyFrame,
+        key: str,
         read: Callable[[pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]],
-    ) -> tuple[pl.LazyFrame, pl.DataFrame]:
-        """Return the errors of what is `read` from blocks of pairs, and the class sizes of each sample.
-
-        `pairs` has a row per curve and prevalence, with the estimates.
-        """
-        samples = list(self.build_samples(sweep, groups))
+    ) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
+        """Return the values, the errors of what is `read` from them, and the sizes of samples by key."""
+        pairs = self.collect_query(values)
+        numbers = pairs.select(c.GROUP, pl.col(key).alias(_SAMPLE)).unique().sort(c.GROUP)
+        groups = numbers.group_by(_SAMPLE, maintain_order=True).agg(c.GROUP)
+        samples = list(self.build_samples(sweep, groups[c.GROUP].to_list()))
         errors = self.estimate_errors(read(*block) for block in self._compute_blocks(samples, pairs))
         schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
-        return errors, pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
+        sizes = pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
+        return pairs, errors, sizes.with_columns(groups[_SAMPLE].alias(key)).lazy()
 
     def _compute_blocks(
         self, samples: Sequence[Sample], pairs: pl.DataFrame
     ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
         """Yield rows of `pairs` with the metrics of all replicates, a block of samples at a time."""
-        import numpy as np
-
         # The curves of pairs, by rising GROUP, are those of the samples in their order.
         n, first = self.certainty.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
@@ -135,8 +132,6 @@ class Bootstrap(NamedTuple):
         self, pos: NDArray[np.float64], neg: NDArray[np.float64], lengths: Sequence[int]
     ) -> CurveSegments:
         """Return the curves of replicates: curve i of r is group number `r * len(lengths) + i`."""
-        import numpy as np
-
         ends = np.cumsum([0, *lengths])
         curve_of_cell = np.repeat(np.arange(len(lengths)), lengths)
         rises_only = all(metric.recipe.needs == "rises" for metric in self.metrics)
@@ -193,12 +188,7 @@ class Bootstrap(NamedTuple):
     def estimate_errors(
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
     ) -> pl.LazyFrame:
-        """Return the keys of rows with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0.
-
-        Replicates in which a metric is undefined are left out, with a warning that counts them.
-        """
-        import numpy as np
-
+        """Return keys with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0."""
         n, tables, n_dropped = self.certainty.resamples, [], 0
         for keys, rows in blocks:
             # One example does not tell how much examples differ.
@@ -239,8 +229,6 @@ def _correct_percentiles(
     rows: ReplicateValues, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return both ends of the bias-corrected percentile interval, and a p-value for 0 (Efron 1981)."""
-    import numpy as np
-
     # A replicate holds some positives twice, and both copies stand above the same negatives. So
     # replicates of an area tend to lie above the estimate, which is not their median. Let z0 be the
     # normal quantile of the share of replicates below the estimate, and Phi the normal distribution
@@ -302,33 +290,22 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     return [step] * (n_replicates // step) + [rest] * (rest > 0)
 
 
-def _split_by_sample(
-    frame: pl.DataFrame, samples: Sequence[Sequence[int]]
-) -> Iterator[tuple[pl.DataFrame, Sequence[int]]]:
-    """Yield the rows of each sample, which may be none, and the groups of the sample."""
-    import numpy as np
-
-    last = [groups[-1] for groups in samples]
-    ends = np.searchsorted(frame[c.GROUP].to_numpy(), last, side="right")
-    start = 0
-    for groups, end in zip(samples, ends.tolist(), strict=True):
-        yield frame[start:end], groups
-        start = end
+def _split_by_sample(frame: pl.DataFrame, samples: Sequence[Sequence[int]]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of each sample, which may be none."""
+    parts = frame.partition_by(c.GROUP, as_dict=True)
+    for groups in samples:
+        yield pl.concat([parts.get((group,), frame.clear()) for group in groups])
 
 
 # Resampling -------------------------------------------------------------------------------------
 
-# A replicate draws as many examples as the sample has, with replacement. Examples are drawn in one of
-# two ways:
-#
-#     by cell, a row of the sweep            plain examples: a million take as long as one
-#     by unit, rows that belong together     examples with weights, in clusters, or of several models
-#
-# Each sample has its own two streams of random numbers, the first for positives or whole clusters, the
-# second for negatives. So its replicates depend neither on the other samples of a block, nor on how many
-# replicates are drawn at once.
+# A replicate draws as many examples as the sample has, with replacement: by cell, a row of the sweep, of
+# plain examples, where a million take as long as one; or by unit, rows that belong together, of examples
+# with weights, in clusters, or of several models. Each sample has its own two streams of random numbers,
+# the first for positives or whole clusters, the second for negatives. So its replicates depend neither
+# on the other samples of a block, nor on how many replicates are drawn at once.
 
-DrawnCounts: TypeAlias = "tuple[NDArray[Any], NDArray[Any]]"
+DrawnCounts: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 """Positives and negatives, each with a row per replicate and a column per cell."""
 
 
@@ -362,10 +339,8 @@ class CellSample(NamedTuple):
 class UnitSample(NamedTuple):
     """Rows of one or several curves, in units of rows that are drawn together; as `CellSample`."""
 
-    strata: Sequence[NDArray[np.int64]]
-    """The numbers of the units, in sets; a unit is replaced by units of its set only."""
-    unit: NDArray[np.int64]
-    """The unit of each row; then its cell, and what it contributes to positives and negatives there."""
+    strata: Sequence[NDArray[np.int64]]  # numbers of units; one is replaced by units of its stratum only
+    unit: NDArray[np.int64]  # of each row; then its cell, and what it adds to both classes there
     cell: NDArray[np.int64]
     pos: NDArray[np.float64]
     neg: NDArray[np.float64]
@@ -374,8 +349,6 @@ class UnitSample(NamedTuple):
     @classmethod
     def read(cls, rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
         """Return the sample of some rows, which come by group and falling score."""
-        import numpy as np
-
         cell = pl.struct(c.GROUP, c.SCORE).rle_id().alias("cell")
         by = next((name for name in (c.CLUSTER, c.EXAMPLE) if name in rows.columns), None)
         number = pl.int_range(pl.len()) if by is None else pl.col(by).rank("dense") - 1
@@ -390,8 +363,6 @@ class UnitSample(NamedTuple):
 
     @property
     def sizes(self) -> tuple[float, float]:
-        import numpy as np
-
         sizes = []
         for of_class in (self.pos, self.neg):
             # As many equal amounts have a mean that varies as much: sum(w)**2 / sum(w**2).
@@ -402,15 +373,11 @@ class UnitSample(NamedTuple):
 
     @property
     def counts(self) -> DrawnCounts:
-        import numpy as np
-
         n_cells = sum(self.lengths)
         pos, neg = (np.bincount(self.cell, side, n_cells)[None] for side in (self.pos, self.neg))
         return pos, neg
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
-        import numpy as np
-
         n_cells = sum(self.lengths)
         drawn = np.zeros((2, replicates, n_cells))
         for replicate in range(replicates):
@@ -431,8 +398,6 @@ def _draw_counts(
     random: np.random.Generator, cells: NDArray[np.int64], replicates: int
 ) -> NDArray[np.int64]:
     """Draw as many examples as the cells hold, with replacement; return their counts per replicate."""
-    import numpy as np
-
     total = int(cells.sum())
     if total > 3 * len(cells):  # faster than single examples where cells hold many
         return random.multinomial(total, cells / total, replicates)

@@ -7,13 +7,10 @@ weight over their total), and G clusters, the variance of an area is
     G / (G - 1) * (sum over clusters of (sum of u)**2)
 
 A class with n rows in a cluster counts as (sum of n)**2 / (sum of n**2) examples: as the number of its
-clusters, if they are of one size. That many examples choose the quantile of Student's distribution, and
-decide whether the interval is reliable.
-
-The variance of a difference between models that scored the same examples is that of differences of
-influences: see `paired_errors`. Where few clusters carry it, Student's distribution has fewer degrees of
-freedom: with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**4), the clusters that
-carry it, they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
+clusters, if they are of one size. That many choose the quantile of Student's distribution, and decide
+whether the interval is reliable. Where few clusters carry the error there are fewer degrees of freedom:
+with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**4), the clusters that carry it,
+they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
 
 A cluster that the sample lacks is worth as many rows as V is times the variance of independent rows:
 UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `unseen_in_areas`.
@@ -32,7 +29,7 @@ from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_exactness import repeat_in_rows
 from polars_prcurve.inputs.input_tables import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
-from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, pick_influence
+from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, join_influences
 
 STUDENT_FREEDOM = f"{c.RESERVED}freedom"  # the column with the degrees of freedom of an interval
 _N_CLUSTERS = f"{c.RESERVED}n_clusters"
@@ -48,9 +45,8 @@ _CLASSES = {c.POS: (c.N_POS_EFFECTIVE, c.N_POS_LEAST), c.NEG: (c.N_NEG_EFFECTIVE
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    cells = (
-        add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED).agg(pl.col(c.POS, c.NEG).sum())
-    )
+    placed = add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED)
+    cells = placed.agg(pl.col(c.POS, c.NEG).sum())
     amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
     totals = {name: pl.col(name).sum().over(c.GROUP).cast(pl.Float64) for name in _CLASSES}
     shares = cells.with_columns(
@@ -107,36 +103,25 @@ def find_freedom(name: str) -> dict[str, pl.Expr]:
 
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: what `add_up_clusters` has, the variances apart from G / (G - 1)."""
-    key, names, frame, *_ = influences
-    kinds = ("pos", "neg", "gap", "pos_size", "neg_size")
-    columns = [f"{name}_{kind}" for name in names for kind in kinds]
-    joined = cells.join(
-        frame.select(*dict.fromkeys((c.GROUP, key, c.PLACE)), *columns), on=[c.GROUP, c.PLACE]
-    )
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
     terms = {
         name: (
-            pick_influence(name, "pos") * pl.col(c.POS).fill_nan(0.0)
-            + pick_influence(name, "neg") * pl.col(c.NEG).fill_nan(0.0),
+            pl.col(f"{name}_pos") * pl.col(c.POS).fill_nan(0.0)
+            + pl.col(f"{name}_neg") * pl.col(c.NEG).fill_nan(0.0),
             4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
         )
-        for name in names
+        for name in influences.names
     }
-    return add_up_clusters(joined, [key], terms)
+    return add_up_clusters(join_influences(cells, influences), [influences.key], terms)
 
 
 def add_up_clusters(
     cells: pl.LazyFrame, keys: Sequence[str], terms: Mapping[str, tuple[pl.Expr, pl.Expr]]
 ) -> pl.LazyFrame:
-    """Return one row per value of `keys`, with `<name>_of_clusters` and `_of_fourths` of each term.
-
-    They are sums over clusters of the square, and of the fourth power, of the sum of a term within a
-    cluster: influences times shares. Beside it stands a power of two that no such sum exceeds, equal on
-    all rows of a key.
-    """
-    shares, most = {}, {}
-    for name, (moved, size) in terms.items():
-        shares[name], most[f"{name}_most"] = to_whole_shares(moved / size), size
+    """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
+    # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
+    shares = {name: to_whole_shares(moved / size) for name, (moved, size) in terms.items()}
+    most = {f"{name}_most": size for name, (_, size) in terms.items()}
     sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
     clusters = cells.select(*keys, c.CLUSTER, **shares, **most).group_by(*keys, c.CLUSTER)
     powers = {"of_clusters": 2, "of_fourths": 4}
@@ -145,15 +130,11 @@ def add_up_clusters(
         for name in terms
         for kind, power in powers.items()
     }
-    return (
-        clusters.agg(*sums, pl.col(*most).first())
-        .select(*keys, *most, **raised)
-        .group_by(keys)
-        .agg(
-            sum_shares(pl.col(f"{name}_{kind}")) * pl.col(f"{name}_most").first() ** power
-            for name in terms
-            for kind, power in powers.items()
-        )
+    of_clusters = clusters.agg(*sums, pl.col(*most).first()).select(*keys, *most, **raised)
+    return of_clusters.group_by(keys).agg(
+        sum_shares(pl.col(f"{name}_{kind}")) * pl.col(f"{name}_most").first() ** power
+        for name in terms
+        for kind, power in powers.items()
     )
 
 

@@ -35,30 +35,27 @@ _SCALED_ENDS = [f"{c.RESERVED}scaled_{end}" for end in ETA_ENDS]
 
 def carry_eta_errors(
     values: pl.LazyFrame,
+    curves: CurveSegments,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
     *,
-    sizes: tuple[pl.Expr, pl.Expr],
     build_values: BuildValues,
     confidence: float,
-    shared: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
-    """Let the intervals of metrics carry the error of eta; an exact one changes not even the last bit.
-
-    `build_values` makes rows like `values` of pairs at other prevalences, and `sizes` are the positives
-    and negatives of a group. If eta was estimated with the table itself, `shared` is the table of
-    `build_shared_errors`.
-    """
-    known = [] if shared is None else shared.collect_schema().names()
-    values = values if shared is None else values.join(shared, on=c.PAIR, how="left")
+    """Let the intervals of metrics carry the error of eta; an exact one changes not the last bit."""
+    known: list[str] | None = None
+    if c.ETA_REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
+        shared = _build_shared_errors(curves, pairs, named)
+        known, values = shared.collect_schema().names(), values.join(shared, on=c.PAIR, how="left")
     moved = {n: of for n, of in named.items() if of.depends_on_eta and has_analytic_interval(of)}
-    kinds = ("", "_low", "_high")
-    values = add_values_at_ends(values, pairs, moved, kinds, sizes=sizes, build_values=build_values)
+    values = add_values_at_ends(
+        *(values, pairs, moved, ("", "_low", "_high")), sizes=curves.sizes, build_values=build_values
+    )
     for name, metric in moved.items():
         at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
-        scaled = dict(zip(_SCALED_ENDS, at_ends, strict=True))
         values = values.with_columns(
-            point_intervals.to_unbounded(column, metric.range).alias(to) for to, column in scaled.items()
+            point_intervals.to_unbounded(at_end, metric.range).alias(scaled)
+            for scaled, at_end in zip(_SCALED_ENDS, at_ends, strict=True)
         )
         distances = (
             *point_intervals.measure_distances(pl.col(_MIDDLE), [pl.col(end) for end in _SCALED_ENDS]),
@@ -66,7 +63,7 @@ def carry_eta_errors(
             (at_ends[1] - at_ends[0]) * (0.5 / z_value(confidence)),
         )
         corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
-        common = [] if shared is None else [_correlate_with_eta(name, known, at_ends)]
+        common = [] if known is None else [_correlate_with_eta(name, known, at_ends)]
         values = widen_intervals(values, name, metric, distances, corners, shared=common)
     return values
 
@@ -95,19 +92,13 @@ def add_values_at_ends(
     return values
 
 
-def build_shared_errors(
+def _build_shared_errors(
     curves: CurveSegments, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
-    """Return one row per pair: what the errors of metrics with influences share with that of eta.
-
-    The pairs have ETA_REFERENCE. Columns are `<name>_pos_with_eta` and `_neg_with_eta`, sums over the
-    shares of examples of influence times slope.
-    """
+    """Return by PAIR what errors of metrics share with that of eta: sums of influence times slope."""
     moved = {name: of for name, of in named.items() if of.depends_on_eta and of.recipe.influence}
-    shared, scale = (
-        pairs.select(c.PAIR),
-        pl.col(c.ETA_REFERENCE).struct.field(point_intervals.SLOPE_SCALE),
-    )
+    scale = pl.col(c.ETA_REFERENCE).struct.field(point_intervals.SLOPE_SCALE)
+    shared = pairs.select(c.PAIR)
     recall, fpr = pl.col(c.RECALL_BEFORE), pl.col(c.FPR_BEFORE)
     stretches = {
         "pos": ("pos", recall, recall + pl.col(c.RISE)),
@@ -115,13 +106,10 @@ def build_shared_errors(
         "gap": ("neg", fpr - pl.col(c.FPR_GAP), fpr),
     }
     for influences in build_influences(curves, pairs, moved, [c.ETA_REFERENCE]):
-        frame = influences.frame.with_columns(
-            (
-                (point_intervals.sum_slopes(of, end) - point_intervals.sum_slopes(of, start)) / scale
-            ).alias(f"{_SLOPE}{kind}")
-            for kind, (of, start, end) in stretches.items()
-        )
-        terms, sums = {}, {}
+        slopes, terms, sums = {}, {}, {}
+        for kind, (of, start, end) in stretches.items():
+            slope = point_intervals.sum_slopes(of, end) - point_intervals.sum_slopes(of, start)
+            slopes[_SLOPE + kind] = slope / scale
         for name in influences.names:
             for side, kinds in (("pos", ["pos"]), ("neg", ["neg", "gap"])):
                 # Less their mean, influences are at most twice their size, and so are their sums.
@@ -130,6 +118,7 @@ def build_shared_errors(
                 terms[column] = to_whole_shares(sum(products, pl.lit(0.0)) / pl.col(size) * 0.25)
                 terms[size] = pl.col(size) * scale * 4
                 sums[column] = sum_shares(pl.col(column)) * pl.col(size).first()
+        frame = influences.frame.with_columns(**slopes)
         found = frame.select(c.PAIR, **terms).group_by(c.PAIR).agg(**sums)
         shared = shared.join(found, on=c.PAIR, how="left")
     return shared
@@ -156,16 +145,11 @@ def widen_intervals(
     *,
     shared: Sequence[pl.Expr] = (),
 ) -> pl.LazyFrame:
-    """Add distances to the interval of a metric in quadrature; leave it as it is where eta is exact.
-
-    They are how far the value moves with eta, below and above on its scale, and its standard error.
-    They may have a correlation with the error of the sample, `shared`. A value at a bound is infinitely
-    far on the scale: its ends are the outermost of `corners`, the intervals at the ends of eta.
-    """
+    """Add distances below, above, and of the error, to an interval in quadrature unless eta is exact."""
     value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
-    columns = zip((_MIDDLE, _LEAST, _MOST), (value, low, high), strict=True)
     frame = frame.with_columns(
-        point_intervals.to_unbounded(column, metric.range).alias(scaled) for scaled, column in columns
+        point_intervals.to_unbounded(column, metric.range).alias(scaled)
+        for scaled, column in zip((_MIDDLE, _LEAST, _MOST), (value, low, high), strict=True)
     )
     of_below, of_above, of_error = distances
     middle, least, most = map(pl.col, (_MIDDLE, _LEAST, _MOST))
@@ -173,20 +157,18 @@ def widen_intervals(
         "low": middle - point_intervals.combine_distances([middle - least, of_below], shared=shared),
         "high": middle + point_intervals.combine_distances([most - middle, of_above], shared=shared),
     }
+    # A value at a bound is infinitely far on the scale: its ends are the outermost of `corners`.
     inside = middle.is_finite()
     error = pl.col(f"{name}_standard_error")
     changed = {"standard_error": point_intervals.combine_distances([error, of_error], shared=shared)}
-    for side, of_side, outermost in (
-        ("low", [corner[0] for corner in corners], pl.min_horizontal),
-        ("high", [corner[1] for corner in corners], pl.max_horizontal),
+    outermost = pl.min_horizontal, pl.max_horizontal
+    for (side, end), of_side, choose in zip(
+        ends.items(), zip(*corners, strict=True), outermost, strict=True
     ):
-        known = pl.all_horizontal(end.is_not_null() for end in (value, *of_side))
-        corner = pl.when(known).then(outermost(value, *of_side))
-        changed[side] = (
-            pl.when(inside)
-            .then(point_intervals.from_unbounded(ends[side], metric.range))
-            .otherwise(corner)
-        )
+        known = pl.all_horizontal(at.is_not_null() for at in (value, *of_side))
+        corner = pl.when(known).then(choose(value, *of_side))
+        moved = point_intervals.from_unbounded(end, metric.range)
+        changed[side] = pl.when(inside).then(moved).otherwise(corner)
     has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
     at_bound = has_interval & pl.col(f"{name}_reliable").is_null()
     changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(at_bound).then(False))

@@ -4,14 +4,12 @@ Each example has an *influence*. Except for terms of higher order, an estimate i
 mean influence of the positives in the sample, plus that of the negatives. With the variances V and W of
 both kinds of influence among the examples, the variance of the estimate is V / n_pos + W / n_neg.
 
-A constant added to all influences changes no variance, so influences are computed up to a constant. All
-examples of one score have equal influence, and so have all negatives between two scores of positives.
-So a row of the curve stands for all examples down to it: `rise` is the share of the positives on this
-row, `run` the share of the negatives on it, and `gap` that of the negatives between it and the row
-before. Influences are a sum along each curve, from the highest score down, less their means.
-
-Means and variances are sums of shares, which do not depend on the order of the rows (see `exact_sums`).
-For that, influences are first divided by a power of two, their size, which none of their curve reaches.
+A constant added to all influences changes no variance. All examples of one score have equal influence,
+and so have all negatives between two scores of positives. So a row of the curve stands for all examples
+down to it: `rise` is the share of positives on this row, `run` that of the negatives on it, and `gap`
+that of the negatives between it and the row before. Influences are a sum along each curve, from the
+highest score down, less their means. To be added up exactly (see `exact_sums`), they are first divided
+by a power of two, their size, which none of their curve reaches.
 
 Sources: Hampel 1974; DeLong et al. 1988.
 """
@@ -20,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from typing import NamedTuple, TypeVar
@@ -45,32 +42,22 @@ class InfluenceTable(NamedTuple):
 
     key: str  # GROUP for metrics that do not depend on prevalence, PAIR for metrics that do
     names: list[str]  # the names of the metrics
+    # One row per key and score of positives, from the highest down, and for the last score, with
+    # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
     frame: pl.LazyFrame
-    """One row per key and score of positives, from the highest down, and for the last score, with
-    `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`."""
-    design: bool
-    """Whether examples have weights: then an example adds to a variance by the square of its weight."""
+    design: bool  # whether examples have weights, and add to a variance by their squares
     lanes: EtaLanes  # how many prevalences share a row: a name is in each lane
-
-    @property
-    def all_names(self) -> list[str]:
-        """The names of the metrics in all lanes."""
-        return self.lanes.list_names(self.names)
 
 
 def build_influences(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
-    also: Sequence[str] = (),
+    also: Sequence[str] = (),  # columns of the pairs that stay, beside those of the segments
     *,
-    etas_per_group: int | None = None,
+    etas_per_group: int | None = None,  # puts prevalences in lanes
 ) -> Iterator[InfluenceTable]:
-    """Yield the influences of metrics that do not depend on prevalence, and of metrics that do.
-
-    PLACE and the columns of the segments stay; of those of the pairs, `also` stay. Prevalences are in
-    lanes if `etas_per_group` is given.
-    """
+    """Yield the influences of metrics that do not depend on prevalence, and of metrics that do."""
     in_group = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
     fpr_above = pl.when(in_group).then(pl.col(c.FPR_OR_ZERO).shift(1)).otherwise(0.0)
     # Other metrics may have asked for more rows, whose negatives are then in a gap.
@@ -89,7 +76,7 @@ def build_influences(
             if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
         }
         if chosen:
-            lanes = choose_lanes(etas_per_group if depends_on_eta else None, curves.of_pair)
+            lanes = EtaLanes(etas_per_group if depends_on_eta else None, curves.of_pair)
             frame = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
@@ -129,11 +116,8 @@ def add_influences(
 
 
 def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
-    """Subtract from each influence its mean over the positives or the negatives of its curve.
-
-    Add `<name>_pos_size` and `<name>_neg_size`, a power of two just above the largest influence of each
-    class before that.
-    """
+    """Subtract from influences their means by class, and add `<name>_pos_size` and `<name>_neg_size`."""
+    # A size is a power of two just above the largest influence of the class before that.
     sides = list(product(names, _SHARES.items()))
     sizes = {
         f"{name}_{side}_size": round_up_to_power_of_two(
@@ -158,13 +142,10 @@ def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.La
 
 
 def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
-    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences.
-
-    Of examples with weights they are means of squares by the squares of weights, so that over an
-    effective size W**2 / (sum of w**2) they are design-based variances. Then there are `<name>_pos_tilt`
-    and `<name>_neg_tilt`, too: means by the squares of weights of the influences themselves, which are
-    not 0 where heavy examples are unlike light ones.
-    """
+    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences."""
+    # Of examples with weights they are means of squares by the squares of weights, so that over an
+    # effective size W**2 / (sum of w**2) they are design-based variances. A tilt is such a mean of the
+    # influences themselves, which is not 0 where heavy examples are unlike light ones.
     key, names, frame, design, _ = influences
     shares = _SQUARE_SHARES if design else _SHARES
     powers = {"": 2, "_tilt": 1} if design else {"": 2}
@@ -194,13 +175,10 @@ def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 
 
 
 def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Add where the score of an example lies among the scores of positives of its GROUP.
-
-    PLACE is the number of higher ones, and the example IS_TIED if a positive has its own score. What was
-    never scored lies below all of them, as one more score.
-    """
+    """Add PLACE, the number of scores of positives above, and whether an example IS_TIED to one."""
     scores = pl.col(c.SCORE).filter(pl.col(c.POS) > 0).drop_nulls().unique().sort(descending=True)
     higher = scores.search_sorted(pl.col(c.SCORE), side="left", descending=True).cast(pl.Int64)
+    # What was never scored lies below all of them, as one more score.
     below = pl.col(c.SCORE).is_null()
     higher = pl.when(below).then(scores.len().cast(pl.Int64)).otherwise(higher)
     rows = rows.with_columns(higher.over(c.GROUP).alias(c.PLACE))
@@ -210,10 +188,15 @@ def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.with_columns(is_tied.over(c.GROUP).alias(IS_TIED))
 
 
-def pick_influence(name: str, of_class: str) -> pl.Expr:
-    """Return the influence of the examples of a class whose place and IS_TIED are joined with theirs."""
-    own = pl.col(f"{name}_{of_class}")
-    return own if of_class == "pos" else pl.when(IS_TIED).then(own).otherwise(pl.col(f"{name}_gap"))
+def join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
+    """Return cells of a place beside their influences, `<name>_pos` and `<name>_neg`, and both sizes."""
+    kinds = (*_KINDS, "pos_size", "neg_size")
+    columns = [f"{name}_{kind}" for name in influences.names for kind in kinds]
+    keys = dict.fromkeys((c.GROUP, influences.key, c.PLACE))
+    return cells.join(influences.frame.select(*keys, *columns), on=[c.GROUP, c.PLACE]).with_columns(
+        pl.when(IS_TIED).then(f"{name}_neg").otherwise(f"{name}_gap").alias(f"{name}_neg")
+        for name in influences.names
+    )
 
 
 def standard_error(name: str, influence: Influence) -> pl.Expr:
@@ -233,14 +216,9 @@ def standard_error(name: str, influence: Influence) -> pl.Expr:
 
 # Errors of paired differences join every cell of examples with every prevalence, and each row of that
 # join costs a match, a copy of the cell and a look-up of the sum that it is added to. With four
-# prevalences to a row those three are paid once in place of four times:
-#
-#     pairs (group, prevalence) -> pack      one row for up to four pairs of a group
-#     totals by such rows       -> unpack    one row per pair again
-#
-# In lane 0 a column keeps its name; in lane k it is called `_prc_k_<name>`. The formulas of metrics
-# do not know of lanes: they ask for a column by name, and get that of the lane at hand. Values are the
-# same to the last bit with and without lanes, which a test compares.
+# prevalences to a row these are paid once in place of four times. In lane 0 a column keeps its name; in
+# lane k it is called `_prc_k_<name>`. The formulas of metrics do not know of lanes: they ask for a
+# column by name, and get that of the lane at hand. Values are the same to the last bit without lanes.
 
 Lane = TypeVar("Lane")
 
@@ -248,18 +226,18 @@ _PAIR_COLUMNS = ("eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
 _MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
 
 
-@dataclass
 class EtaLanes:
     """How many prevalences share a row, and which columns each of them has for itself."""
 
-    etas_per_group: int = 1  # pairs of each group, which follow one another in the order of PAIR
-    width: int = 1  # how many pairs share a row
-    of_pair: Sequence[str] = ()  # columns of a pair, besides eta and its factors, that formulas read
-    laned: set[str] = field(default_factory=lambda: set(_PAIR_COLUMNS))
-    """Columns that exist once per lane: those of a pair, and whatever is computed from them."""
-
-    def __post_init__(self) -> None:
-        self.laned.update(self.of_pair)
+    def __init__(self, etas_per_group: int | None, of_pair: Sequence[str]) -> None:
+        # The pairs of a group follow one another in the order of PAIR; None if groups differ in their
+        # number. There are as many lanes as are nearly all in use.
+        self.etas_per_group = etas_per_group or 1
+        rows = math.ceil(self.etas_per_group / _MAX_LANES)
+        self.width = math.ceil(self.etas_per_group / rows)
+        # Columns that exist once per lane: those of a pair, and whatever is computed from them.
+        self.of_pair = (*_PAIR_COLUMNS, *of_pair)
+        self.laned = {*self.of_pair}
 
     def column_readers(self) -> list[Callable[[str], pl.Expr]]:
         """Return for each lane a function from the name of a column to its expression there."""
@@ -293,7 +271,7 @@ class EtaLanes:
         columns = [
             pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
             for lane in range(self.width)
-            for name in (*_PAIR_COLUMNS, *self.of_pair)
+            for name in self.of_pair
         ]
         return pairs.select(c.GROUP, c.PAIR, *also, *columns).filter(first_in_row)
 
@@ -308,14 +286,6 @@ class EtaLanes:
         lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(in_use))}
         lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
         return totals.select(*also, **lists).explode(*lists)
-
-
-def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> EtaLanes:
-    """Return as many lanes as are nearly all in use; one if groups differ in their number of pairs."""
-    if not etas_per_group:
-        return EtaLanes(of_pair=of_pair)
-    rows = math.ceil(etas_per_group / _MAX_LANES)
-    return EtaLanes(etas_per_group, math.ceil(etas_per_group / rows), of_pair)
 
 
 def _name_in_lane(name: str, lane: int) -> str:

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.confidence_argument import Intervals
@@ -22,18 +24,13 @@ from polars_prcurve.curves.operating_points import build_points_pairs
 from polars_prcurve.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
-from polars_prcurve.metrics.best_and_at_target import best
+from polars_prcurve.metrics.from_other_metrics import best
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import bootstrap
 from polars_prcurve.uncertainty.bootstrap import Bootstrap, DrawnCounts, Sample
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _ARRAYS = 16
 """Arrays of all cells and replicates that a metric takes: fewer replicates at once keep them small."""
@@ -44,14 +41,9 @@ def build_optimism_table(
     grid: EtaTable,
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],
-    certainty: Intervals | None,
-) -> pl.LazyFrame | None:
-    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER that maximizes.
-
-    None unless the method is the bootstrap; null without two examples of a class.
-    """
-    if certainty is None or certainty.method != "bootstrap":
-        return None
+    certainty: Intervals,
+) -> pl.LazyFrame:
+    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER."""
     maximized = {
         number: target.maximized for number, target in enumerate(targets) if target.maximized is not None
     }
@@ -83,8 +75,6 @@ def _measure_samples(
     certainty: Intervals,
 ) -> list[list[float]]:
     """Return rows of PAIR, number of a target, and optimism of each metric; NaN if unknown."""
-    import numpy as np
-
     n, rows, n_dropped = certainty.resamples, [], 0
     # The seeds of `summary`, so that replicates of best(metric) are the same.
     seeds = np.random.SeedSequence(certainty.seed).spawn(len(samples))
@@ -115,8 +105,6 @@ def _measure_samples(
 
 def find_rates(counts: DrawnCounts) -> DrawnCounts:
     """Return recall and fpr by row of each replicate, from the positives and negatives by row."""
-    import numpy as np
-
     with np.errstate(all="ignore"):
         sums = [side.cumsum(axis=1, dtype=float) for side in counts]
         recall, fpr = (side / side[:, -1:] for side in sums)
@@ -130,12 +118,7 @@ def compare_with_sample(
     maximized: PointMetric,
     metrics: Sequence[PointMetric],
 ) -> NDArray[np.float64]:
-    """Return each metric at the best row of each replicate, less its value at that row of the sample.
-
-    `drawn` are recall and fpr of the replicates by row, and `of_sample` those of the sample. Of equally
-    good rows the first counts. NaN where a metric is undefined.
-    """
-    import numpy as np
+    """Return each metric at the best row of each replicate, less its value at that row of the sample."""
 
     def evaluate(metric: PointMetric, tpr: Any, fpr: Any) -> NDArray[np.float64]:
         at = metric.choose_eta(np.nan if eta is None else eta)  # undefined in an empty group

@@ -38,7 +38,7 @@ from polars_prcurve.sweep.part_counts import PART, build_part_counts
 from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sample_design import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.uncertainty.eta_error import widen_intervals
-from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, pick_influence
+from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, join_influences
 from polars_prcurve.uncertainty.unseen_in_areas import from_logit, to_logit
 
 _CLASSES = {
@@ -53,10 +53,8 @@ _RATES, _SIDES = ("recall", "fpr", "eta"), ("eta_below", "eta_above", "eta_error
 class PartCells(NamedTuple):
     """The examples of the parts of all fields, by their place among the scores of positives."""
 
-    cells: pl.LazyFrame
-    """One row per GROUP of a field, PART, PLACE and IS_TIED, with the shares of both classes."""
-    parts: pl.LazyFrame
-    """One row per PART: N_POS and N_NEG, CLASS_WEIGHTS, and the effective sizes of the field."""
+    cells: pl.LazyFrame  # by GROUP of a field, PART, PLACE and IS_TIED, with the shares of both classes
+    parts: pl.LazyFrame  # by PART: N_POS, N_NEG, CLASS_WEIGHTS, and the effective sizes of the field
 
 
 def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
@@ -85,19 +83,18 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
 def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
     # Of both classes of the field, times the effective sizes less 1.
-    key, names, frame, *_ = influences
+    key, names, *_ = influences
     sizes = [f"{name}_{side}_size" for name in names for side in _CLASSES]
-    kinds = [f"{name}_{kind}" for name in names for kind in ("pos", "neg", "gap")]
-    frame = frame.select(*dict.fromkeys((c.GROUP, key, c.PLACE)), *kinds, *sizes)
-    joined = of.cells.join(frame, on=[c.GROUP, c.PLACE])
     moments = {}
     for name, side in product(names, _CLASSES):
         # Less their mean over the field, influences are at most twice the size.
-        scaled = pick_influence(name, side) / (2 * pl.col(f"{name}_{side}_size"))
+        scaled = pl.col(f"{name}_{side}") / (2 * pl.col(f"{name}_{side}_size"))
         for power in (1, 2):
             part = scaled**power * pl.col(_CLASSES[side][0])
             moments[f"{name}_{side}_{power}"] = to_whole_shares(part.fill_nan(0.0).fill_null(0.0))
-    by_part = joined.select(key, PART, *sizes, **moments).group_by(key, PART)
+    by_part = (
+        join_influences(of.cells, influences).select(key, PART, *sizes, **moments).group_by(key, PART)
+    )
     sums = [sum_shares(pl.col(moment)).alias(moment) for moment in moments]
     parts = by_part.agg(sums + [pl.col(size).first() for size in sizes])
     parts = parts.join(of.parts.drop(c.GROUP), on=PART)
@@ -116,12 +113,11 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
 
 # The error of the prevalences of the parts ------------------------------------------------------
 
-# If the prevalence of one part moves, the curve of the field moves: recall and fpr are sums over parts,
-# by their prevalences. So areas are computed of two more curves for each part, with the prevalence of
-# this part at either end of its interval. How far the area moves is one distance per part. All are
-# added in quadrature to that of the sample, on a scale where the area is unbounded.
-#
-# Source: Zou and Donner 2008.
+# If the prevalence of one part moves, so does the curve of the field: recall and fpr are sums over
+# parts, by their prevalences. So areas are computed of two more curves for each part, with its
+# prevalence at either end of its interval. How far the area moves is one distance per part. All are
+# added in quadrature to that of the sample, on a scale where the area is unbounded (Zou and Donner
+# 2008).
 
 
 def carry_part_eta_errors(

@@ -163,13 +163,7 @@ def _kept_fp_distribution(
 def build_subsample_table(
     table: InputTable, grid: EtaTable, *, n_repeats: int, seed: int | None, thresholds: Thresholds = None
 ) -> pl.LazyFrame:
-    """Return `by`, eta, what the eta frame carries, and the rest of SUBSAMPLE_COLUMNS.
-
-    Without `thresholds` there is a row wherever recall rises; a group without positives has its first
-    and its last row. eta is the prevalence that the samples really have, with the nearest whole number
-    of negatives, at least 1. If a class is missing, nothing is drawn: _REPEAT_COLUMNS are null, and eta
-    is the requested prevalence.
-    """
+    """Return `by`, eta, what the eta frame carries, and the rest of SUBSAMPLE_COLUMNS."""
     if not isinstance(table, ScoreTable):
         raise PrcError(
             "rates= holds no counts, so no negatives can be drawn; pass scores and labels, or counts="

@@ -35,8 +35,7 @@ from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
-from polars_prcurve.uncertainty.bootstrap import Bootstrap
-from polars_prcurve.uncertainty.eta_error import build_shared_errors, carry_eta_errors
+from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
 from polars_prcurve.uncertainty.unseen_in_areas import counts_unseen
 
@@ -93,7 +92,7 @@ def build_summary_table(
     values = check_at_end(table, values.sort(c.PAIR), *checks)
     if certainty is not None and not by_formula:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
-        values = add_bootstrap_intervals(Bootstrap(examples, metrics, certainty), sweep, values)
+        values = add_bootstrap_intervals(examples, metrics, certainty, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     names = list_summary_columns(errors=certainty is not None, coarse=coarse)
     columns = {kind: [pl.col(f"{name}_{kind}") for name in named] for kind in names[5:]}
@@ -180,47 +179,43 @@ def _build_values_with_errors(
     """Return the metrics, and _AREA if rows count unlike, with errors that carry that of eta."""
     doubtful = _list_doubtful(table, named)
     named = {**named, **({_AREA: roc_auc} if of_table.has_unlike_examples(table) else {})}
+    build = plan_values(table, sweep, curves, confidence)
+    values = build(pairs, named)
+    if of_table.is_field(table):
+        at_pairs = values, pairs, named
+        return part_errors.carry_part_eta_errors(*at_pairs, table, sweep, confidence=confidence)
+    if uncertain:
+        of_curves = values, curves, pairs, named
+        values = carry_eta_errors(*of_curves, build_values=build, confidence=confidence)
+    return _doubt_gaps(values, curves, pairs, doubtful)
+
+
+def plan_values(
+    table: InputTable, sweep: SweepTables, curves: CurveSegments, confidence: float
+) -> BuildValues:
+    """Return a function from pairs and metrics to values with the columns of an `IntervalPlan`."""
     cells_of, parts_of = cluster_errors.count_cluster_cells, part_errors.count_part_cells
-    build = partial(
-        build_analytic_values,
+    return partial(
+        _build_analytic_values,
         curves,
         confidence=confidence,
         rows=analytic.find_row_kind(table),
         cells=cells_of(table, sweep) if of_table.is_clustered(table) else None,
         parts=parts_of(table, sweep) if of_table.is_field(table) else None,
     )
-    values = build(pairs, named)
-    if of_table.is_field(table):
-        return part_errors.carry_part_eta_errors(
-            values, pairs, named, table, sweep, confidence=confidence
-        )
-    if uncertain:
-        has_reference = c.ETA_REFERENCE in pairs.collect_schema()
-        shared = build_shared_errors(curves, pairs, named) if has_reference else None
-        values = carry_eta_errors(
-            *(values, pairs, named),
-            sizes=curves.sizes,
-            build_values=build,
-            confidence=confidence,
-            shared=shared,
-        )
-    return _doubt_gaps(values, curves, pairs, doubtful)
 
 
-def build_analytic_values(
+def _build_analytic_values(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
     *,
     confidence: float,
     rows: analytic.RowKind,
-    cells: pl.LazyFrame | None = None,
-    parts: part_errors.PartCells | None = None,
+    cells: pl.LazyFrame | None,
+    parts: part_errors.PartCells | None,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair with the columns of an `IntervalPlan`.
-
-    Rows that come in clusters have `cells`, those of `count_cluster_cells`, and fields have `parts`.
-    """
+    """Return the metrics at each pair with errors, of clusters by `cells`, of fields by `parts`."""
     # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
     # not correlated with those of recall and fpr: given the class sizes, either rate has the same mean.
     # One that was said is exact.
@@ -262,19 +257,22 @@ def build_analytic_values(
 
 
 def add_bootstrap_intervals(
-    bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame
+    table: ScoreTable,
+    metrics: Sequence[CurveMetric],
+    certainty: Intervals,
+    sweep: SweepTables,
+    values: pl.LazyFrame,
 ) -> pl.LazyFrame:
     """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
-    collected = bootstrap.collect_query(values)
-    groups = collected[c.GROUP].unique().sort()
-    errors, sizes = bootstrap.measure(
-        *(sweep, collected, [[group] for group in groups]),
-        lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values),
+    from polars_prcurve.uncertainty.bootstrap import Bootstrap
+
+    collected, errors, sizes = Bootstrap(table, metrics, certainty).measure(
+        *(sweep, values, c.GROUP), lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values)
     )
     values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
-    values = values.join(sizes.with_columns(groups).lazy(), on=c.GROUP, maintain_order="left")
+    values = values.join(sizes, on=c.GROUP, maintain_order="left")
     flags: dict[str, pl.Expr] = {}
-    for name, metric in number_metrics(bootstrap.metrics).items():
+    for name, metric in number_metrics(metrics).items():
         doubts = analytic.list_bootstrap_doubts(name, metric)
         told = tell_doubts(doubts, pl.col(f"{name}_low").is_not_null())
         flags[f"{name}_reliable"], flags[f"{name}_why"] = told

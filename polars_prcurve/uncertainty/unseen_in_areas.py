@@ -8,16 +8,13 @@ than their share of it:
     a positive above all negatives          at small prevalences it is worth more than all others
 
 So the lower end of an interval is that of a curve with one false positive more at every threshold, and
-with one more positive below all others. Its precision is eta, or 0 where examples were never scored. The
-upper end is that of a curve with one more positive at the top. Either is the plain end of the interval
-where that is farther away. As in the interval of a rate by Clopper and Pearson, both ends are of other
-counts than the estimate, so the interval is rather too wide. How much unseen examples matter is told by
-`unseen`: the farthest move of the value over half of the plain interval.
+with one more positive below all others, whose precision is eta, or 0 where examples were never scored.
+The upper end is that of a curve with one more positive at the top. Either is the plain end where that is
+farther away. As in the interval of a rate by Clopper and Pearson (1934), both ends are of other counts
+than the estimate, so the interval is rather too wide.
 
 A positive more is a share of all positives: UNSEEN_SHARE above them, and MISSED_SHARE below them. Where
 rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do there.
-
-Source: Clopper and Pearson 1934, for a rate.
 """
 
 from __future__ import annotations
@@ -61,11 +58,7 @@ EXTENDED = ("", *(f"_{end}{kind}" for end in (_LEAST, _MOST) for kind in _KINDS)
 
 
 def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
-    """Return both ends of the interval that reaches `deviations` standard errors to either side.
-
-    All of it is on the logit scale, from the columns of EXTENDED; those of a `side` of a pair begin with
-    it. A value of 1 has no plain end, and neither has one of 0, where no positive was found.
-    """
+    """Return both ends of the interval that reaches `deviations` standard errors to either side."""
     value = pl.col(side + name)
 
     def reach(kind: str, sign: int) -> pl.Expr:
@@ -73,6 +66,7 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
         # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
         return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
+    # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
     low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
     inside, is_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
     return (
@@ -82,11 +76,8 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
 
 
 def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
-    """Return how far a difference may lie below what was seen, by unseen examples and by chance.
-
-    The side that is `better` has its lower curve, and that which is `worse` its upper one. `error` is
-    that of the difference.
-    """
+    """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
+    # The side that is `better` has its lower curve, and that which is `worse` its upper one.
     moved, jumps = [], []
     for side, end in ((better, _LEAST), (worse, _MOST)):
         value, there = pl.col(side + name), pl.col(f"{side}{name}_{end}")

@@ -12,8 +12,14 @@ import polars as pl
 
 from polars_prcurve.confidence.rates import check_confidence
 from polars_prcurve.number_words import format_count, say_estimate, say_eta, say_part, say_threshold
-from polars_prcurve.shown_names import is_bare_number, name_metric, name_value
-from polars_prcurve.visible_text import isolate_name, shorten_name, show_on_one_line
+from polars_prcurve.visible_text import (
+    is_bare_number,
+    isolate_name,
+    name_metric,
+    name_value,
+    shorten_name,
+    show_on_one_line,
+)
 
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)

@@ -1,4 +1,4 @@
-"""Which model: `compare`, `ranking`, `crossings`, `leaders` and `dominance`."""
+"""Which model, and is it still as good: `compare`, `ranking`, `crossings`, ... and `monitor`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_kind
-from polars_prcurve.binding.bound_table import BoundTable, F, Question
+from polars_prcurve.binding.bound_table import BoundTable, F, Question, merge_words, name_column
 from polars_prcurve.binding.shared_arguments import (
     TABLE_WORDS,
     OneTargetOfTable,
@@ -17,44 +17,31 @@ from polars_prcurve.binding.shared_arguments import (
     TableWords,
 )
 from polars_prcurve.comparison.compare_table import build_compare_table
-from polars_prcurve.comparison.crossings_and_leaders import (
-    CROSSING_COLUMNS,
-    LEADER_COLUMNS,
-    ModelScores,
-    build_crossings_table,
-    build_leaders_table,
-    collect_model_scores,
-)
 from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
-from polars_prcurve.comparison.outside_point import (
-    Matched,
-    build_matched_table,
-    read_matched_metrics,
-)
+from polars_prcurve.comparison.outside_point import Matched, build_matched_table, read_matched_metrics
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
-from polars_prcurve.comparison.roc_crossings_and_dominance import (
-    DOMINANCE_COLUMNS,
-    ROC_CROSSING_COLUMNS,
-    build_dominance_table,
-    build_roc_crossings_table,
-)
 from polars_prcurve.confidence.confidence_argument import Confidence
-from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
+from polars_prcurve.curves.operating_points import build_points_table
+from polars_prcurve.curves.targets import read_one_target, read_ranking_metric, read_targets
 from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.inputs.column_reader import Column, ColumnReader, list_columns
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_argument import Eta, read_eta, read_eta_list
+from polars_prcurve.prevalence.eta_argument import Eta, check_eta, read_eta, read_eta_list
+from polars_prcurve.query_guards import run_query
 from polars_prcurve.uncertainty.unknown_negatives import check_negatives, hide_uncounted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from polars_prcurve.comparison.crossings_and_leaders import ModelScores
+
 _ETA_RANGE = (1e-6, 0.5)
 
 
-class ModelMethods(BoundTable[F], path="prc"):
-    """The methods of `.prc` that tell models apart."""
+class ComparisonMethods(BoundTable[F], path="prc"):
+    """The methods of `.prc` that tell models apart, and a series from its reference."""
 
     def compare(
         self,
@@ -83,39 +70,36 @@ class ModelMethods(BoundTable[F], path="prc"):
         eta
             As in `curve`. None is the prevalence of each group, which its models must share unless no
             metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic
-            errors it may be an estimate: how far the difference moves to the farther end of its
-            interval, over the quantile of the level, adds up with the standard error.
+            errors it may be an estimate, whose farther end adds to the error.
         paired
             Whether the models scored the same examples. With False each value of the column `model` has
-            examples of its own, such as countries or months, and both errors add up in quadrature.
-            Counts, published points and 2x2 tables are compared so.
+            examples of its own, such as a country or published points, and both errors add up in
+            quadrature.
         metrics
-            Curve metrics, `average_precision` and `roc_auc` if left out. These two have an analytic
-            error; for other metrics it is null, and the bootstrap gives one. At a target, point metrics,
-            `precision` if left out.
+            Curve metrics, `average_precision` and `roc_auc` if left out; the error of others is by
+            bootstrap alone, and otherwise null. At a target, point metrics, `precision` if left out.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
             One target, as in `operating_points`, at which point metrics are compared, by the distances
-            to the ends of their bands (Zou and Donner 2008). For models of one test set these count how
+            to the ends of their bands (Zou and Donner 2008), which for models of one test set count how
             often both flag the same examples. Where the target finds the thresholds, as `recall=0.8`
             does, intervals allow for those of another test set. Where `threshold=` gives them,
-            `net_benefit(...)`, `recall` and `fpr` of models of one test set have a standard error
-            (Agresti and Min 2005), unless rows have weights. A `threshold` frame may have the column of
-            models, which is `model` for the columns of `score`.
+            `net_benefit(...)`, `recall` and `fpr` of models of one test set without weights have a
+            standard error (Agresti and Min 2005). A `threshold` frame may have the column of models,
+            which is `model` for the columns of `score`.
         other
-            A bound table of one point, of examples of its own: the 2x2 table of a human reader or of a
-            paper, such as `prc(paper, cells=("tp", "fp", "fn", "tn"))`, with the `by` groups of this
-            table. It goes with `match`.
+            A bound table of one point of other examples, such as of a human reader,
+            `prc(paper, cells=(...))`, with the `by` groups of this table. It goes with `match`.
         match
             `"recall"` or `"fpr"`: the scores are cut where they have this rate of `other`, and other
-            metrics are compared there, at prevalences that are numbers. Both rates have errors, and so
-            the threshold has one: the interval is the union over all thresholds that may be the right
-            one, by Newcombe's limits (1998).
+            metrics are compared there, at prevalences that are numbers. Since both rates have errors,
+            the interval is the union over all thresholds that may be the right one, by Newcombe's limits
+            (1998).
         worst
-            Whether to return only the best and the worst model, with `paired=False`. Their interval
-            holds for all pairs of models at once, since they were picked for their distance.
+            Whether to return only the best and the worst model, with `paired=False`. They were picked
+            for their distance, so their interval holds for all pairs of models at once.
         adjust
-            `"holm"` adjusts for all pairs of a group, prevalence and metric: the chance of reporting any
-            difference between models that do not differ is at most `1 - confidence` (Holm 1979).
+            `"holm"` adjusts for all pairs of a group, prevalence and metric: any difference of models
+            that do not differ is reported in at most `1 - confidence` of all tables (Holm 1979).
         confidence
             As in `summary`. A replicate of the bootstrap holds the same examples for all models. With
             `cluster`, the differences of influences add up in each cluster first. With `stratum`, both
@@ -124,48 +108,35 @@ class ModelMethods(BoundTable[F], path="prc"):
         Returns
         -------
         One row per `by` group, prevalence, metric and pair of models, in that order. With `match`, model
-        a is one of this table, `"model"` if it has no names, and model b is `"other"`, or as the column
-        of models of `other` says:
+        a is of this table, `"model"` without a name, and model b of `other`, `"other"` without one:
 
         - `eta`: Float64; null where own prevalences differ
         - `metric`: String
-        - `model_a`, `model_b`: String, names of `score` in the order given; or as in `model`, rising.
-          With `worst`, model a is the best one, and model b the worst one
+        - `model_a`, `model_b`: String, names of `score` in order; or as in `model`, rising. With
+          `worst`, the best one and the worst one
         - `difference`: Float64, the value of model a minus that of model b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`).
-          Of point metrics the error is null, since the interval has two unequal sides, except for those
-          of `threshold=` above
+          The error of point metrics, whose interval has unequal sides, is null, except at `threshold=`
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
-          `average_precision` it is where the interval begins to hold 0, which allows for examples that
-          the sample lacks, and not that of `difference` over `standard_error`
+          `average_precision` it is where the interval begins to hold 0
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
-        - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
-          metrics, as in `operating_points` for both, or, of those with a standard error, whether in each
-          class the examples that model a alone flags, times those that model b alone flags, are at least
-          25. Null without an interval
-        - `why`: String, what is missing where `reliable` is false, as in `summary` and
-          `operating_points`, or "few discordant examples"; null otherwise
+        - `reliable`: Boolean, whether intervals of both models are, as in `summary` or
+          `operating_points`; of point metrics with a standard error, whether in each class the examples
+          that only model a flags, times those of only b, are at least 25. Null without an interval
+        - `why`: String, what is missing then, as there, or "few discordant examples"; null otherwise
         - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
-          and the interval leaves out 0. Except for `average_precision`, whose interval allows for what
-          the sample lacks, it must be reliable, or the difference twice as many errors from 0 as that
-          takes. Null without an interval. With `match` it is that of the rate that differs, for all
-          metrics: at one recall precision orders both as fpr does, at every prevalence
+          and the interval leaves out 0. Except for `average_precision`, it must be reliable, or the
+          difference twice as many errors from 0 as that takes. Null without an interval. With `match` it
+          is that of the rate that differs, which orders both as other metrics do
 
         Examples
         --------
         >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
         >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
         >>> pairs = df.prc.compare(score=["a", "b"], metrics="roc_auc")
-        >>> pairs.select("model_a", "model_b", "difference", "standard_error", "p_value")
-        shape: (1, 5)
-        ┌─────────┬─────────┬────────────┬────────────────┬──────────┐
-        │ model_a ┆ model_b ┆ difference ┆ standard_error ┆ p_value  │
-        │ ---     ┆ ---     ┆ ---        ┆ ---            ┆ ---      │
-        │ str     ┆ str     ┆ f64        ┆ f64            ┆ f64      │
-        ╞═════════╪═════════╪════════════╪════════════════╪══════════╡
-        │ a       ┆ b       ┆ 0.444444   ┆ 0.248452       ┆ 0.073638 │
-        └─────────┴─────────┴────────────┴────────────────┴──────────┘
+        >>> pairs.select(pl.col("difference", "standard_error", "p_value").round(3)).row(0)
+        (0.444, 0.248, 0.074)
         """
         if (
             (isinstance(eta, list | tuple) and eta)
@@ -254,47 +225,41 @@ class ModelMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            As in `curve`. None is the prevalence of each group, which its models must share unless the
-            metric does not depend on it, as `roc_auc`.
+            As in `compare`.
         metric
             A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
-            Or a point metric, at the target that you pass; without a target it stands for its best value
-            over all thresholds, `metrics.best(...)`.
+            Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
-            One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
-            column of models, with one threshold for each. Published points reach a recall at unlike
+            One target, as in `compare`, for a point metric. Published points reach a recall at unlike
             points: for these pass `metrics.precision_at_recall(...)` in place of `recall`.
         confidence
             As in `summary`: adds how far each model is behind the leader. With `id`, or `score` as a
-            list, errors are those of paired differences, as in `compare`. Without, each model counts as
-            measured on examples of its own: for models of one test set, intervals are then mostly too
-            wide.
+            list, differences are paired, as in `compare`. Without, each model counts as measured on
+            examples of its own: intervals of models of one test set are then mostly too wide.
         coarse
             True adds the limits of each value, as in `summary`; not with `confidence`.
 
         Returns
         -------
         One row per `by` group, prevalence and model, best first; equal values by `model`, nulls last.
-        The columns of `confidence` are null where the value is, and where there is no other model:
+        Columns of `confidence` are null where the value is, and where there is no other model:
 
         - `eta`: Float64; null where own prevalences differ
         - `model`: as in the table
         - `value`: Float64, null where the metric is undefined
-        - `rank`: Int64, from 1, null where the value is null; equal values share the best rank that they
-          cover
+        - `rank`: Int64, from 1, null where the value is; equal values share the best rank
         - with `confidence`, `behind`: Float64, by how much the best other model is better: for the first
           row, minus its lead over the second
         - with `confidence`, `low`, `high`: Float64, the interval of `behind`. All of a group hold at
-          once, however many models there are (Tukey 1953). If `high` of the first row is below 0, it is
-          surely the best
-        - with `confidence`, `resolved`: Boolean, whether some model is surely better: whether `low` is
-          above 0. One of the models that are best is ruled out in at most `1 - confidence` of all tables
+          once (Tukey 1953). If `high` of the first row is below 0, it is surely the best
+        - with `confidence`, `resolved`: Boolean, whether some model is surely better: `low` is above 0.
+          A model that is best is ruled out in at most `1 - confidence` of all tables
         - with `confidence`, `reliable`: Boolean, as in `compare`, of the model and the best other one
         - with `confidence`, `why`: String, what is missing where `reliable` is false, as in `compare`
         - with `confidence`, `may_be_best`: Boolean, `resolved` turned around
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
-        - with `coarse`, `may_be_best`: Boolean, whether the model may be the best one, as far as the
-          limits of all tell; this knows nothing of chance. Null where the value is
+        - with `coarse`, `may_be_best`: Boolean, whether the limits of all let it be the best; this knows
+          nothing of chance. Null where the value is
 
         Examples
         --------
@@ -327,27 +292,23 @@ class ModelMethods(BoundTable[F], path="prc"):
         A LazyFrame is collected at the call. The difference of each pair of models is scanned at 401
         prevalences or more, evenly spaced in logit and at most 0.05 apart, and near misses on finer
         grids; each change of sign is solved to 1e-11 in logit. Models that are equal, or that touch and
-        part again, do not trade places. Two changes of sign within one step may stay unseen if the
-        difference does not come near zero there, which can happen to metrics that jump or bend with
-        prevalence, not to areas.
+        part again, do not trade places. Of metrics that jump or bend with prevalence two changes within
+        one step may stay unseen.
 
         Parameters
         ----------
         of
             `"pr"`, where a metric of both models is equal, or `"roc"`, where their ROC curves cross,
             whatever the prevalence: the model that is above on the left finds the first positives with
-            fewer false positives, which is what counts at low prevalence (Richardson et al. 2024). If
-            curves do not cross, one model dominates the other, or they are equal (see `dominance`).
+            fewer false positives, which counts at low prevalence (Richardson et al. 2024).
         metric
             As in `ranking`; a curve metric has to depend on prevalence.
         eta_range
-            The lowest and the highest prevalence to search, both above 0 and below 1, as numbers or as
-            texts such as `"1 in 1 000"`. At 1 all models meet.
+            The lowest and the highest prevalence to search, both above 0 and below 1, as in `curve`.
         threshold, recall, fpr
-            One target, as in `ranking`. The operating points are the same at all prevalences, and a
-            formula says where they trade places (see `crossing`); for a metric of your own the
-            difference is scanned. Of published points each model has its first that meets the target,
-            and these may be at unlike recalls.
+            One target, as in `compare`. It fixes the operating points, and a formula says where they
+            trade places (see `crossing`); for a metric of your own the difference is scanned. Of
+            published points each model has its first that meets the target, at unlike recalls.
 
         Returns
         -------
@@ -356,7 +317,6 @@ class ModelMethods(BoundTable[F], path="prc"):
         - `model_a`, `model_b`: as in the table; a is better just below `eta`, b just above
         - `eta`: Float64; if the models are equal over a range, its upper end
         - `value`: Float64, the value of both models at `eta`
-
         - with `of="roc"`, `fpr`, `recall`: Float64, in place of `eta` and `value`, the point on curves
           joined by lines; a is above before it, b beyond it; if the curves coincide over a stretch, its
           end. Rows are then by group, `fpr`, `recall`, models
@@ -368,15 +328,18 @@ class ModelMethods(BoundTable[F], path="prc"):
         >>> df.prc.crossings(eta_range=(0.001, 0.9)).with_columns(pl.col("eta", "value").round(6)).rows()
         [('a', 'b', 0.707107, 0.902369)]
         """
+        from polars_prcurve.comparison import crossings_and_leaders, roc_crossings_and_dominance
+
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             between = None if eta_range is _ETA_RANGE else eta_range
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=between
             )
-            return build_roc_crossings_table(question.read(ROC_CROSSING_COLUMNS))
-        return build_crossings_table(
-            self._score_models("crossings", CROSSING_COLUMNS, metric, eta_range, words)
-        )
+            makes = roc_crossings_and_dominance.ROC_CROSSING_COLUMNS
+            return roc_crossings_and_dominance.build_roc_crossings_table(question.read(makes))
+        makes = crossings_and_leaders.CROSSING_COLUMNS
+        scores = self._score_models("crossings", makes, metric, eta_range, words)
+        return crossings_and_leaders.build_crossings_table(scores)
 
     def leaders(
         self,
@@ -387,8 +350,7 @@ class ModelMethods(BoundTable[F], path="prc"):
     ) -> pl.DataFrame:
         """The best model in each range of prevalences; a LazyFrame is collected at the call.
 
-        Of published points, `ranking(coarse=True)` tells at a prevalence who may be best, whatever lies
-        between the points.
+        Of published points, `ranking(coarse=True)` tells who may be best, whatever lies between.
 
         Parameters
         ----------
@@ -409,17 +371,18 @@ class ModelMethods(BoundTable[F], path="prc"):
         >>> df.prc.leaders(eta_range=(0.001, 0.9)).with_columns(pl.selectors.float().round(6)).rows()
         [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
         """
-        return build_leaders_table(
-            self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
-        )
+        from polars_prcurve.comparison.crossings_and_leaders import LEADER_COLUMNS, build_leaders_table
+
+        scores = self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
+        return build_leaders_table(scores)
 
     def dominance(self, **words: Unpack[TableWords]) -> pl.DataFrame:
         """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
 
         A model dominates another if its ROC curve, with points joined by lines, is nowhere below the
-        other curve, and the curves differ. At every prevalence it is then at least as good in `pr_auc`
-        and `roc_auc`, in their versions on the hull, and in `precision_at_recall` of any recall; and in
-        `average_precision` if no positive ties with a negative and both models have the same positives.
+        other, and they differ. At every prevalence it is then at least as good in `pr_auc` and
+        `roc_auc`, also on the hull, in `precision_at_recall` of any recall, and in `average_precision`
+        if no positive ties with a negative and both models have the same positives.
 
         Returns
         -------
@@ -428,10 +391,9 @@ class ModelMethods(BoundTable[F], path="prc"):
         - `model`: as in the table
         - `dominates`, `dominated_by`: List of models, empty where there are none
         - `on_hull`: Boolean, whether a point of the model, other than (0, 0) and (1, 1), is a corner of
-          the convex hull of all curves of the group; null if the model lacks a class. A threshold of
-          best accuracy, cost or net benefit, at any prevalence, is such a point (Provost and Fawcett
-          2001), unless it flags no example or all. The model of best `average_precision` need not have
-          one
+          the convex hull of all curves of the group, as is each threshold of best accuracy, cost or net
+          benefit, at any prevalence (Provost and Fawcett 2001); null if the model lacks a class. The
+          model of best `average_precision` need not have one
 
         Examples
         --------
@@ -439,18 +401,155 @@ class ModelMethods(BoundTable[F], path="prc"):
         >>> df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1])).prc.dominance().rows()
         [('a', ['b'], [], True), ('b', [], ['a'], False)]
         """
+        from polars_prcurve.comparison import roc_crossings_and_dominance as roc
+
         question = self._ask("dominance", words, collects=True)
-        return build_dominance_table(question.read(DOMINANCE_COLUMNS))
+        return roc.build_dominance_table(question.read(roc.DOMINANCE_COLUMNS))
 
     def _score_models(
         self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
     ) -> ModelScores:
         """Return what scores all models at any prevalence, by a metric that depends on it."""
+        from polars_prcurve.comparison.crossings_and_leaders import collect_model_scores
+
         question = self._ask(method, words, collects=True)
         table = question.read(makes)
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, at_eta=False, **question.targets)
         return collect_model_scores(table, ranked_by, eta_range)
+
+    def monitor(
+        self,
+        time: Column,
+        eta: float | str | None = None,
+        *,
+        reference: BoundTable[Any] | float,
+        threshold: Any,
+        metrics: str | PointMetric = "precision",
+        confidence: Confidence = 0.95,
+        **words: Unpack[TableWords],
+    ) -> pl.DataFrame:
+        """Tell in which period a rate has become worse than a reference; a LazyFrame is collected.
+
+        The probability that a group ever has a false alarm is at most `1 - confidence`, however often
+        you look: run it each week on all weeks so far, and stop or go on as you like.
+
+        Parameters
+        ----------
+        time
+            The column or expression that tells the period of a row, such as
+            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. A row
+            belongs to the period in which its label became known.
+        eta
+            With `metrics="precision"`, the prevalence at which it is watched, so that a change of
+            prevalence is no alarm. None watches that of the alerts themselves.
+        reference
+            What the rate was when all was well: a bound table of other rows with labels, such as
+            `prc(last_year)`, whose own error is allowed for. Or a number, taken as it is. Words that the
+            bound table leaves open are as here. It has all, some or none of the `by` columns.
+        threshold
+            The threshold in use, which no row of the series has chosen, or a frame with one per group.
+        metrics
+            `"precision"`, `"recall"` or `"fpr"`, one a call. A rise of fpr is what is bad.
+        confidence
+            The level.
+
+        Returns
+        -------
+        One row per `by` group and period, in order. `bound`, `evidence` and `alarm` are null if the
+        reference has no row by which a change could be shown:
+
+        - a column `time`: as in the table, the period
+        - `metric`: String
+        - with `eta`, `eta`: Float64
+        - `threshold`: as in the table, the score
+        - `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period; null rules are as in `operating_points`
+        - `value`: Float64, the rate in the period; null if it has no row that the rate is of
+        - `overall`: Float64, the rate of all rows since the first period
+        - `overall_low`, `overall_high`: Float64, its interval, for the mean rate, in all periods at once
+        - `reference`: Float64, the rate of the reference
+        - `bound`: Float64, the reference less its error; only what is worse than that can be an alarm
+        - `evidence`: Float64, how many times likelier the series is with a change than without one: a
+          product of likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin, Ramdas and
+          Rinaldo 2023), so that Ville's inequality holds it (1939)
+        - `needed`: Float64, the evidence that makes an alarm
+        - `alarm`: Boolean, whether the evidence has reached that in this period or before
+        - `since`: as in the table, the period in which the change likely began; null before the alarm
+
+        Examples
+        --------
+        >>> weeks = pl.DataFrame({"week": [1, 2, 3, 4, 5], "score": 0.8, "n_pos": [82, 79, 81, 64, 61]})
+        >>> weeks = weeks.with_columns(n_neg=100 - pl.col("n_pos"))
+        >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
+        >>> found = alerts.monitor("week", reference=0.8, threshold=0.8)
+        >>> found.select("week", "value", pl.col("evidence").round(3), "alarm", "since").rows()[2:]
+        [(3, 0.81, 0.525, False, None), (4, 0.64, 9.934, False, None), (5, 0.61, 58035.263, True, 4)]
+        """
+        from polars_prcurve.comparison import monitoring
+
+        own = self._merge_words(words)
+        if own.get("cluster") is not None:
+            raise PrcError(
+                "monitor() takes no cluster=; its rows have to be independent, so make each cluster one "
+                "row, such as by the highest score of a patient"
+            )
+        groups: list[Column] = list_columns("by=", own.get("by"))
+        reader = ColumnReader(self._frame, "raise", may_collect=False)
+        if len(periods := reader.read_by(time, monitoring.MONITOR_COLUMNS, "time")[1]) != 1:
+            raise refuse_kind("time=", "one column name or expression", time)
+        [name] = periods
+        if name in map(name_column, groups):
+            raise PrcError(f"by= and time= both hold the column {name!r}; leave it out of by=")
+        question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)
+        level = question.require_certainty().level
+        rate = None if isinstance(reference, BoundTable) else monitoring.read_reference_rate(reference)
+        watch = monitoring.read_watch(metrics, None if eta is None else check_eta(eta), level, rate)
+        cells = self._count_cells(threshold, {**words, "by": [*groups, time]})
+        is_table = isinstance(reference, BoundTable)
+        of = self._count_reference(reference, threshold, words) if is_table else None
+        return monitoring.build_monitor_table(cells, name, watch, of)
+
+    def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
+        """Return the cells at the threshold, a row per group."""
+        from polars_prcurve.comparison.monitoring import MONITOR_COLUMNS
+
+        question = self._ask("monitor", words, collects=True)
+        table = question.read(MONITOR_COLUMNS)
+        if table.count_dtype != pl.Int64:
+            raise PrcError(
+                "monitor() takes numbers of examples, and counts= holds floats; cast them to integers "
+                "if that is what they are"
+            )
+        targets = read_targets(table, threshold=threshold)
+        if len(targets) != 1:
+            raise refuse_kind(
+                "threshold=", "one threshold, or a frame with one for each group", threshold
+            )
+        grid = read_eta(None, table, MONITOR_COLUMNS)
+        found = run_query(build_points_table(table, grid, targets, []))
+        keys = list(table.by)
+        if found.select(keys).is_duplicated().any() if keys else found.height > 1:
+            raise PrcError("monitor() takes one threshold for each group; the frame holds several")
+        return found.select(*keys, "threshold", *c.CELLS)
+
+    def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
+        """Return the cells of the reference, by the groups that it tells apart."""
+        own = self._merge_words(words)
+        words_of_both = ("score", "label", "pos_label", "by", "model", "missing")
+        shared = {name: own[name] for name in words_of_both if own.get(name) is not None}
+        held = merge_words(shared, reference._words)
+        known = set(reference._frame.lazy().collect_schema())
+        held["by"] = [
+            column
+            for column in list_columns("by=", held.get("by"))
+            if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= known
+        ]
+        table: Any = type(reference)(reference._frame, held)
+        try:
+            found: pl.DataFrame = table._count_cells(threshold, {})
+        except PrcError as error:
+            raise PrcError(f"in the reference= table, {error}") from None
+        return found
 
 
 def _read_cells(
