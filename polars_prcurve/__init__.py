@@ -18,7 +18,7 @@ from polars_prcurve.confidence.published_numbers import (
     published_roc_auc,
 )
 from polars_prcurve.confidence.rates import rate_interval
-from polars_prcurve.decision.verdict import Verdict
+from polars_prcurve.decision.judged_groups import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.estimator_display import PrevalenceDisplay
 from polars_prcurve.held_out_scores import from_cv_results, from_folds

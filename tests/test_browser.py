@@ -4,6 +4,7 @@ moves or is read has the numbers of the library."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,10 @@ import pytest
 
 import polars_prcurve
 from polars_prcurve import Decision, charts
+from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.decision.value_words import say_right
 from polars_prcurve.report import Table
+from polars_prcurve.report.alert_icons import describe_doubt
 from tests.support.page_reader import NAMES_OF_PAGES
 
 assert polars_prcurve
@@ -210,6 +214,101 @@ def test_a_reader_picks_a_group_and_the_address_holds_it(
     assert other.page.input_value("#group") == "1"
     other.check()
     watched.check()
+
+
+def test_a_page_says_numbers_as_the_library_does(browser: Any, live: Path) -> None:
+    """Shares of 100 alerts, which are 100 only if all are right, and what hatched icons mean."""
+    watched = watch(browser, live, 1280)
+    shares = [0.0, 0.0123, 0.5, 0.949, 0.95, 0.9501, 0.989, 0.995, 0.9951, 0.99999, 1.0]
+    said = watched.page.evaluate("shares => shares.map(of100)", shares)
+    assert said == say_right(shares, is_rare=False)
+    draw = """share => {
+      const place = shape("svg", {});
+      drawIcons(place, {value: share, low: share, high: share}, 0, "");
+      const isSolid = (icon) => icon.getAttribute("style").startsWith("fill:var");
+      return [...place.children].filter(isSolid).length;
+    }"""
+    drawn = [watched.page.evaluate(draw, share) for share in shares]
+    assert drawn == [0, 1, 50, 95, 95, 95, 99, 99, 99, 99, 100]
+    [case] = WIDE.prc(score="careful").decide(1e-6, recall=0.5)._findings.cases
+    ends = (
+        (0.01, 0.008, 0.012),
+        (0.01, 1 / 1_250, 0.012),
+        (1 / 13_000, 1 / 26_000, 1e-4),
+        (0.001, 0.0, 0.1),
+    )
+    for value, low, high in (*ends, (0.5, 0.4, 0.6)):
+        theirs = watched.page.evaluate(
+            "([value, low, high]) => describeDoubt({value, low, high})", [value, low, high]
+        )
+        of = replace(case, candidates=[]) if value > 0.02 else case
+        assert theirs == describe_doubt([(of, Estimate(value, low, high))])
+    watched.check()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_says_where_few_false_alerts_were_seen(browser: Any, tmp_path: Path, width: int) -> None:
+    table = WIDE.prc(score="careful")
+    watched = watch(browser, table.decide(0.01, recall=0.5).page(tmp_path / "page.html"), width)
+    page, seen = watched.page, set()
+    rows = page.evaluate("data.groups[0].models[0].rows")
+    points = table.operating_points(0.01, threshold=[row[0] for row in rows])
+    false = dict(points.select(pl.col("threshold").round(6), "fp").iter_rows())
+    for number in range(0, len(rows), 4):
+        page.evaluate(f"state.row = {number}; draw()")
+        n = false[round(rows[number][0], 6)]
+        few = f"{'no' if n == 0 else n} false {'alert was' if n < 2 else 'alerts were'} seen."
+        assert page.inner_text("#doubt") == (f"Chance decides here: {few}" if n < 5 else "")
+        seen.add(min(n, 5))
+    assert {0, 5} <= seen
+    assert len(seen) > 2
+    watched.check()
+    weighed = WIDE.with_columns(weight=0.5).prc(score="careful", weight="weight")
+    watched = watch(browser, weighed.decide(0.01, recall=0.5).page(tmp_path / "page.html"), width)
+    watched.page.evaluate("state.row = 0; draw()")
+    assert watched.page.inner_text("#doubt") == "Chance decides here: few false alerts were seen."
+    watched.check()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_published_points_have_no_score(browser: Any, tmp_path: Path, width: int) -> None:
+    published = pl.DataFrame({"tp": [30, 60], "fp": [2, 30], "fn": [70, 40], "tn": [898, 870]})
+    decision = published.prc(cells=("tp", "fp", "fn", "tn")).decide(0.01, recall=0.5)
+    watched = watch(browser, decision.page(tmp_path / "page.html"), width)
+    page = watched.page
+    assert page.inner_text("#score") == "2 of 2"
+    page.focus("#row")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#score") == "1 of 2"
+    assert page.get_attribute("#row", "aria-valuetext") == "point 1 of 2"
+    assert "null" not in page.content().split("</main>")[0].split("<main>")[1]
+    watched.check()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_of_a_table_are_whole(browser: Any, tmp_path: Path, width: int) -> None:
+    """A line of a name ends between words, as long as a word has room in the window."""
+    names = ["gradient_boosting_with_calibration", "Random forest of 2026"]
+    wide = WIDE.rename(dict(zip(WIDE.columns[1:], names, strict=True)))
+    sites = pl.concat(wide.with_columns(site=pl.lit(f"Hospital of the Holy Spirit {k}")) for k in (1, 2))
+    for table in (wide.prc(score=names), sites.prc(score=names, by="site")):
+        path = table.decide(0.01, recall=0.5).report(tmp_path / "r.html")
+        path.write_text(path.read_text("utf-8").replace("<details>", "<details open>"), "utf-8")
+        watched = watch(browser, path, width)
+        broken = watched.page.evaluate("""[...document.querySelectorAll("th, td")].flatMap((cell) => {
+          const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
+          while (walk.nextNode()) {
+            for (const word of walk.currentNode.data.matchAll(/[^ ]+/g)) {
+              const range = document.createRange();
+              range.setStart(walk.currentNode, word.index);
+              range.setEnd(walk.currentNode, word.index + word[0].length);
+              if (new Set([...range.getClientRects()].map(({top}) => top)).size > 1) found.push(word[0]);
+            }
+          }
+          return found;
+        })""")
+        assert broken == []
+        watched.check()
 
 
 def test_parts_of_ones_own_on_paper(browser: Any, tmp_path: Path) -> None:

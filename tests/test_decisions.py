@@ -24,7 +24,7 @@ from polars_prcurve import (
     intervals,
     prc,
 )
-from polars_prcurve.decision.verdict import STATUSES
+from polars_prcurve.decision.judged_groups import STATUSES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.tiers import slow_unless
 
@@ -425,6 +425,7 @@ def test_what_would_settle_several_groups_is_that_of_which_least_is_known() -> N
 def test_equal_groups_are_not_told_apart() -> None:
     decision = draw_groups([2.0] * 5).prc(by="site").decide(0.05, recall=0.5)
     assert decision.verdict.sentence == "No group is told apart from all others together, of 5"
+    assert decision.verdict.status == "not told apart"
     assert "positives" in decision.verdict.would_settle
     few = draw_groups([2.0, 2.0, 2.0, 2.0], 1_500).vstack(
         draw_models({"score": 2.0}, 5, 200, seed=9).with_columns(site=pl.lit("small"))

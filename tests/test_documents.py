@@ -19,10 +19,12 @@ import polars as pl
 import pytest
 
 from polars_prcurve import Decision, PrcError
-from polars_prcurve.namespace.plot import _read_decision
-from polars_prcurve.number_words import say_eta
-from polars_prcurve.report.alert_icons import list_icons
-from polars_prcurve.report.page_colors import build_scheme
+from polars_prcurve.charts import icon_grids
+from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.namespace.plot import PlotPrc, _read_decision
+from polars_prcurve.number_words import format_count, say_eta
+from polars_prcurve.report.alert_icons import MOST_ICONS, list_icons
+from polars_prcurve.report.style_sheets import build_scheme
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 from tests.support.tiers import slow_unless
@@ -268,6 +270,97 @@ def test_a_page_holds_the_groups_that_have_room_and_says_how_many(tmp_path: Path
     assert f"{shown} of 40 groups" in many.read_text("utf-8")
 
 
+def read_page(decision: Decision, folder: Path) -> dict[str, Any]:
+    text = decision.page(folder / "page.html").read_text("utf-8")
+    [data] = re.findall(r'id="data">(.*?)</script>', text, re.S)
+    return dict(json.loads(data))
+
+
+TARGETS: list[dict[str, Any]] = [
+    {"recall": 0.123},
+    {"precision": 0.2},
+    {"alerts": 7, "per": 1_000},
+    {"maximize": "f1"},
+    {"recall": 0.456, "guarantee": 0.9},
+    {"recall": 0.3, "precision": 0.05},
+]
+
+
+@pytest.mark.parametrize("by", [None, "site"])
+@pytest.mark.parametrize("how", slow_unless(lambda how: [*how] == ["recall"], TARGETS))
+def test_a_page_begins_at_the_score_of_the_verdict(
+    how: dict[str, Any], by: str | None, tmp_path: Path
+) -> None:
+    """The scores that are decided about are among the rows of a curve, though it is thinned."""
+    df = pl.concat(
+        draw_models({"a": 2.0, "b": 1.5}, 300, 3_000, seed=seed).with_columns(site=pl.lit(site))
+        for seed, site in enumerate("xy")
+    )
+    decision = df.prc(score=["a", "b"], by=by).decide([0.02, 0.002], **how)
+    groups = read_page(decision, tmp_path)["groups"]
+    assert len(groups) == (1 if by is None else 2)
+    for row in decision.table.drop_nulls("threshold").iter_rows(named=True):
+        [group] = [each for each in groups if by is None or each["name"] == row["site"]]
+        [model] = [each for each in group["models"] if each["name"] == row["model"]]
+        held = {each[0]: each for each in model["rows"]}
+        of = held[float(f"{row['threshold']:.9g}")]
+        assert (of[1], of[4]) == pytest.approx((row["recall"], row["fpr"]), rel=1e-6)
+        if row["eta"] == 0.02:
+            assert model["rows"][model["row"]] == of
+    assert all(200 <= len(each["rows"]) <= 204 for group in groups for each in group["models"])
+
+
+def test_a_page_holds_the_groups_that_the_verdict_names_first(tmp_path: Path) -> None:
+    sites = [draw_models({"score": 2.5}, 40, 200, seed=number) for number in range(69)]
+    sites.append(draw_models({"score": 0.3}, 400, 2_000, seed=1))
+    named = pl.concat(df.with_columns(site=pl.lit(f"s{n:02}")) for n, df in enumerate(sites))
+    decision = named.prc(by="site").decide(0.1, recall=0.5)
+    assert decision.verdict.sentence.startswith("1 group is worse than all other groups together")
+    page = read_page(decision, tmp_path)
+    held = [group["name"] for group in page["groups"]]
+    assert 20 < len(held) < 70
+    assert held == [*(f"s{n:02}" for n in range(len(held) - 1)), "s69"]
+    assert page["left"] == 70 - len(held)
+
+
+def test_a_status_has_one_word_everywhere(tmp_path: Path) -> None:
+    decision = decide("groups")
+    told = re.findall(r"(\d+)(?: groups? (?:is|are))? (worse|better)", decision.verdict.sentence)
+    assert told
+    n = sum(int(number) for number, _ in told)
+    seen, text = read_report(decision, tmp_path), decision.say(100)
+    chip = f"{n} of 40 told apart"
+    assert chip in plain(seen.read("p"))
+    assert text.startswith(chip.upper())
+    assert f"<decision: {chip}: " in repr(decision)
+    assert f"({chip}, " in plain(decision.model_card())
+    cells = seen.within("td")
+    for number, what in told:
+        assert cells.count(f"{what} than the others") == int(number)
+        assert len(re.findall(f"{what} than the others$", text, re.M)) == int(number)
+    rest = decision.verdicts.filter(status="too little data").height
+    assert cells.count("not told apart") == 40 - n - rest
+    assert decision.verdict.status == "too little data", "the first status that occurs"
+    assert "settled" not in f"{text} {seen.read()} {decision!r}"
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.PNG", "a.md"])
+def test_a_report_is_no_pdf(name: str, tmp_path: Path) -> None:
+    decision, table = decide("settled"), bind(SETTLED)
+    parts = ["Text"]
+    for write in (
+        decision.report,
+        decision.page,
+        lambda path: table.report(path, 0.02, recall=0.5),
+        lambda path: table.report(path, parts=parts),
+    ):
+        with pytest.raises(PrcError, match=rf"ends in \.html; got '.*{name}'; for a PDF print it"):
+            write(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    for other in ("a.htm", "a.HTML", "a"):
+        assert decision.report(tmp_path / other).read_bytes()[:15] == b"<!DOCTYPE html>"
+
+
 @pytest.mark.parametrize(("eta", "is_rare"), [(1e-5, True), (5e-5, False), (0.002, False)])
 def test_a_number_has_one_form_in_a_decision(eta: float, is_rare: bool, tmp_path: Path) -> None:
     """All say how many of 100 alerts are right, or if that is below 1 in 50 all say one in how many."""
@@ -451,7 +544,7 @@ def test_colors_can_be_told_from_their_ground(ground: str) -> None:
 def test_icons_are_the_interval_in_whole_alerts(model: str) -> None:
     row = decide("settled").table.filter(model=model).row(0, named=True)
     names = ("precision_low", "precision", "precision_high")
-    low, value, high = (round(100 * row[name]) for name in names)
+    low, value, high = (min(round(100 * row[name]), 99) for name in names)
     case = decide("settled")._findings.cases[0]
     [candidate] = [each for each in case.candidates if each.model == model]
     kinds = list(list_icons(case, candidate.precision))
@@ -479,6 +572,49 @@ def test_icons_show_a_right_alert_only_where_one_is_among_them() -> None:
     assert counts == {0, 1}
 
 
+@pytest.mark.parametrize("share", [0.995, 0.996, 0.9999])
+def test_nothing_says_100_of_100_where_less_is_meant(share: float) -> None:
+    [case] = decide("one model")._findings.cases
+    kinds = list(list_icons(case, Estimate(share, 0.9, 1.0)))
+    assert [kinds.count(kind) for kind in ("right", "likely", "open")] == [90, 9, 1]
+    assert list(list_icons(case, Estimate(share))).count("false") == 1
+    n = 100_000
+    cells = {"tp": [n], "fp": [round(n / share - n)], "fn": [0], "tn": [n]}
+    words = {"cells": ("tp", "fp", "fn", "tn")}
+    two = pl.DataFrame(cells).with_columns(site=pl.Series([["a", "b"]])).explode("site")
+    table = two.prc(by="site", **words)
+    decision = table.decide([0.5, 0.4], recall=1.0)
+    said = plain(f"{decision} {decision.verdicts['sentence'].to_list()}")
+    assert not re.search(r"\b100 (of 100 alerts|\()", said), said
+
+
+def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
+    """Of 1 in 1 000 no icon is right: the key says how many it takes, by the low end of the interval."""
+    wide = bind(draw_models({"new": 3.2, "old": 1.9}, 400, 60_000))
+    told = set()
+    for eta in (1e-4, 1e-5, 1e-6):
+        decision = wide.decide(eta, recall=0.5)
+        [case] = decision._findings.cases
+        most = 1 / min(each.precision.low for each in case.candidates)
+        read = f"may have to be read until one is right, up to {plain(say_eta(1 / most))[5:]};"
+        key = plain(read_report(decision, tmp_path).within("p")[-2])
+        card = plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
+        (tmp_path / "card.svg").unlink()
+        if case.is_rare:
+            assert (read in card) == (round(most) > MOST_ICONS)
+            assert (read in plain((tmp_path / "report.html").read_text("utf-8"))) == (read in card)
+            assert "right or not" not in card + key
+        told.add((case.is_rare, read in card))
+    assert (True, True) in told
+
+
+def test_docstrings_say_how_many_icons_are_drawn() -> None:
+    assert f"up to {MOST_ICONS}," in str(Decision.report.__doc__)
+    for drawn in (Decision.report, PlotPrc.alerts):
+        assert f"up to {format_count(icon_grids._MOST_ICONS)}" in str(drawn.__doc__)
+    assert f"up to {MOST_ICONS}." in str(PlotPrc.alerts.__doc__)
+
+
 @pytest.mark.parametrize("eta", [0.5, 0.02, 0.001, 1e-4])
 def test_the_axis_of_groups_ends_beyond_their_intervals(eta: float, tmp_path: Path) -> None:
     decision = bind(SITES, by="site").decide(eta, recall=0.8)
@@ -498,6 +634,8 @@ def test_a_card_has_its_size(tmp_path: Path) -> None:
         text = decide(case).card(tmp_path / "card.svg").read_text(encoding="utf-8")
         assert 'viewBox="0 0 1200 630"' in text
         assert "var(" not in text  # other programs know no variables
+        has_icons = "<circle" in text and "a circle per" not in text
+        assert ("solid right" in text) == has_icons, case
     with pytest.raises(PrcError, match=r"path= of a card ends in \.png or \.svg; got"):
         decide("settled").card(tmp_path / "card.jpg")
 
@@ -566,6 +704,7 @@ def test_groups_and_models_of_any_dtype_are_named_or_refused(
         return
     decision = table.prc(**{word: "key"}).decide(0.1, recall=0.5)
     for write in (decision.report, decision.page, decision.card):
-        assert write(tmp_path / "a.svg").stat().st_size > 1_000
+        kind = "svg" if write == decision.card else "html"
+        assert write(tmp_path / f"a.{kind}").stat().st_size > 1_000
     assert decision.model_card()
     assert decision.say(80)

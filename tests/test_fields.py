@@ -652,6 +652,19 @@ def test_refused(eta: Any, options: dict[str, Any], hint: str) -> None:
         DF.prc.operating_points(field(eta, parts=parts), recall=0.5, **options)
 
 
+def test_a_message_names_the_first_of_all_parts_that_lack_something() -> None:
+    """Parts are counted in any order, but one mistake has one message."""
+    parts = [f"part {number:02}" for number in range(40)]
+    many = pl.concat(DF.with_columns(c=pl.lit(name)) for name in reversed(parts))
+    some = pl.DataFrame({"c": parts[7:], "eta": 0.1, "share": 1})
+    for seed in range(3):
+        mixed = many.sample(fraction=1, shuffle=True, seed=seed)
+        with pytest.raises(PrcError, match=r"no row for 7 group\(s\), such as c = part 00;"):
+            mixed.prc.curve(field(some, parts="c"))
+        with pytest.raises(PrcError, match="a share to a part without rows, c = part 07"):
+            mixed.filter(pl.col("c") > "part 20").prc.curve(field(some, parts="c"))
+
+
 def test_one_class_is_not_enough_between_0_and_1() -> None:
     one = DF.filter((pl.col("c") == "fr") | (pl.col("label") == 1))
     with pytest.raises(

@@ -24,11 +24,10 @@ from polars_prcurve.decision.evidence import (
     test_groups,
 )
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.judged_groups import Case, JudgedCase, list_cases
+from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Verdict, list_cases
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
-from polars_prcurve.decision.verdict import STATUSES, Verdict
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where
 from polars_prcurve.visible_text import join_words, name_group
 
@@ -49,6 +48,15 @@ class Findings:
     dropped: str  # how many rows were left out, as a sentence; empty if none was
     group_tests: GroupTests | None = None
     """How groups of one model stand beside all others, if there are several."""
+
+    @property
+    def status(self) -> str:
+        """The status as people read it; of several cases, in how many it is settled or told apart."""
+        n = len(self.cases)
+        if self.group_tests is not None:
+            return f"{sum(case.is_told_apart for case in self.cases)} of {n} told apart"
+        settled = sum(case.verdict.status == "settled" for case in self.cases)
+        return f"settled in {settled} of {n}" if 0 < settled < n else self.verdict.status
 
     @property
     def has_one_model(self) -> bool:
@@ -75,7 +83,9 @@ def decide(asked: Asked) -> Findings:
     verdict = sum_up(judged)
     if tests is not None:
         need = say_group_need(judged, asked.confidence)
-        verdict = replace(verdict, sentence=say_groups(judged), would_settle=need)
+        statuses = {"settled" if case.is_told_apart else case.status for case in judged}
+        status = next(status for status in STATUSES if status in statuses)
+        verdict = replace(verdict, status=status, sentence=say_groups(judged), would_settle=need)
     return Findings(
         verdict, judged, evidence, asked.goal, asked.confidence, asked.model, asked.dropped, tests
     )
@@ -211,6 +221,8 @@ def _say_differing(judged: Sequence[JudgedCase]) -> str:
 
 def say_short(case: JudgedCase) -> str:
     """Return a verdict in a few words."""
+    if case.standing is not None:
+        return case.status
     status, models = case.verdict.status, case.verdict.models
     named = [candidate for candidate in case.candidates if candidate.model in models]
     if status == "settled":

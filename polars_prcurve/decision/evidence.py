@@ -30,7 +30,7 @@ AT_HALF = "precision_at_half"
 """Precision where half of the positives are found, which tells what a whole curve is good for."""
 IS_REVERSED = f"{c.RESERVED}is_reversed"  # whether negatives surely rank above positives
 BINDING = f"{c.RESERVED}binding"  # the targets that may bind where several have to hold together
-_CURVE_STEPS = 200
+_CURVE_STEPS, _RATES = 200, ("precision", "recall", "fpr")
 GroupStanding = Literal["worse", "open", "better"]
 _LEAST_GROUPS = 3
 _MOST_ROWS = 10_000_000
@@ -81,6 +81,8 @@ class Evidence:
     sizes: pl.DataFrame
     """The numbers of examples of each class, `n_pos` and `n_neg`, of each group and model."""
     curves: pl.DataFrame
+    points: pl.DataFrame
+    """Rates at the scores that are decided about, as they stand: a thin curve may lack some of them."""
     per: float  # the number of cases among which alerts are counted
     test_level: float  # the level of each test of models, and of each against chance
 
@@ -114,14 +116,14 @@ def collect_evidence(asked: Asked) -> Evidence:
         names = rows.columns
         rows = _join(rows.drop("above_chance"), tests, [*groups, *models]).select(names)
     rows = _add_leads(asked, _add_areas(rows, areas, [*keys, *models]), keys, per)
-    rates = ("precision", "recall", "fpr")
     curves = asked.table.curve(
-        asked.eta, metrics=rates, confidence=asked.confidence, thresholds=_CURVE_STEPS
+        asked.eta, metrics=_RATES, confidence=asked.confidence, thresholds=_CURVE_STEPS
     )
+    points = _collect_rates(asked, rows, curves, [*groups, *models])
     sizes = areas
     if asked.unweighted is not None:
         sizes = asked.unweighted.summary(0.5, metrics="roc_auc")
-    return Evidence(rows, keys, areas, sizes, curves, per, asked.test_level)
+    return Evidence(rows, keys, areas, sizes, curves, points, per, asked.test_level)
 
 
 def _join(rows: pl.DataFrame, found: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
@@ -160,6 +162,25 @@ def _collect_points(asked: Asked, per: float) -> pl.DataFrame:
     return _carry_binding_intervals(points, alone.filter(pl.col("criterion").is_in(goal.caps)))
 
 
+def _collect_rates(
+    asked: Asked, rows: pl.DataFrame, curves: pl.DataFrame, on: Sequence[str]
+) -> pl.DataFrame:
+    """Return the points at the thresholds of these rows, if the curves lack any of them."""
+    if "threshold" not in rows.columns:
+        return curves.clear()
+    decided = rows.select(*on, "threshold").drop_nulls("threshold")
+    if decided.join(curves, on=[*on, "threshold"], how="anti", nulls_equal=True).is_empty():
+        return curves.clear()
+    # Each model has to have a threshold, those too that keep no target.
+    every = curves.drop_nulls("threshold").unique([*on, "eta"], keep="first", maintain_order=True)
+    every = every.select(decided.columns)
+    thresholds = pl.concat([decided, every], how="vertical_relaxed").unique(maintain_order=True)
+    found: pl.DataFrame = asked.table.operating_points(
+        asked.eta, threshold=thresholds, metrics=_RATES, confidence=asked.confidence
+    )
+    return found
+
+
 def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of all targets, with intervals that hold their values and those that may bind."""
     keys = joint.columns[: joint.columns.index("criterion")]
@@ -169,7 +190,13 @@ def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.Dat
     ends = [name for name in joint.columns if name.endswith(("_low", "_high")) and name not in keys]
     rows = []
     for row in joint.iter_rows(named=True):
-        binding = _list_binding(row, by_case.get(tuple(row[key] for key in keys), []))
+        others = by_case.get(tuple(row[key] for key in keys), [])
+        known = [of for of in others if row["threshold"] is not None and of["threshold"] is not None]
+        # At the target that binds, a model finds least. Another one may bind in another sample if, by
+        # its interval, it may be found that little there.
+        first = [of for of in known if of["threshold"] == row["threshold"]]
+        most = max((read_estimate(of, "recall").high or 1.0 for of in first), default=row["recall"])
+        binding = [of for of in known if (read_estimate(of, "recall").low or 0.0) <= most]
         for name in ends if binding else ():
             value, _, side = name.rpartition("_")
             values = [one for one in (*(of[name] for of in binding), row[value]) if one is not None]
@@ -177,16 +204,6 @@ def _carry_binding_intervals(joint: pl.DataFrame, alone: pl.DataFrame) -> pl.Dat
         of_model = {"interval_of": "model"} if binding else {}
         rows.append({**row, **of_model, BINDING: [other["criterion"] for other in binding]})
     return pl.DataFrame(rows, schema=joint.schema | {BINDING: pl.List(pl.String)})
-
-
-def _list_binding(row: Mapping[str, Any], alone: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of those single targets that may bind, where `row` is of all together."""
-    known = [of for of in alone if row["threshold"] is not None and of["threshold"] is not None]
-    # At the target that binds, a model finds least. Another one may bind in another sample if, by its
-    # interval, it may be found that little there.
-    first = [of for of in known if of["threshold"] == row["threshold"]]
-    most = max((read_estimate(of, "recall").high or 1.0 for of in first), default=row["recall"])
-    return [of for of in known if (read_estimate(of, "recall").low or 0.0) <= most]
 
 
 # Leads ------------------------------------------------------------------------------------------

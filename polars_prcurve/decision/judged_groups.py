@@ -10,13 +10,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from polars_prcurve.confidence.estimate_columns import Estimate, read_estimate
 from polars_prcurve.decision.evidence import AT_HALF, IS_REVERSED, Asked, Evidence, GroupStanding
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.verdict import Status, Verdict
 from polars_prcurve.number_words import RARELY_RIGHT
+
+Status: TypeAlias = Literal[
+    "too little data", "no better than chance", "not met", "not told apart", "settled"
+]
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""All that a verdict may be, in the order in which they are tried."""
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
@@ -209,12 +214,47 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What is settled: a status, the models that it is about, and the sentence that says it.
+
+    Every report, page, card and terminal quotes the sentence, and claims no more than it does. So does
+    a chart with `points=decision`.
+    """
+
+    status: Status
+    """`"settled"`, `"not told apart"`, `"no better than chance"`, `"not met"` or `"too little data"`."""
+    models: tuple[Any, ...]
+    """If settled, the one to use; if not told apart, all that may be best; otherwise none. A table
+    without models has none either."""
+    sentence: str
+    reasons: tuple[str, ...] = ()
+    """What else is known: models that are left out, and what an interval or a test lacks."""
+    would_settle: str = ""
+    """What more data would tell, and how much of it."""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
 class JudgedCase(Case):
     """A case, and what is decided there."""
 
     verdict: Verdict
     name: str  # its name where all cases stand below each other: `Algeria, 1 in 15`
     standing: GroupStanding | None  # how its group stands beside all others; None if that is not tested
+
+    @property
+    def status(self) -> str:
+        """Its status as people read it: where its group is tested, how that stands beside all others."""
+        if self.standing is None or self.verdict.status == "too little data":
+            return self.verdict.status
+        return "not told apart" if self.standing == "open" else f"{self.standing} than the others"
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether its group is tested, and unlike all others together."""
+        return self.status in ("worse than the others", "better than the others")
 
 
 def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:

@@ -14,9 +14,9 @@ from polars_prcurve.decision.judged_groups import (
     Candidate,
     Case,
     JudgedCase,
+    Status,
 )
 from polars_prcurve.decision.value_words import say_about, say_alerts_right, say_points
-from polars_prcurve.decision.verdict import Status
 from polars_prcurve.number_words import format_count
 
 _MATTERS = 0.1  # the difference that matters: 10 of 100 alerts, a tenth of the positives
@@ -73,7 +73,7 @@ def _scale(case: Case, times: float) -> Needed:
     # times**2 as many. If errors of negatives are the greater part, more of these alone may do: the
     # variance (of_pos + of_neg) / times**2, less that of the positives, is left to the negatives.
     positives = Needed(case.n_pos * times**2, case.n_pos)
-    if (errors := _find_errors(case)) is None:
+    if (errors := find_errors(case)) is None:
         return positives
     of_pos, of_neg = errors
     left = (of_pos + of_neg) / times**2 - of_pos
@@ -82,7 +82,7 @@ def _scale(case: Case, times: float) -> Needed:
     return Needed(case.n_neg * of_neg / left, case.n_neg, "negatives")
 
 
-def _find_errors(case: Case) -> tuple[float, float] | None:
+def find_errors(case: Case) -> tuple[float, float] | None:
     """Return the variances of the log of recall and of fpr, from the counts of the best model."""
     candidates = case.met or case.candidates
     row = candidates[0].row if candidates else {}
@@ -92,13 +92,6 @@ def _find_errors(case: Case) -> tuple[float, float] | None:
     # The variance of log(k/n) is (1 - p) / p / n, with p = (k + 1/2) / (n + 1), so that k may be 0.
     tp, fn, fp, tn = (float(cell) for cell in cells if cell is not None)
     return (fn + 0.5) / (tp + 0.5) / case.n_pos, (tn + 0.5) / (fp + 0.5) / case.n_neg
-
-
-def find_limit(case: Case) -> Literal["positives", "negatives"] | None:
-    """Return the class whose errors are the greater part of those of precision; None if unknown."""
-    if (errors := _find_errors(case)) is None:
-        return None
-    return "positives" if errors[0] >= errors[1] else "negatives"
 
 
 def _rests_on_eta(case: Case) -> bool:

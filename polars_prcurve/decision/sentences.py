@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from polars_prcurve.confidence.estimate_columns import Estimate
 from polars_prcurve.decision.goal import describe_limit
-from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, WIDE, Candidate, Case
-from polars_prcurve.decision.needs import find_limit, say_need
+from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, WIDE, Candidate, Case, Status, Verdict
+from polars_prcurve.decision.needs import find_errors, say_need
 from polars_prcurve.decision.value_words import (
     MOST_NAMES,
     list_names,
@@ -17,7 +17,6 @@ from polars_prcurve.decision.value_words import (
     say_two_digits,
     start_sentence,
 )
-from polars_prcurve.decision.verdict import Status, Verdict
 from polars_prcurve.number_words import (
     RARELY_RIGHT,
     format_count,
@@ -56,18 +55,22 @@ def _say_settled(case: Case, named: Sequence[Candidate]) -> str:
     than = {1: "", 2: " than both others"}.get(len(others), f" than all {len(others)} others")
     better = f"{name_model(best)} is better{than}"
     next_one = second if len(others) == 1 else f"the next, {second},"
-    values = [best.value, others[0].value]
+    ours, theirs = _say_values(case, case.goal.merit, [best.value, others[0].value])
     if case.goal.merit == "precision":
-        ours, theirs = say_right(values, is_rare=case.is_rare)
         right = "of its alerts is right" if case.is_rare else "of its 100 alerts are right"
         return (
             f"{better}: {ours} {right}, {theirs} of {second}’s{'' if len(others) == 1 else ', the next'}"
         )
     if case.goal.merit == "recall":
-        ours, theirs = map(say_share, values)
         return f"{better}: it finds {ours} of the positives, {next_one} {theirs}"
-    ours, theirs = map(say_two_digits, values)
     return f"{better}: {_name_merit(case)} {ours}, {next_one} {theirs}"
+
+
+def _say_values(case: Case, merit: str, values: Sequence[float]) -> list[str]:
+    """Return values of what models are judged by: of 100 alerts, of the positives, or of a metric."""
+    if merit == "precision":
+        return say_right(values, is_rare=case.is_rare)
+    return [say_share(value) if merit == "recall" else say_two_digits(value) for value in values]
 
 
 def _name_merit(case: Case) -> str:
@@ -102,18 +105,15 @@ def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
         no_threshold = f"no threshold of {list_names(missed)} {keeps} the targets in this test"
         return f"{start}: {best}, and {no_threshold}"
     values = [candidate.value for candidate in named]
-    is_many = len(named) > MOST_NAMES
-    if is_many:
-        values = [min(values), max(values)]
-    say = say_share if merit == "recall" else say_two_digits
-    said = [say(value) for value in values]
+    all_values = join_words(_say_values(case, merit, values))
+    if len(named) > MOST_NAMES:
+        all_values = " to ".join(_say_values(case, merit, [min(values), max(values)]))
     if merit == "precision":
-        said = say_right(values, is_rare=case.is_rare)
-    all_values = " to ".join(said) if is_many else join_words(said)
-    if merit == "precision" and case.is_rare:
-        return f"{start}: {all_values} alerts is right"
-    if merit == "precision":
-        return f"{start}: of 100 alerts {all_values} are right"
+        return (
+            f"{start}: {all_values} alerts is right"
+            if case.is_rare
+            else f"{start}: of 100 alerts {all_values} are right"
+        )
     if merit == "recall":
         return f"{start}: they find {all_values} of the positives"
     return f"{start}: {_name_merit(case)} {all_values}"
@@ -139,7 +139,8 @@ def _say_little(case: Case, _: Sequence[Candidate]) -> str:
     if fewest == 0:
         return f"{start}the test has no {what}s"
     of = case.met or case.candidates
-    if fewest >= LEAST_OF_CLASS and find_limit(case) == "negatives":
+    errors = find_errors(case)
+    if fewest >= LEAST_OF_CLASS and errors is not None and errors[0] < errors[1]:
         fewest, what = case.n_neg, "negative"
     start += f"{format_count(fewest)} {what}{'' if fewest == 1 else 's'} cannot say"
     known = [candidate.merit for candidate in of if candidate.merit.span is not None]
@@ -149,12 +150,12 @@ def _say_little(case: Case, _: Sequence[Candidate]) -> str:
     if merit == "recall" and high - low <= WIDE and low > 0:  # how many alerts are right is not known
         spans = [candidate.precision for candidate in of if candidate.precision.span is not None]
         low, high, merit = min(s.low for s in spans), max(s.high for s in spans), "precision"
+    ends = " or ".join(_say_values(case, merit, [low, high]))
     if merit == "precision":
-        verb = "alerts is" if case.is_rare else "of 100 alerts are"
-        return f"{start} if {' or '.join(say_right([low, high], is_rare=case.is_rare))} {verb} right"
+        return f"{start} if {ends} {'alerts is' if case.is_rare else 'of 100 alerts are'} right"
     if merit == "recall":
-        return f"{start} if {say_share(low)} or {say_share(high)} of the positives are found"
-    return f"{start} if {_name_merit(case)} is {say_two_digits(low)} or {say_two_digits(high)}"
+        return f"{start} if {ends} of the positives are found"
+    return f"{start} if {_name_merit(case)} is {ends}"
 
 
 def _say_unmet(case: Case, _: Sequence[Candidate]) -> str:

@@ -44,7 +44,7 @@ def say_merit(candidate: Candidate) -> tuple[str, str]:
 
 def say_of_100(candidate: Candidate) -> tuple[str, str]:
     """Return how many of 100 alerts of a model are right, and the interval, each in two digits."""
-    return say_within(candidate.precision, say_points)
+    return say_within(candidate.precision, lambda share: say_right([share], is_rare=False)[0])
 
 
 def say_alerts(candidate: Candidate) -> tuple[str, str]:

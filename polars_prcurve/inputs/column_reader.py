@@ -307,9 +307,11 @@ def missing_row_check(
 
 
 def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:
-    """Return the parts of a sentence that tell the keys of the first row which is `wrong`."""
+    """Return the parts of a sentence that tell the keys of the first row by its keys that is `wrong`."""
     parts: list[str | pl.Expr] = []
-    for name, key in keys.items():
-        value = show_value(key.filter(wrong).first()).fill_null("null")
+    found = {name: key.filter(wrong) for name, key in keys.items()}
+    for name, key in found.items():
+        # Rows of groups may come in any order, but one mistake has one message.
+        value = show_value(key.sort_by([*found.values()]).first()).fill_null("null")
         parts += [", " if parts else "", f"{name} = ", value]
     return parts

@@ -21,7 +21,7 @@ from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts, decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal
-from polars_prcurve.decision.verdict import Verdict
+from polars_prcurve.decision.judged_groups import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.prevalence.eta_argument import Eta
@@ -88,20 +88,23 @@ class Decision:
         """Write the decision as one HTML file to send, and return its path.
 
         The file needs no network, no other file and no script, and can be read on a phone, on paper, in
-        dark mode and with a screen reader. Equal decisions make equal bytes.
+        dark mode and with a screen reader. Equal decisions make equal bytes. A grid has an icon for each
+        of 100 alerts; below 1 right in 50 for as many as one right one takes, up to 200, so that two
+        grids stand side by side (`plot.alerts` draws up to 1 000).
 
         Parameters
         ----------
         path
-            The file to write. An existing file is replaced once the new one is complete.
+            The file to write, which ends in `.html`. An existing file is replaced once the new one is
+            complete.
         title, date, notes
             A heading, a date to print, since the document looks at no clock, and a text of your own.
         """
-        from polars_prcurve.report.document import Words, build_document
-        from polars_prcurve.report.html_parts import write_text
+        from polars_prcurve.report.document import build_document
+        from polars_prcurve.report.html_parts import write_page
 
         check_texts(title=title, date=date, notes=notes)
-        return write_text(path, build_document(self._findings, Words(title, date, notes)))
+        return write_page(path, build_document(self._findings, title, date, notes))
 
     def page(
         self, path: str | os.PathLike[str], *, title: str | None = None, date: str | None = None
@@ -109,21 +112,22 @@ class Decision:
         """Write a page to move the score, the prevalence and the costs, and return its path.
 
         One HTML file without a server: the sentence, the icons and the costs follow, and the state
-        stands in the address. Of groups there are the first ones, as many as have room in 200 kB.
+        stands in the address. It begins at the score of the verdict. Groups are in a list to pick from:
+        those that the verdict names, and as many others as have room in 200 kB; the page says how many
+        are left out.
 
         Parameters
         ----------
         path, title, date
             As in `report`.
         """
-        from polars_prcurve.report.document import Words
-        from polars_prcurve.report.html_parts import write_text
+        from polars_prcurve.report.html_parts import write_page
         from polars_prcurve.report.live_page import build_live_page
 
         check_texts(title=title, date=date)
         if not self._findings.cases:
             raise PrcError("the table has no rows, so there is nothing to draw")
-        return write_text(path, build_live_page(self._findings, Words(title, date)))
+        return write_page(path, build_live_page(self._findings, title, date))
 
     def card(self, path: str | os.PathLike[str], *, date: str | None = None) -> Path:
         """Draw a picture to share, 1 200 by 630 pixels, and return its path.
@@ -157,7 +161,7 @@ class Decision:
         return write_model_card(self._findings, date)
 
     def __repr__(self) -> str:
-        return f"<decision: {self.verdict.status}: {self.verdict.sentence}>"
+        return f"<decision: {self._findings.status}: {self.verdict.sentence}>"
 
     def say(self, width: int | None = None, *, hint: str = "; decision.table has all") -> str:
         """Return the decision as plain text: the verdict, a row per model, and what would settle it.
@@ -225,7 +229,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
           alerts of none are right twice as often as by lot where half of the positives are found
         - "not met": no threshold of any model keeps all targets, or promises to
         - "not told apart": several models may be best (`ranking`), also if they miss a target by a hair
-        - "settled": one model is better than all others, or the only one is above chance
+        - "settled": one model is better than all others, or the only one is above chance; above tested
+          groups of one model, if each is told apart from all others together
 
         It calls a model better that is not in at most `1 - confidence` of all tables, over all groups.
 
@@ -307,12 +312,14 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ...     "Too little data" in path.read_text(encoding="utf-8")
         True
         """
+        from polars_prcurve.report.html_parts import check_page_path
+
         if parts is not None:
             from polars_prcurve.report.page_of_parts import check_parts_alone, write_parts
 
             check_parts_alone(eta=eta, **words, guarantee=guarantee, notes=notes, date=date)
             return write_parts(path, parts, title)
-        resolve_target(path)
+        check_page_path(path)
         check_texts(title=title, date=date, notes=notes)
         decision = self._decide("report", eta, words, guarantee, confidence)
         return decision.report(path, title=title, date=date, notes=notes)

@@ -110,6 +110,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `operating_points`, and draw of 100 alerts how many are right: one grid per row.
 
+        Below 1 right in 50 a grid has as many alerts as one right one takes, up to 1 000; in a report,
+        where two grids stand side by side, up to 200.
+
         Parameters
         ----------
         confidence

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from polars_prcurve.confidence.estimate_columns import Estimate
 from polars_prcurve.decision.judged_groups import Case
 from polars_prcurve.decision.value_words import join_within, say_precision
+from polars_prcurve.number_words import NO_BREAK, count_of_100, say_eta
 from polars_prcurve.report.svg import draw_circle, draw_document, name_color
 
 _IN_A_ROW = 10
-MOST_ICONS = 200  # of one model, at most
+MOST_ICONS = 200  # of one model, at most: two stand side by side, and on a phone
 KINDS = ("right", "likely", "open", "false")
 
 
@@ -45,9 +46,20 @@ def describe_look(kind: str, color: int | None) -> str:
     }[kind]
 
 
-def is_cut(case: Case, precision: Estimate) -> bool:
-    """Return whether one right alert takes more alerts than are drawn, so that none of them is right."""
-    return case.is_rare and precision.value > 0 and round(1 / precision.value) > MOST_ICONS
+def describe_doubt(drawn: Iterable[tuple[Case, Estimate]]) -> str:
+    """Return what hatched icons of models mean, and how many there would be if not all are drawn."""
+    grids = list(drawn)
+    rare = [precision for case, precision in grids if case.is_rare and precision.value > 0]
+    said = ["right or not"] if len(rare) < len(grids) else []
+    if rare:
+        low, end = min((of.span or (of.value,))[0] for of in rare), ""
+        if low <= 0:
+            end = f", and more than the {MOST_ICONS} drawn"
+        elif round(1 / low) > MOST_ICONS:
+            n = say_eta(low).removeprefix(f"1{NO_BREAK}in{NO_BREAK}")
+            end = f", up to {n}; {MOST_ICONS} are drawn"
+        said.append(f"may have to be read until one is right{end}")
+    return " or ".join(said)
 
 
 def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
@@ -58,7 +70,7 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
     value = float(precision.value)
     low, high = precision.span or (value, value)
     if not case.is_rare:
-        ends = [round(100 * share) for share in (low, value, high)]
+        ends = [count_of_100(share) for share in (low, value, high)]
         for number in range(100):
             yield next((kind for kind, end in zip(KINDS, ends, strict=False) if number < end), "false")
         return
@@ -67,6 +79,6 @@ def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
         yield from ("open" if number < round(100 * high) else "false" for number in range(most))
         return
     first, middle = round(1 / high), round(1 / value)
-    yield "false" if is_cut(case, precision) else "right"
+    yield "right" if middle <= MOST_ICONS else "false"  # one in more than are drawn
     for number in range(1, max(most, min(middle, MOST_ICONS))):
         yield "false" if number < first else "likely" if number < middle else "open"

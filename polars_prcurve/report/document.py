@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -29,41 +28,32 @@ from polars_prcurve.decision.decide import (
     say_place,
     say_places,
 )
-from polars_prcurve.decision.judged_groups import Candidate, Case, JudgedCase
+from polars_prcurve.decision.judged_groups import Candidate, Case, Verdict
 from polars_prcurve.decision.needs import count_needed
-from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.report import group_picture, tables
-from polars_prcurve.report.alert_icons import MOST_ICONS, describe_look, draw_alerts, is_cut
+from polars_prcurve.report.alert_icons import describe_doubt, describe_look, draw_alerts
 from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
-from polars_prcurve.report.document_style import STYLE
 from polars_prcurve.report.html_parts import escape, isolate, write_document
-from polars_prcurve.report.page_colors import build_scheme
+from polars_prcurve.report.style_sheets import DECISION_STYLE
 from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
 from polars_prcurve.visible_text import isolate_name, mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 
 
-@dataclass(frozen=True)
-class Words:
-    """What the user adds to a document: a heading, a date, and notes."""
-
-    title: str | None = None
-    date: str | None = None
-    notes: str | None = None
-
-
-def build_document(findings: Findings, words: Words) -> str:
+def build_document(findings: Findings, title: str | None, date: str | None, notes: str | None) -> str:
     """Return the document as HTML; equal findings and words make equal bytes."""
-    title = words.title or findings.verdict.sentence
-    return write_document(title, build_scheme() + STYLE, _write_body(findings, words))
+    body = _write_body(findings, title, date, notes)
+    return write_document(title or findings.verdict.sentence, DECISION_STYLE, body)
 
 
-def _write_body(findings: Findings, words: Words) -> Iterator[str]:
+def _write_body(
+    findings: Findings, title: str | None, date: str | None, notes: str | None
+) -> Iterator[str]:
     verdict, is_picture = findings.verdict, group_picture.are_drawn(findings)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
-    if words.title is not None:
-        yield f'<p class="place">{escape(words.title)}</p>'
+    if title is not None:
+        yield f'<p class="place">{escape(title)}</p>'
     yield f'<p class="place">{escape(describe_question(findings))}</p>'
     yield write_status(findings)
     yield f"<h1>{write_sentence(findings, verdict)}</h1>"
@@ -75,13 +65,18 @@ def _write_body(findings: Findings, words: Words) -> Iterator[str]:
         if is_picture:
             yield from write_groups(findings)
         else:
-            yield from (*_write_models(findings, case), *_draw_chart(findings, case))
-        if words.notes is not None:
-            yield f"<h2>Notes</h2><p>{escape(words.notes)}</p>"
+            colors = group_picture.number_models(case)
+            drawn = [(case, each, colors[each.model], "") for each in list_drawn(case)]
+            yield from _write_cards(findings, drawn)
+            if len(case.candidates) > 2:
+                yield tables.write_models(case)
+            yield from _draw_chart(findings, case)
+        if notes is not None:
+            yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
         yield from _write_need(findings)
         yield '<h2 class="screen">More</h2>'
         yield from _write_more(findings, case)
-    yield f"<footer>{escape(describe_test(findings, words.date))}</footer>"
+    yield f"<footer>{escape(describe_test(findings, date))}</footer>"
 
 
 def describe_question(findings: Findings) -> str:
@@ -98,17 +93,6 @@ def describe_question(findings: Findings) -> str:
     if findings.goal.guarantee is not None:
         said += f", promised with {number_words.format_level(findings.goal.guarantee)}"
     return number_words.glue_numbers(value_words.start_sentence(said))
-
-
-def describe_status(findings: Findings) -> str:
-    """Return the status for its chip; of several cases, in how many it is settled."""
-    n = len(findings.cases)
-    if findings.group_tests is not None:
-        return f"{n - sum(case.standing == 'open' for case in findings.cases)} of {n} told apart"
-    settled = sum(case.verdict.status == "settled" for case in findings.cases)
-    if n > 1 and 0 < settled < n:
-        return f"settled in {settled} of {n}"
-    return findings.verdict.status
 
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
@@ -132,50 +116,43 @@ def choose_shown(case: Case) -> list[Candidate]:
     return [first, *(rivals or others)[:1]]
 
 
+def list_drawn(case: Case) -> list[Candidate]:
+    """Return those of the shown models that have alerts."""
+    return [each for each in choose_shown(case) if each.precision.value is not None]
+
+
 def write_status(findings: Findings) -> str:
     """Return the status, filled where all is settled."""
-    is_settled = findings.verdict.status == "settled" and findings.group_tests is None
-    kind = "status settled" if is_settled else "status"
-    return f'<p class="{kind}">{escape(describe_status(findings))}</p>'
-
-
-def _write_models(findings: Findings, case: JudgedCase) -> Iterator[str]:
-    colors = group_picture.number_models(case)
-    shown = [each for each in choose_shown(case) if each.precision.value is not None]
-    yield from _write_cards(findings, [(case, each, colors[each.model], "") for each in shown])
-    if len(case.candidates) > 2:
-        yield tables.write_models(case)
+    kind = "status settled" if findings.verdict.status == "settled" else "status"
+    return f'<p class="{kind}">{escape(findings.status)}</p>'
 
 
 def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int, str]]) -> Iterator[str]:
-    """Yield the card of each model, by what `write_card` takes, and what icons and intervals mean."""
+    """Yield the card of each model, under a name of its own or that of the model, and a key of icons."""
 
     def dot(kind: str) -> str:
         return draw_document([draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))], 13, 13, "")
 
-    if drawn:
-        words = escape(f"right or not: the {number_words.format_level(findings.confidence)} interval")
-        yield f'<div class="models">{"".join(write_card(*one) for one in drawn)}</div>'
-        key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
-        note = describe_intervals(findings)
-        if any(is_cut(case, candidate.precision) for case, candidate, *_ in drawn):
-            note += f" No grid has more than {MOST_ICONS}."
-        yield f'<p class="key">{key}</p><p class="note">{escape(note)}</p>'
-
-
-def write_card(case: Case, candidate: Candidate, color: int, name: str = "") -> str:
-    """Return what a model does: its icons, and three numbers, under a name or that of the model."""
-    name = name or ("" if candidate.model is None else value_words.name_model(candidate))
-    head = f"<h3>{isolate(name)}</h3>" if name else ""
-    values = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
-        for name, value, ends in list_values(case, candidate)
-    )
-    icons = draw_alerts(case, candidate.precision, color)
-    return (
-        f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
-        f"<dl>{values}</dl></div></section>"
-    )
+    if not drawn:
+        return
+    cards = []
+    for case, candidate, color, given in drawn:
+        name = given or ("" if candidate.model is None else value_words.name_model(candidate))
+        head = f"<h3>{isolate(name)}</h3>" if name else ""
+        values = "".join(
+            f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
+            for name, value, ends in list_values(case, candidate)
+        )
+        icons = draw_alerts(case, candidate.precision, color)
+        cards.append(
+            f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
+            f"<dl>{values}</dl></div></section>"
+        )
+    yield f'<div class="models">{"".join(cards)}</div>'
+    doubt = describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
+    words = escape(f"{doubt}: the {number_words.format_level(findings.confidence)} interval")
+    key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
+    yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
 
 
 def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
@@ -285,11 +262,11 @@ CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
 """The rows of the curves of a case, by model."""
 
 
-def pick_rows(findings: Findings, cases: Sequence[Case]) -> list[CurveRows]:
-    """Return the rows of the curves of each case."""
+def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) -> list[CurveRows]:
+    """Return the rows of these frames, which are curves or points of them, for each case."""
     keys = [(*case.groups.values(), case.eta) for case in cases]
     rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
-    for row in findings.evidence.curves.iter_rows(named=True):
+    for row in (row for frame in frames for row in frame.iter_rows(named=True)):
         of_case = rows.get((*(row[name] for name in findings.groups), row["eta"]))
         if of_case is not None:
             model = None if findings.model is None else row[findings.model]
@@ -299,7 +276,8 @@ def pick_rows(findings: Findings, cases: Sequence[Case]) -> list[CurveRows]:
 
 def list_curves(findings: Findings, case: Case) -> list[Curve]:
     """Return the curves of the models of a case: those that may be best have colours of their own."""
-    (rows,), colors = pick_rows(findings, [case]), group_picture.number_models(case)
+    [rows] = pick_rows(findings, [case], findings.evidence.curves)
+    colors = group_picture.number_models(case)
     wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
     picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
     found = []

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target, write_atomically
+from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
 from polars_prcurve.visible_text import make_visible
 
@@ -71,6 +72,22 @@ def write_document(
             "</body></html>\n",
         ]
     )
+
+
+def check_page_path(path: str | os.PathLike[str]) -> None:
+    """Raise if a page cannot be written there, or its name says that it is no page."""
+    resolve_target(path)
+    if Path(path).suffix.lower() not in (".html", ".htm", ""):
+        raise PrcError(
+            f"a report or a page is HTML, and its file ends in .html; got {os.fspath(path)!r}; for a "
+            "PDF print it from a browser"
+        )
+
+
+def write_page(path: str | os.PathLike[str], html: str) -> Path:
+    """Write a page to a file of this kind, which appears whole or not at all."""
+    check_page_path(path)
+    return write_text(path, html)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:

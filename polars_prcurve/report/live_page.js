@@ -2,8 +2,10 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const find = (id) => document.getElementById(id);
 let here = data.groups[0];
-const state = {group: 0, model: 0, row: here.row, eta: here.place, alert: 1, miss: data.miss};
+const state = {group: 0, model: 0, row: here.models[0].row, eta: here.place, alert: 1, miss: data.miss};
 
+// A row is a score, recall with its interval, fpr with its interval, and where few false alerts were seen,
+// how many, or -1 where they have weights. Points that were published have no scores.
 function evaluate([threshold, ...rates], eta) {
   const [recall, recallLow, recallHigh, fpr, fprLow, fprHigh] = rates;
   const pay = (r, f) => data.per * (state.alert * f * (1 - eta) + state.miss * (1 - r) * eta);
@@ -16,6 +18,7 @@ function evaluate([threshold, ...rates], eta) {
 // As few digits as tell a score from its neighbours, and from 0 and 1.
 function shorten(rows, number) {
   const value = rows[number][0];
+  if (value === null) return `${number + 1} of ${rows.length}`;
   if (typeof value !== "number") return String(value);
   const near = [0, 1, ...[rows[number - 1], rows[number + 1]].filter(Boolean).map((row) => row[0])];
   for (let digits = 2; digits < 16; digits++) {
@@ -105,12 +108,17 @@ function draw() {
   find("say").textContent = `${from}${sayRight(point)}, ${here.where}${sayWhere(eta)}`;
   const drawn = {...point, value, low: point.low ?? value, high: point.high ?? value};
   drawIcons(find("icons"), drawn, color, find("say").textContent);
+  find("key").textContent = `solid: right · hatched: ${describeDoubt(drawn)} · hollow: false`;
+  const few = rows[state.row][7];
+  const words = {"-1": "few false alerts were", 0: "no false alert was", 1: "1 false alert was"};
+  find("doubt").textContent = few === undefined ? ""
+    : `Chance decides here: ${words[few] ?? few + " false alerts were"} seen.`;
   find("score").textContent = score;
   find("share").textContent = oneIn(eta);
   const slide = (id, at, most, says) => {
     find(id).max = most; find(id).value = at; find(id).setAttribute("aria-valuetext", says);
   };
-  slide("row", state.row, rows.length - 1, "score " + score);
+  slide("row", state.row, rows.length - 1, (data.hasScores ? "score " : "point ") + score);
   slide("eta", state.eta, here.etas.length - 1, oneIn(eta));
   const show = (id, said, low, high) => {
     const ends = document.createElement("small");
@@ -130,14 +138,17 @@ function draw() {
 const findRow = (rows, recall) => rows.reduce(
   (best, row, n) => Math.abs(row[1] - recall) < Math.abs(rows[best][1] - recall) ? n : best, 0);
 
-// Go to a model, or to the same one of another group, at the recall and the prevalence that are seen.
+// Go to a model, or to the same one of another group, at the prevalence and the recall that are seen, or
+// from the score that is decided about to that of the other model.
 function go(group, model) {
   const before = here, old = here.models[state.model], recall = old.rows[state.row][1];
+  const isDecided = state.row === old.row;
   here = data.groups[group];
   if (model === undefined) model = Math.max(here.models.findIndex(({name}) => name === old.name), 0);
   const isOwn = state.eta === before.place, same = here.etas.indexOf(before.etas[state.eta]);
   const eta = isOwn || same < 0 ? here.place : same;
-  Object.assign(state, {group, model, eta, row: findRow(here.models[model].rows, recall)});
+  const next = here.models[model];
+  Object.assign(state, {group, model, eta, row: isDecided ? next.row : findRow(next.rows, recall)});
   listModels();
   writeAddress();
 }

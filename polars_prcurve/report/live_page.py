@@ -13,15 +13,15 @@ from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.decision.decide import Findings, name_cases, say_place
-from polars_prcurve.decision.judged_groups import Case
+from polars_prcurve.decision.judged_groups import Case, JudgedCase
 from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_cases
+from polars_prcurve.number_words import glue_numbers, say_cases
 from polars_prcurve.report import document
-from polars_prcurve.report.document_style import STYLE
+from polars_prcurve.report.curve_picture import FEW_FALSE_ALERTS
 from polars_prcurve.report.group_picture import number_models
 from polars_prcurve.report.html_parts import escape, write_document
-from polars_prcurve.report.page_colors import build_scheme
+from polars_prcurve.report.style_sheets import DECISION_STYLE
 from polars_prcurve.report.svg import define_hatches
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")
@@ -56,14 +56,13 @@ h1{font-size:21px;min-height:3.66em}}
 """
 
 
-def build_live_page(findings: Findings, words: document.Words) -> str:
+def build_live_page(findings: Findings, title: str | None, date: str | None) -> str:
     """Return the page as HTML; equal findings and words make equal bytes."""
     folder = files("polars_prcurve.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     data = describe_data(findings)
     names, case = [group["name"] for group in data["groups"]], findings.cases[0]
     per = escape(say_cases(case.per))
-    title = words.title or "From which score to alert"
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(document.describe_question(findings))}</p>',
@@ -73,8 +72,8 @@ def build_live_page(findings: Findings, words: document.Words) -> str:
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
-        '<p class="note">solid: right · hatched: right or not · hollow: false</p></div><div>',
-        '<label>Score threshold <b id="score"></b>'
+        '<p class="note" id="key"></p><p class="note"><b id="doubt"></b></p></div><div>',
+        f'<label>{"Score threshold" if data["hasScores"] else "Point"} <b id="score"></b>'
         '<input type="range" id="row" min="0" step="1"></label>',
         '<label>Positive <b id="share"></b><input type="range" id="eta" min="0" step="1"></label>',
         '<div class="money"><label>A false alert costs'
@@ -87,11 +86,11 @@ def build_live_page(findings: Findings, words: document.Words) -> str:
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="costs by score"></svg>',
         '<p><button id="go">Go to the cheapest score of the test</button></p>',
         "<noscript><p>This page moves by scripts; the report tells of one score.</p></noscript>",
-        f"<footer>{escape(document.describe_test(findings, words.date))}. Intervals are of the score "
+        f"<footer>{escape(document.describe_test(findings, date))}. Intervals are of the score "
         "as it stands. The address holds what you see.</footer>",
     ]
-    style = build_scheme() + STYLE + _OWN_STYLE
-    return write_document(title, style, body, scripts, _write_json(data).replace("<", "\\u003c"))
+    held, style = _write_json(data).replace("<", "\\u003c"), DECISION_STYLE + _OWN_STYLE
+    return write_document(title or "From which score to alert", style, body, scripts, held)
 
 
 def _write_json(data: Any) -> str:
@@ -104,97 +103,117 @@ def _write_groups(names: Sequence[str], n_left: int) -> Iterator[str]:
         options = "".join(f'<option value="{n}">{escape(name)}</option>' for n, name in enumerate(names))
         yield f'<label>Group<select id="group">{options}</select></label>'
     if n_left:
-        said = (
-            f"{len(names)} of {len(names) + n_left} groups: the first that have room, with both classes"
-        )
-        yield f'<p class="note">{said}.</p>'
+        said = "those that the verdict names, and others that have room"
+        yield f'<p class="note">{len(names)} of {len(names) + n_left} groups: {said}.</p>'
 
 
 def describe_data(findings: Findings) -> dict[str, Any]:
     """Return what the script reads: the curves of groups, prevalences, and where the page begins.
 
-    The groups are the first ones, as many as the file has room for.
+    The groups are as many as the file has room for: those that the verdict names, then the first ones.
     """
-    by_group: dict[
-        tuple[Any, ...], Case
-    ] = {}  # at the first of its prevalences: rates are the same at any
+    by_group: dict[tuple[Any, ...], list[JudgedCase]] = {}
     for each in findings.cases:
-        by_group.setdefault(tuple(each.groups.values()), each)
-    cases, colors = [*by_group.values()], number_models(*findings.cases)
-    curves = [_round_rows(rows) for rows in document.pick_rows(findings, cases)]
+        by_group.setdefault(tuple(each.groups.values()), []).append(each)
+    cases = [of[0] for of in by_group.values()]  # rates are the same at any of its prevalences
+    evidence, colors = findings.evidence, number_models(*findings.cases)
+    picked = document.pick_rows(findings, cases, evidence.curves, evidence.points)
+    curves = [_round_rows(rows) for rows in picked]
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
-    groups: list[dict[str, Any]] = []
-    room = _MOST_BYTES
-    for name, case, rows_of in zip(name_cases(cases), cases, curves, strict=True):
-        if rows_of:
-            group = {"name": name, **_describe_group(case, rows_of, colors, most_rows)}
+    names, room = name_cases(cases), _MOST_BYTES
+    groups: dict[int, dict[str, Any]] = {}
+    for n in sorted(range(len(cases)), key=lambda n: (not _is_named(findings, cases[n]), n)):
+        if curves[n]:
+            of_group = [*by_group.values()][n]
+            group = {"name": names[n], **_describe_group(of_group, curves[n], colors, most_rows)}
             room -= len(_write_json(group).encode())
             if groups and room < 0:
                 break
-            groups.append(group)
+            groups[n] = group
     if not groups:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
-    has_scores = any(model["rows"][0][0] is not None for model in groups[0]["models"])
+    listed = [group for _, group in sorted(groups.items())]
+    has_scores = any(model["rows"][0][0] is not None for model in listed[0]["models"])
     return {
-        "groups": groups,
-        "left": len(cases) - len(groups),
+        "groups": listed,
+        "left": len(cases) - len(listed),
         "per": findings.cases[0].per,
         "miss": 10,
         "hasScores": has_scores,
     }
 
 
+def _is_named(findings: Findings, case: JudgedCase) -> bool:
+    """Return whether the verdict is about a group: as one that is told apart, or by its name."""
+    told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
+    place = glue_numbers(say_place(case, with_eta=False)).lower()
+    return case.is_told_apart or place in told
+
+
 _Rows = dict[Any, list[list[Any]]]
-"""The rows of the curve of each model: score, and rates with both ends."""
+"""The rows of the curve of each model: score, both rates with both ends, and how many false alerts were
+seen, if these are few."""
 
 
 def _round_rows(rows_of: document.CurveRows) -> _Rows:
     """Return the rows whose rates are known, in as many digits as are seen; no model without any."""
     columns = {"threshold": 9, **{f"{rate}{end}": 7 for rate in _RATES for end in ("", "_low", "_high")}}
-    known = {
-        model: [
-            [_round(row[name], digits) for name, digits in columns.items()]
-            for row in rows
-            if row["recall"] is not None and row["fpr"] is not None
-        ]
-        for model, rows in rows_of.items()
-    }
-    return {model: rows for model, rows in known.items() if rows}
+    known: _Rows = {}
+    for model, rows in rows_of.items():
+        found: dict[tuple[Any, ...], list[Any]] = {}  # a point that is decided about may be of the curve
+        for row in rows:
+            rounded = [_round(row[name], digits) for name, digits in columns.items()]
+            score, recall, _, _, fpr, *_ = rounded
+            if recall is not None and fpr is not None:
+                n_false = row["fp"]
+                if n_false is not None and n_false < FEW_FALSE_ALERTS:
+                    # Sums of weights tell of no number of examples.
+                    rounded.append(n_false if isinstance(n_false, int) else -1)
+                found.setdefault((recall, fpr, score), rounded)
+        if found:
+            known[model] = sorted(found.values(), key=lambda row: (row[1], row[4]))
+    return known
 
 
 def _describe_group(
-    case: Case, rows_of: _Rows, colors: Mapping[Any, int], most_rows: int
+    cases: Sequence[Case], rows_of: _Rows, colors: Mapping[Any, int], most_rows: int
 ) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
+    case = cases[0]
     found, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
-    models: list[dict[str, Any]] = [
-        {
-            "name": "" if candidate.model is None else name_model(candidate),
-            "color": colors[candidate.model] % 8,
-            "rows": _thin(rows_of[candidate.model], found, most_rows),
-        }
-        for candidate in case.candidates[:_MOST_MODELS]
-        if candidate.model in rows_of
-    ]
+    every = [candidate for each in cases for candidate in each.candidates]
+    decided = {(of.model, _round(of.row.get("threshold"), 9)) for of in every}
+    models: list[dict[str, Any]] = []
+    for candidate in case.candidates[:_MOST_MODELS]:
+        if candidate.model in rows_of:
+            rows = rows_of[candidate.model]
+            # The page begins at the score of the verdict, and if there is none near its recall.
+            begin = min(rows, key=lambda row: abs(row[1] - found))
+            own = _round(candidate.row.get("threshold"), 9)
+            if own is not None:
+                begin = next((row for row in rows if row[0] == own), begin)
+            step = -(-len(rows) // most_rows)
+            kept = [
+                row
+                for n, row in enumerate(rows)
+                if n % step == 0
+                or row in (begin, rows[-1])
+                or (row[0] is not None and (candidate.model, row[0]) in decided)
+            ]
+            models.append(
+                {
+                    "name": "" if candidate.model is None else name_model(candidate),
+                    "color": colors[candidate.model] % 8,
+                    "row": kept.index(begin),
+                    "rows": kept,
+                }
+            )
     return {
         "where": "".join(f"{place} " for place in [say_place(case, with_eta=False)] if place),
         "etas": etas,
         "place": etas.index(case.eta) if case.eta in etas else 0,
-        "row": _find_row(models[0]["rows"], found),
         "models": models,
     }
-
-
-def _thin(rows: list[list[Any]], recall: float, most: int) -> list[list[Any]]:
-    """Return about so many rows, with the last one and that at which the page begins."""
-    step = -(-len(rows) // most)
-    return [
-        rows[n] for n in sorted({*range(0, len(rows), step), _find_row(rows, recall), len(rows) - 1})
-    ]
-
-
-def _find_row(rows: list[list[Any]], recall: float) -> int:
-    return min(range(len(rows)), key=lambda n: abs(rows[n][1] - recall))
 
 
 def _round(value: Any, digits: int) -> Any:

@@ -13,7 +13,13 @@ const oneIn = (share) => {
   const isWhole = Math.abs(whole * share - 1) < 1e-9 && whole === Number(whole.toPrecision(3));
   return "1" + space + "in" + space + group(isWhole ? whole : Number(n.toPrecision(2)));
 };
-const percent = (share) => two(100 * share) + space + "%";
+// A share in 100, which is 100 only if all are meant.
+const of100 = (share) => {
+  if (share < 0.95 || share >= 1) return two(100 * share);
+  const zeros = -Math.floor(Math.log10(100 * (1 - share)));
+  return String(Number((100 * share).toFixed(Math.min(zeros > 1 ? zeros : zeros + 1, 8))));
+};
+const percent = (share) => of100(share) + space + "%";
 
 // The formulas of the library. Recall and fpr have intervals; a share moves with each of them, and both
 // distances add up in quadrature on the scale of its log odds. At 0 and 1 that scale has no distances,
@@ -54,8 +60,8 @@ function sayRight({value, low, high, recallLow}) {
   if (isRare({value, high})) {
     return `${oneIn(value)} alerts${span([oneIn(low), oneIn(high)])} is right`;
   }
-  const of100 = (share) => two(100 * (share ?? 0));
-  return `${of100(value)} of 100 alerts are right${span([of100(low), of100(high)])}`;
+  const say = (share) => of100(share ?? 0);
+  return `${say(value)} of 100 alerts are right${span([say(low), say(high)])}`;
 }
 const sayWhere = (eta) => `where ${oneIn(eta)} ${eta > 0.5 ? "are" : "is"} positive`;
 
@@ -66,18 +72,28 @@ const shape = (name, attributes, text) => {
   return element;
 };
 
+// What hatched icons mean, and how many there would be if not all are drawn.
+const mostIcons = 200;
+function describeDoubt({value, low, high}) {
+  if (!isRare({value, high})) return "right or not";
+  const most = low > 0 ? Math.round(1 / low) : Infinity;
+  const end = low > 0 ? `, up to ${oneIn(low).slice(5)}; ${mostIcons} are drawn` : `, and more than the ${mostIcons} drawn`;
+  return "may have to be read until one is right" + (most > mostIcons ? end : "");
+}
+
 // Icons as in the report: solid is right, hollow is false, and hatched what the interval leaves open.
 function drawIcons(place, point, color, label) {
   const kinds = [];
   if (isRare(point)) {
     const first = Math.round(1 / point.high), middle = Math.round(1 / point.value);
-    const most = Math.min(200, point.low > 0 ? Math.round(1 / point.low) : 200);
-    kinds.push(middle <= 200 ? "right" : "false");  // one in more than are drawn
-    for (let n = 1; n < Math.max(most, Math.min(middle, 200)); n++) {
+    const most = Math.min(mostIcons, point.low > 0 ? Math.round(1 / point.low) : mostIcons);
+    kinds.push(middle <= mostIcons ? "right" : "false");  // one in more than are drawn
+    for (let n = 1; n < Math.max(most, Math.min(middle, mostIcons)); n++) {
       kinds.push(n < first ? "false" : n < middle ? "likely" : "open");
     }
   } else {
-    const ends = [point.low, point.value, point.high].map((share) => Math.round(100 * share));
+    const count = (share) => Math.min(Math.round(100 * share), share < 1 ? 99 : 100);
+    const ends = [point.low, point.value, point.high].map(count);
     for (let n = 0; n < 100; n++) {
       kinds.push(n < ends[0] ? "right" : n < ends[1] ? "likely" : n < ends[2] ? "open" : "false");
     }

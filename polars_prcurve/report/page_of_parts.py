@@ -24,12 +24,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, read_list
-from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
-from polars_prcurve.report.html_parts import escape, show_value, write_document, write_text
-from polars_prcurve.report.page_colors import build_scheme
-from polars_prcurve.report.page_style import START_SCRIPT, STYLE
+from polars_prcurve.report.html_parts import (
+    check_page_path,
+    escape,
+    show_value,
+    write_document,
+    write_page,
+)
+from polars_prcurve.report.style_sheets import PARTS_STYLE
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
 
 if TYPE_CHECKING:
@@ -45,6 +49,19 @@ _MAX_CHART_LETTERS = 1_000_000
 """Characters of a chart in JSON, about those of the script that draws it; larger charts stay drawings,
 unless they have a slider."""
 _SPEC_TAG = '<script type="application/json">'
+_START_SCRIPT = """
+for (const figure of document.querySelectorAll("figure")) {
+  const data = figure.querySelector("script"), image = figure.querySelector("img");
+  if (!data) continue;
+  const spec = JSON.parse(data.textContent), moving = JSON.stringify(spec).includes('"bind":{');
+  if (!moving && image.naturalWidth > figure.clientWidth) continue;
+  const place = document.createElement("div");
+  place.className = "live";
+  figure.insertBefore(place, image);
+  const options = {mode: "vega-lite", actions: false, ast: true, renderer: "svg"};
+  window.vegaEmbed(place, spec, options).then(() => figure.classList.add("on"), () => place.remove());
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -72,18 +89,18 @@ def check_parts_alone(**options: object) -> None:
 
 def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str | None) -> Path:
     """Write a page of these parts, and return its path."""
-    resolve_target(path)
+    check_page_path(path)
     check_texts(title=title)
     listed = read_list("parts=", parts, "a list of texts, DataFrames and charts")
     title = "What to expect in the field" if title is None else title
-    return write_text(path, build_page(title, listed))
+    return write_page(path, build_page(title, listed))
 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
     """Return the page as a string of HTML."""
     body = [line for number, part in enumerate(parts) for line in _render_part(part, number)]
-    scripts = [build_script(), START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
-    return write_document(title, build_scheme() + STYLE, [f"<h1>{escape(title)}</h1>", *body], scripts)
+    scripts = [build_script(), _START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
+    return write_document(title, PARTS_STYLE, [f"<h1>{escape(title)}</h1>", *body], scripts)
 
 
 def _render_part(part: Part, number: int) -> Iterator[str]:

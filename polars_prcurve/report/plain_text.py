@@ -8,7 +8,7 @@ The last line says what was left out.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from polars_prcurve.decision.decide import Findings, list_all_names, say_place, say_short
@@ -25,14 +25,7 @@ from polars_prcurve.decision.value_words import (
     start_sentence,
 )
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
-from polars_prcurve.report.document import (
-    choose_shown,
-    describe_intervals,
-    describe_question,
-    describe_status,
-    describe_test,
-    shorten_threshold,
-)
+from polars_prcurve.report import document
 from polars_prcurve.visible_text import (
     cut_text,
     isolate_name,
@@ -64,7 +57,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     """Return the decision in lines of at most this width; `hint` tells where what is left out is."""
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
-    status, sentence = describe_status(findings), verdict.sentence
+    status, sentence = findings.status, verdict.sentence
     if sentence.lower().startswith(f"{status}:"):  # which is not said twice
         sentence = sentence[len(status) + 2 :]
     blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
@@ -74,7 +67,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
         blocks.append(lines)
     elif findings.cases:
         blocks.append(_write_cases(findings, width))
-    question = describe_question(findings)
+    question = document.describe_question(findings)
     if question and not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
         question += f"; alerts {say_cases(findings.evidence.per)}"
     rest = [question, *verdict.reasons, verdict.would_settle]
@@ -98,7 +91,7 @@ def _write_models(findings: Findings, case: Case, width: int) -> tuple[list[str]
     columns, spare = list_columns(findings, case, case.candidates[:_MOST_ROWS])
     left_out = []
     for head in spare:
-        if _measure(column.width for column in columns) <= width:
+        if _measure(columns) <= width:
             break
         left_out += [column.head for column in columns if column.head == head]
         columns = [column for column in columns if column.head != head]
@@ -127,7 +120,7 @@ def list_columns(
     alerts = Column(f"alerts ({level})", fill(say_alerts))
     first = [found, right] if case.goal.merit == "recall" else [right, alerts]
     others = [alerts] if case.goal.merit == "recall" else [found]
-    score = Column("score", fill(lambda of: (shorten_threshold(case, of), "")))
+    score = Column("score", fill(lambda of: (document.shorten_threshold(case, of), "")))
     rows = [each.row if each.is_met else {} for each in shown]
     counts = [
         Column(name, ["-" if row.get(name) is None else format_count(row[name]) for row in rows])
@@ -162,22 +155,21 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
             rows = [next((of for of in case.candidates if of.model == model), None) for case in cases]
             columns.append(Column(models[model], [_write(say, of) for of in rows]))
         columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
-        if _measure(column.width for column in columns) > width:
+        if _measure(columns) > width:
             columns = [Column("where", names, is_text=True), verdicts]
     lines = list(_lay_out(columns, width))
     more = len(findings.cases) - len(cases)
     return [*lines, f"{more} more"] if more > 0 else lines
 
 
-def _measure(widths: Iterable[int]) -> int:
+def _measure(columns: Sequence[Column]) -> int:
     """Return the width of a line of columns."""
-    return sum(width + len(_GAP) for width in widths) - len(_GAP)
+    return sum(column.width + len(_GAP) for column in columns) - len(_GAP)
 
 
 def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
     """Yield the lines of a table; the first column is cut if all are too wide together."""
-    widths = [column.width for column in columns]
-    too_much = _measure(widths) - width
+    widths, too_much = [column.width for column in columns], _measure(columns) - width
     if too_much > 0 and columns[0].is_text:
         widths[0] = max(widths[0] - too_much, _LEAST_NAME)
     for cells in zip(*([column.head, *column.cells] for column in columns), strict=True):
@@ -196,12 +188,12 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[
 def write_model_card(findings: Findings, date: str | None) -> str:
     """Return the card; every number in it is in the decision."""
     verdict, level = findings.verdict, format_level(findings.confidence)
-    lines = [f"**{_escape(verdict.sentence)}** ({describe_status(findings)}, {level})", ""]
+    lines = [f"**{_escape(verdict.sentence)}** ({findings.status}, {level})", ""]
     if findings.cases and findings.group_tests is None:
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
     basis = (
-        f"{describe_test(findings, date)}. {describe_intervals(findings)} Rows are "
+        f"{document.describe_test(findings, date)}. {document.describe_intervals(findings)} Rows are "
         "taken as independent unless clusters were named. It holds where positives and negatives "
         "resemble those tested."
     )
@@ -211,7 +203,7 @@ def write_model_card(findings: Findings, date: str | None) -> str:
 
 def _write_markdown_table(findings: Findings) -> list[str]:
     case = findings.cases[0]
-    shown = choose_shown(case) if len(case.candidates) > 1 else list(case.candidates)
+    shown = document.choose_shown(case) if len(case.candidates) > 1 else list(case.candidates)
     names = ["" if each.model is None else name_model(each) for each in shown]
 
     def write(name: str, show: Callable[[Candidate], tuple[str, str]]) -> str:
@@ -219,7 +211,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         return f"| {name} | {' | '.join(cells)} |"
 
     is_one = len(findings.cases) == 1
-    head = describe_question(findings) if is_one else start_sentence(say_place(case))
+    head = document.describe_question(findings) if is_one else start_sentence(say_place(case))
     rows = [
         f"| {_escape(head)} | {' | '.join(map(_escape, names))} |",
         f"|---|{'---|' * len(shown)}",
@@ -231,7 +223,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         *rows,
         write(f"alerts {say_cases(case.per)}", say_alerts),
         write("positives found (sensitivity)", say_found),
-        write("score threshold", lambda of: (shorten_threshold(case, of), "")),
+        write("score threshold", lambda of: (document.shorten_threshold(case, of), "")),
     ]
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model, say_precision, start_sentence
 from polars_prcurve.number_words import NO_BREAK, format_level
-from polars_prcurve.report.alert_icons import list_icons, place_icons
-from polars_prcurve.report.document import choose_shown, describe_question, describe_test, isolate_names
+from polars_prcurve.report.alert_icons import describe_doubt, list_icons, place_icons
+from polars_prcurve.report.document import describe_question, describe_test, isolate_names, list_drawn
 from polars_prcurve.report.group_picture import are_drawn, list_blocks, number_models
-from polars_prcurve.report.page_colors import FONT, paint
+from polars_prcurve.report.style_sheets import FONT, paint
 from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
 from polars_prcurve.visible_text import isolate_name, shorten_name, wrap_words
 
@@ -18,14 +18,17 @@ _WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
 _LETTERS, _MOST_NAME_ROWS = 22, 5  # letters in a row of a name beside its icons, and its rows at most
 _IN_A_ROW = 20  # circles in a row, of which each is a case
 _LETTER = 0.56  # mean width of a letter of the sentence, as a share of its size
-_KEY = "solid right · hatched right or not · hollow false"
 
 
 def draw_card(findings: Findings, date: str | None) -> str:
     """Return the card as SVG, with colours of its own; equal findings make equal bytes."""
     is_of_cases = bool(findings.cases) and are_drawn(findings)
-    key = f"a circle per {'group' if findings.groups else 'prevalence'}" if is_of_cases else ""
-    key = _KEY if findings.cases and not is_of_cases else key
+    key = ""
+    if is_of_cases:
+        key = f"a circle per {'group' if findings.groups else 'prevalence'}"
+    elif findings.cases and (drawn := list_drawn(findings.cases[0])):
+        doubt = describe_doubt((findings.cases[0], each.precision) for each in drawn)
+        key = f"solid right · hatched {doubt} · hollow false"
     shapes = [
         f"<style>text{{font-family:{FONT};fill:var(--text)}}.quiet{{fill:var(--quiet)}}"
         ".strong{font-weight:700}</style>",
@@ -63,8 +66,7 @@ def _draw_models(findings: Findings) -> Iterator[str]:
     place = say_place(case) if len(findings.cases) > 1 else ""
     title = shorten_name(start_sentence(place), 96)
     yield draw_text((_MARGIN, 240), isolate_names(findings, title), 21)
-    shown = [each for each in choose_shown(case) if each.precision.value is not None]
-    for number, candidate in enumerate(shown):
+    for number, candidate in enumerate(list_drawn(case)):
         left = _MARGIN + 560 * number
         kinds = list(list_icons(case, candidate.precision))
         columns = 10 if len(kinds) <= 100 else 20

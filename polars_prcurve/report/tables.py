@@ -83,8 +83,8 @@ def write_models(case: JudgedCase) -> str:
 def write_cases(findings: Findings) -> str:
     """Return a row for each case: where it is, its status, and its verdict as a sentence."""
     rows = [
-        [isolate(case.name), escape(of.status), f'<span class="words">{escape(of.sentence)}</span>']
-        for case, of in ((case, case.verdict) for case in findings.cases[:_MOST_ROWS])
+        [isolate(case.name), escape(case.status), f'<span class="words">{escape(said)}</span>']
+        for case, said in ((case, case.verdict.sentence) for case in findings.cases[:_MOST_ROWS])
     ]
     more = len(findings.cases) - _MOST_ROWS
     note = f'<p class="note">{more} more are in the table below.</p>' if more > 0 else ""
