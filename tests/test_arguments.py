@@ -129,19 +129,28 @@ def try_value(call: Call, table: Any, argument: str, value: Any) -> Exception | 
     return None
 
 
-def is_quick_call(name: str) -> bool:
-    """Return whether a call is no chart, and every second one of the others."""
-    others = [call for call in CALLS if not call.startswith(("plot.", "charts."))]
-    return name in others[::2]
+def is_no_chart(name: str) -> bool:
+    """Return whether a call draws nothing, which takes its time."""
+    return not name.startswith(("plot.", "charts."))
 
 
-@pytest.mark.parametrize("name", slow_unless(is_quick_call, CALLS))
+@pytest.mark.parametrize("name", slow_unless(is_no_chart, CALLS))
 def test_a_value_of_the_wrong_kind_is_refused_before_any_work(name: str) -> None:
-    call = CALLS[name]
-    call.find(call.table)(**call.plain)
-    draws = name.startswith(("plot.", "charts."))  # which takes its time
+    """A quarter of the values for each argument: most stand in many calls, at other places."""
+    CALLS[name].find(CALLS[name].table)(**CALLS[name].plain)
+    try_wrong_values(CALLS[name], all_kinds=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in CALLS if is_no_chart(name)])
+def test_each_value_of_the_wrong_kind_is_refused_before_any_work(name: str) -> None:
+    try_wrong_values(CALLS[name], all_kinds=True)
+
+
+def try_wrong_values(call: Call, *, all_kinds: bool) -> None:
+    """Raise unless each argument refuses a value, or takes it, before any work."""
     for number, argument in enumerate(call.arguments()):
-        for (kind, value), (_, again) in pairs_of_values(number if draws else None):
+        for (kind, value), (_, again) in pairs_of_values(None if all_kinds else number):
             where = f"{argument}= as {kind}"
             if call.table is not None:
                 table = never_computed(call.table)
