@@ -375,6 +375,11 @@ def test_rows_that_lack_a_score_leave_as_a_whole() -> None:
 
 LONG = pairs(40).drop("g").prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
 LONG = LONG.with_columns(w=1.0)
+MATCHED: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, "weight": "w"}
+
+
+def test_rows_that_match() -> None:
+    assert LONG.prc.compare(**MATCHED).height == 2
 
 
 @pytest.mark.parametrize(
@@ -400,8 +405,7 @@ LONG = LONG.with_columns(w=1.0)
 )
 @pytest.mark.parametrize("method", ["analytic", "bootstrap"])
 def test_rows_that_do_not_match(change: Any, words: str, method: Any) -> None:
-    options: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, "weight": "w"}
-    assert LONG.prc.compare(**options).height == 2
+    options = MATCHED
     if method == "analytic":
         assert_raises(change(LONG), words, **options)
     else:
