@@ -143,7 +143,8 @@ def test_where_nothing_is_known() -> None:
     [
         (5, 6, 0.37, None),
         (4, 8, 0.05, 0.128461774879),
-        (100, 1000, 0.01, None),
+        (100, 1000, 0.01, 0.743781574495),
+        pytest.param(100, 1000, 0.01, None, marks=pytest.mark.slow),  # half a minute of exact fractions
     ],
 )
 def test_perfect_separation_leaves_one_end_open(
@@ -157,10 +158,11 @@ def test_perfect_separation_leaves_one_end_open(
             "n_neg": [0] * n_pos + [1] * n_neg,
         }
     )
-    rows = [(row["score"], Fraction(row["n_pos"]), Fraction(row["n_neg"])) for row in df.to_dicts()]
-    extended = oracle_errors.extend(oracle.Group({}, rows), Fraction(eta), weighted=False)
-    assert extended is not None
-    low = extended.ends(oracle_errors.z_value(0.95))[0] if low is None else low
+    if low is None:
+        rows = [(row["score"], Fraction(row["n_pos"]), Fraction(row["n_neg"])) for row in df.to_dicts()]
+        extended = oracle_errors.extend(oracle.Group({}, rows), Fraction(eta), weighted=False)
+        assert extended is not None
+        low = extended.ends(oracle_errors.z_value(0.95))[0]
     how: Any = {"counts": ("n_pos", "n_neg"), "confidence": 0.95}
     area, auc = df.prc.summary(eta, metrics=["average_precision", "roc_auc"], **how)[ERRORS].rows()
     assert area[:4] == (None, pytest.approx(low, rel=1e-9), 1.0, False)
