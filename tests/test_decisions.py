@@ -25,7 +25,7 @@ from polars_prcurve import (
     prc,
 )
 from polars_prcurve.decision.judged_groups import STATUSES
-from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
+from tests.support.model_tests import COINS, EQUAL, SETTLED, STATUSES_OF, draw_models
 from tests.support.tiers import slow_unless
 
 GOALS: dict[str, dict[str, Any]] = {
@@ -192,7 +192,13 @@ def test_a_coin_alone_and_a_threshold() -> None:
 # The verdict is that of the methods -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("goal", ["recall", "alerts", "fpr", "precision", "npv", "fdr", "lift", "curve"])
+@pytest.mark.parametrize(
+    "goal",
+    slow_unless(
+        lambda goal: goal in ("recall", "alerts", "precision", "curve"),
+        ["recall", "alerts", "fpr", "precision", "npv", "fdr", "lift", "curve"],
+    ),
+)
 def test_models_are_those_of_the_ranking(goal: str) -> None:
     three = draw_models({"a": 2.0, "b": 2.1, "c": 1.0}, 200, 4_000)
     asked = GOALS[goal]
@@ -207,7 +213,13 @@ def test_models_are_those_of_the_ranking(goal: str) -> None:
     assert joined["may_be_best"].equals(joined["may_be_best_rank"])
 
 
-@pytest.mark.parametrize("goal", [name for name in GOALS if name not in ("curve", "several")])
+@pytest.mark.parametrize(
+    "goal",
+    slow_unless(
+        lambda goal: goal in ("recall", "alerts", "precision", "maximize"),
+        [name for name in GOALS if name not in ("curve", "several")],
+    ),
+)
 def test_the_table_is_that_of_operating_points(goal: str) -> None:
     asked = GOALS[goal]
     decision = decide_known("settled", goal)
@@ -331,7 +343,10 @@ def test_scores_of_the_field_tell_the_prevalence_of_one_model() -> None:
 PARTS = pl.DataFrame({"site": ["a", "b"], "eta": [0.05, 0.001], "share": [0.3, 0.7]})
 
 
-@pytest.mark.parametrize("goal", ["recall", "alerts", "curve", "several"])
+@pytest.mark.parametrize(
+    "goal",
+    slow_unless(lambda goal: goal in ("recall", "curve"), ["recall", "alerts", "curve", "several"]),
+)
 def test_a_field_is_decided_by_its_weighted_examples(goal: str) -> None:
     sites = SETTLED.with_columns(site=pl.Series(["a", "b"] * 3_150))
     asked = GOALS[goal]

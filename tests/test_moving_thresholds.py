@@ -297,7 +297,7 @@ ALL_TARGETS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("long", slow_unless(lambda long: not long, [False, True]))
 def test_targets_do_not_disturb_each_other(long: bool) -> None:
     df, options = two_models(400), {"score": "a", "confidence": 0.9, "long": long}
     together = df.prc.operating_points([0.3, 0.02], **ALL_TARGETS, **options)
