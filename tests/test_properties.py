@@ -343,17 +343,14 @@ def test_each_way_to_run_it_on_many_row_groups(by: str | None, weight: str | Non
             assert_same(other, eager)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ALL_POINT_METRICS, ids=lambda metric: metric.name)
-def test_each_way_to_compute_each_metric(metric: metrics.PointMetric) -> None:
-    """Also where a group, or the whole result, is short."""
-    for n in (1, 9):
-        frame = big_table(n, 1, seed=n).with_columns(label=pl.int_range(n) % 3 != 0)
-        for eta in (None, 0.3, 0.01):
-            arguments = {"eta": eta, "metrics": metric, "by": "g"}
-            eager, *others = each_way(frame, "curve", **arguments)
-            for other in others:
-                assert_same(other, eager)
+@pytest.mark.parametrize("n", [1, 9])
+def test_each_way_to_compute_every_metric_of_a_short_result(n: int) -> None:
+    """One engine may hold a column of one row as a single number."""
+    frame = big_table(n, 1, seed=n).with_columns(label=pl.int_range(n) % 3 != 0)
+    for eta in (None, 0.3, 0.01):
+        eager, *others = each_way(frame, "curve", eta=eta, metrics=ALL_POINT_METRICS, by="g")
+        for other in others:
+            assert_same(other, eager)
 
 
 @examples()
