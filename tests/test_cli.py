@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
-from functools import wraps
+from functools import cache, wraps
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -89,7 +89,12 @@ def refusal(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     assert error.startswith("polars-prcurve: error: ")
     assert error.count("\n") == 1
     assert set(os.listdir()) == before
-    return error.removeprefix("polars-prcurve: error: ").rstrip("\n")
+    SAID[command] = error.removeprefix("polars-prcurve: error: ").rstrip("\n")
+    return SAID[command]
+
+
+SAID: dict[str, str] = {}
+"""What refused commands said so far, which all tests ask in a folder like `here`."""
 
 
 ASKED: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
@@ -1247,6 +1252,12 @@ def test_text_is_as_wide_as_it_looks() -> None:
     assert cut_text("abc", 3) == "abc"
 
 
+@cache
+def decide_settled(goal: tuple[tuple[str, float], ...]) -> str:
+    """Return the sentence of a decision, made once for each goal."""
+    return SETTLED.prc(score=["new", "old"]).decide(0.02, **dict(goal)).verdict.sentence  # type: ignore[no-any-return]
+
+
 @pytest.mark.parametrize(
     ("command", "goal"),
     [
@@ -1267,7 +1278,7 @@ def test_commands_that_ask_what_a_decision_does_say_its_sentence(
     SETTLED.write_csv("wide.csv")
     shown, _ = on_a_terminal(f"{command} --eta 0.02", 60)
     first = " ".join(shown.split("\n\n")[0].split())
-    decided = SETTLED.prc(score=["new", "old"]).decide(0.02, **(goal or {})).verdict.sentence
+    decided = decide_settled(tuple((goal or {}).items()))
     assert (first == f"{decided}.".replace("\u00a0", " ")) == (goal is not None)
     assert ("is better" in shown) == (goal is not None)
 
@@ -1717,7 +1728,8 @@ def test_code_in_messages_becomes_options(message: str) -> None:
 
 
 def test_no_message_of_a_command_is_in_python(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = [refusal(command, capsys) for command in (*REFUSED, *WITHOUT_EFFECT, *MISSPELT)]
+    commands = (*REFUSED, *WITHOUT_EFFECT, *MISSPELT)
+    said = [SAID.get(command) or refusal(command, capsys) for command in commands]
     quoted = re.compile(r"'[^']*'|\"[^\"]*\"")
     words = "method|rate|simultaneous|resamples|seed"  # of --confidence
     python = re.compile(rf"\b(?!(?:{words})=)\w+=|\bpl\.|\bmetrics\.|\.prc\b|\bdf\b|frame|\bNone\b")
