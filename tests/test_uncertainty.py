@@ -425,16 +425,16 @@ def test_resolution(method: Any, weight: str | None) -> None:
     grid = np.geomspace(1e-9, 1 - 1e-9, 2_001)
     level, above_all = intervals(0.9, rate=method), 99.0
     chosen = df.prc.operating_points(metrics="precision", **asked)
-    points = {
-        threshold: df.prc.operating_points(
-            grid.tolist(),
-            metrics="precision",
-            threshold=above_all if threshold is None else threshold,
-            confidence=level,
-            weight=weight,
-        ).with_columns(width=pl.col("precision_high") - pl.col("precision_low"))
-        for threshold in chosen["threshold"].unique()
-    }
+    targets = {at: above_all if at is None else at for at in chosen["threshold"].unique()}
+    bands = df.prc.operating_points(
+        grid.tolist(),
+        metrics="precision",
+        threshold=sorted(targets.values()),
+        confidence=level,
+        weight=weight,
+    ).with_columns(width=pl.col("precision_high") - pl.col("precision_low"))
+    points = {at: bands.filter(target=target) for at, target in targets.items()}
+    assert all(points[at].height == len(grid) for at in targets)
     for delta in (0.05, 0.3, 0.9):
         found = df.prc.resolution(delta, confidence=level, **asked)
         assert found["threshold"].to_list() == chosen["threshold"].to_list()
