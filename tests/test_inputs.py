@@ -323,3 +323,9 @@ def test_user_columns_of_any_name_are_left_alone() -> None:
     for name in names:
         df = pl.DataFrame({name: ["a", "b"], "score": [0.1, 0.2], "label": [0, 1]})
         assert prc(df).sweep(by=name).columns[0] == name
+
+
+def test_a_selector_of_groups_cannot_hold_the_models() -> None:
+    df = pl.DataFrame({"model": ["a", "b"], "score": [0.9, 0.1], "label": [1, 0]})
+    with pytest.raises(PrcError, match=r"^by= and model= both hold the column 'model'; leave it out"):
+        df.prc.crossings(by=pl.selectors.by_name("model", "label"))
