@@ -8,14 +8,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import ClassVar
 
+from polars_prcurve.visible_text import cut_text, measure_width, pad_text
+
 _DELAY = 2.0
 """Seconds that pass before the line appears."""
 _LOCK = Lock()
+
+
+def is_watched() -> bool:
+    """Return whether standard error is a terminal; it may be closed, and a service has none."""
+    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+
+
+def print_beside(text: str, end: str = "\n") -> None:
+    """Print on standard error; where nobody can be told, because it is closed or full, work goes on."""
+    if sys.stderr is not None:  # `print` would take standard output in its place
+        with suppress(OSError, ValueError):
+            print(text, end=end, file=sys.stderr, flush=True)
 
 
 class _ProgressLine:
@@ -33,14 +48,15 @@ class _ProgressLine:
         """Write the text over what the line shows, if it is time, and if a person watches."""
         with _LOCK:
             due = monotonic() - self.started >= _DELAY and self.open_lines[-1] is self
-            if due and sys.stderr.isatty():
-                print(f"\r{text:<{self.length}}", end="", file=sys.stderr, flush=True)
-                self.length = max(self.length, len(text))
+            if due and is_watched():
+                text = cut_text(text, get_terminal_size().columns - 1)  # a second line would stay
+                self.length = max(self.length, measure_width(text))
+                print_beside(f"\r{pad_text(text, self.length, right=False)}", end="")
 
     def erase(self) -> None:
         """Erase what the line shows; the caller holds the lock."""
         if self.length:
-            print(f"\r{'':<{self.length}}\r", end="", file=sys.stderr, flush=True)
+            print_beside(f"\r{'':<{self.length}}\r", end="")
             self.length = 0
 
     def close(self) -> None:
@@ -76,7 +92,7 @@ def show_share(what: str, total: int) -> Iterator[Callable[[int], None]]:
 @contextmanager
 def show_seconds(what: str) -> Iterator[None]:
     """Show for how many seconds the work goes on, from a thread of its own."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield
         return
     line, is_done = _ProgressLine(), Event()

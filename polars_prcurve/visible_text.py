@@ -172,6 +172,18 @@ def _measure_character(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+def fill_lines(text: str, width: int) -> list[str]:
+    """Return the text in lines of at most this width, which end at blanks; a longer word stays whole."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        both = f"{lines[-1]} {word}" if lines else word
+        if lines and measure_width(both) > width:
+            lines.append(word)
+        else:
+            lines[-1:] = [both]
+    return [line.strip(" ") for line in lines if line.strip(" ")]
+
+
 def cut_text(text: str, width: int) -> str:
     """Return the text in at most this width, with an ellipsis for what is left out."""
     if measure_width(text) <= width:

@@ -1170,11 +1170,35 @@ def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     head = next(line for line in lines if line.startswith("target"[: columns // 2]))
     assert ("threshold" in head) == (columns >= 60) or columns == 40
     assert ("precision (90 %)" in head) == (columns >= 80)
-    told = re.search(
-        r"(\d+) of (\d+) columns; -o FILE writes all, .*\n$", beside
-    )  # after seconds, if slow
-    assert told is not None or columns == 200
+    told = " ".join(beside.split())  # after seconds, if slow
+    assert told.endswith(" columns; -o FILE writes all, such as -o table.csv") or columns == 200
+    assert max(map(len, re.sub(r"\r.*\r", "", beside).splitlines()), default=0) <= columns
     assert "1 in 100 positive (eta 0.01)" in " ".join(lines)
+
+
+NARROW = {
+    "points wide.csv --score new,old --eta 0.02 --recall 0.5 --confidence 95%": ("precision", 2),
+    "compare wide.csv --score new,old --eta 0.02": ("difference", 2),
+    "ranking wide.csv --score new,old --eta 0.02 --confidence 95%": ("behind", 2),
+    "summary wide.csv --score new,old --eta 0.02 --confidence 95%": ("value", 4),
+    "curve wide.csv --score new --eta 0.02 --confidence 95% --thresholds 3": ("precision", 3),
+    "estimate wide.csv --score new --reference wide.csv --confidence 95%": ("eta (95 %)", 1),
+}
+
+
+@pytest.mark.parametrize("command", NARROW)
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_narrow_terminal_keeps_the_first_interval(here: Path, command: str, wide: bool) -> None:
+    """An interval that has no room beside its value stands below it; a long name does not hide it."""
+    name = "日本語のモデル日本語のモデル" if wide else "new"
+    SETTLED.rename({"new": name}).write_csv("wide.csv")
+    command = command.replace("new", name)
+    head, n_rows = NARROW[command.replace(name, "new")]
+    shown, _ = on_a_terminal(command, 40)
+    assert max(map(measure_width, shown.splitlines())) <= 40
+    assert head in shown
+    assert "(95 %)" in shown
+    assert len(re.findall(r"\([-\d.in ]+ to [-\d.in ]+\)", shown)) == n_rows
 
 
 def test_a_terminal_shows_the_first_rows(here: Path) -> None:
@@ -1451,6 +1475,41 @@ def test_a_reader_that_leaves_is_no_error(here: Path, pipe: tuple[str, str]) -> 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == {"head -c 1": "e", "true": ""}.get(reader, done.stdout)
     assert done.stdout.count("\n") == (2 if reader == "head -n 2" else 0)
+
+
+DECIDE = "decide scores.csv --model model --missing drop --eta 1% --recall 0.5"
+STREAMS = {  # a line of shell, its exit status, and whether rows or a sentence come out, and an error
+    f"{DECIDE} >&-": (2, False, True),
+    f"{DECIDE} 2>&-": (0, True, False),
+    "nope 2>&-": (2, False, False),
+    "summary scores.csv -o rows.csv >&- 2>&- <&-": (0, False, False),
+    "summary - <&-": (2, False, True),
+    "summary scores.csv >/dev/full": (2, False, True),
+    "--help >/dev/full": (2, False, True),
+    f"{DECIDE} >/dev/full 2>/dev/full": (2, False, False),
+    f"{DECIDE} -o rows.csv 2>/dev/full": (0, False, False),
+    "summary scores.csv >&-": (2, False, True),
+    f"{DECIDE} >&- 2>&-": (2, False, False),
+    f"{DECIDE} <&-": (0, True, False),
+    f"{DECIDE} >/dev/full": (2, False, True),
+    "summary missing.csv >/dev/full 2>/dev/full": (2, False, False),
+    "--version >&-": (2, False, True),
+    "--help | true": (0, False, False),
+}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full, of Linux")
+@pytest.mark.parametrize("line", slow_unless(lambda line: line in [*STREAMS][:8], STREAMS))
+def test_streams_that_are_closed_or_full(here: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """The exit status tells whether the answer was written; nothing goes to another stream instead."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # text that is kept back fails at the end
+    status, has_output, has_error = STREAMS[line]
+    done = run(f"set -o pipefail; prcurve {line}")
+    assert (done.returncode, bool(done.stdout)) == (status, has_output)
+    assert "error" not in done.stdout
+    assert done.stderr.startswith("polars-prcurve: error: ") == has_error
+    assert done.stderr.count("\n") == has_error
+    assert os.path.exists("rows.csv") == ("rows.csv" in line)
 
 
 BAD_ROWS = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import math
 import os
 import re
@@ -524,6 +526,39 @@ def test_progress_is_for_terminals(
     moderate(50).prc.summary(**AGAIN)
     line = "bootstrap: 100%"
     assert capfd.readouterr() == ("", f"\r{line}\r{' ' * len(line)}\r")  # and then erased
+
+
+class FullTerminal(io.StringIO):
+    """A terminal that takes nothing, as one that was closed in the meantime."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        raise OSError(5, "Input/output error")
+
+
+def close_stream() -> io.StringIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize(
+    "stream", [None, close_stream(), FullTerminal()], ids=["none", "closed", "full"]
+)
+def test_progress_needs_no_standard_error(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None
+) -> None:
+    """A service has none, and a terminal may have gone; what is told there comes out nowhere else."""
+    wanted = moderate(50).prc.summary(**AGAIN)
+    times = itertools.count()
+    monkeypatch.setattr(progress, "monotonic", lambda: 2 * next(times))
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress.show_seconds("work"):
+        assert_same(moderate(50).prc.summary(**AGAIN), wanted)
+        progress.print_beside("a note")
+    assert capfd.readouterr() == ("", "")
 
 
 # Arguments ------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
+from shutil import get_terminal_size
 from typing import Any, NoReturn
 
 import polars as pl
@@ -26,7 +26,8 @@ import polars as pl
 from polars_prcurve.argument_names import suggest_arguments
 from polars_prcurve.binding.shared_arguments import USES
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.progress import clear_line
+from polars_prcurve.progress import clear_line, is_watched, print_beside
+from polars_prcurve.visible_text import fill_lines
 
 _METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}  # with names of their own
 _PHRASES = {
@@ -165,6 +166,10 @@ class RaisingParser(argparse.ArgumentParser):
             raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
         return namespace, unknown
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help or a version; raise where that fails, as argparse does not."""
+        print(message, end="", file=file, flush=True)
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise for a word that is none of the choices."""
         if action.choices is not None and value not in action.choices:
@@ -181,13 +186,20 @@ _SHOWN = 5
 def print_note(text: str) -> None:
     """Print a sentence on what the result lacks, whoever reads standard error."""
     clear_line()
-    print(f"{PROGRAM}: {text}", file=sys.stderr)
+    print_sentence(f"{PROGRAM}: {text}")
+
+
+def print_sentence(text: str) -> None:
+    """Print a sentence on standard error: in one line, or as a terminal has room for."""
+    if is_watched():
+        text = "\n".join(fill_lines(text, get_terminal_size().columns))
+    print_beside(text)
 
 
 def print_progress(text: str) -> None:
     """Print a line on what is done, if a person watches."""
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr)
+    if is_watched():
+        print_beside(text)
 
 
 def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:

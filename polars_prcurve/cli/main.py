@@ -11,6 +11,7 @@ terms of options: see `command_errors`.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -19,24 +20,36 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TextIO
 
 import polars as pl
 
-from polars_prcurve.cli.command_errors import PROGRAM, name_options, print_note, translate_message
+from polars_prcurve.cli.command_errors import (
+    PROGRAM,
+    name_options,
+    print_note,
+    print_sentence,
+    translate_message,
+)
 from polars_prcurve.cli.commands import build_parser
 from polars_prcurve.cli.method_call import list_inputs
 from polars_prcurve.cli.table_files import name_bad_files
 from polars_prcurve.errors import PrcError
+from polars_prcurve.progress import print_beside
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0, or 2 after one line about an error, or 128 and the signal's number."""
+    open_closed_streams()
     with catch_stop_signals() as stop:
         try:
-            return _run_command(argv)
+            status = _run_command(argv)
         except KeyboardInterrupt:
-            print(f"{PROGRAM}: interrupted", file=sys.stderr)
-            return 128 + stop.number  # by which shells tell that a signal ended a command
+            print_beside(f"{PROGRAM}: interrupted")
+            status = 128 + stop.number  # by which shells tell that a signal ended a command
+    drop_unwritten_text(sys.stdout)
+    drop_unwritten_text(sys.stderr)
+    return status
 
 
 def _run_command(argv: Sequence[str] | None) -> int:
@@ -49,15 +62,42 @@ def _run_command(argv: Sequence[str] | None) -> int:
             args.run(args)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader, such as `head`, has read enough. Python would fail again as it flushes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        pass  # the reader, such as `head`, has read enough
     except (PrcError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        # Polars prints the plan of the query below the first line.
-        message = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
-        message = translate_message(message, name_options(getattr(args, "parser", None)))
-        print(f"{PROGRAM}: error: {PrcError(message)}", file=sys.stderr)  # short and visible
+        message = translate_message(_find_message(error), name_options(getattr(args, "parser", None)))
+        print_sentence(f"{PROGRAM}: error: {PrcError(message)}")  # short and visible
         return 2
     return 0
+
+
+def _find_message(error: Exception) -> str:
+    """Return what an error says, of one of Polars without the plan of the query below it."""
+    if isinstance(error, OSError) and error.errno == errno.EBADF:
+        return "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
+    return str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
+
+
+# Standard streams that are closed or full --------------------------------------------------------
+
+
+def open_closed_streams() -> None:
+    """Give each standard stream that is closed a descriptor, which fails whoever needs the stream.
+
+    Otherwise the next file to be opened gets its number, and what was meant for the stream.
+    """
+    modes = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
+    for name, mode in modes.items():  # by number, since the system gives the lowest that is free
+        if getattr(sys, name) is None:
+            stream = os.fdopen(os.open(os.devnull, mode), "r" if name == "stdin" else "w")
+            setattr(sys, name, stream)
+
+
+def drop_unwritten_text(stream: TextIO) -> None:
+    """Drop text that a stream cannot take: Python would try again at its end, and fail."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 # Signals that ask a command to stop, turned into one KeyboardInterrupt --------------------------

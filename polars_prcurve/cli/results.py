@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -23,9 +22,9 @@ from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.namespace import prc
 from polars_prcurve.prevalence.field_and_mix import Field
 from polars_prcurve.prevalence.uncertain_eta import describe_refuted_estimates
-from polars_prcurve.progress import show_seconds
+from polars_prcurve.progress import is_watched, show_seconds
 from polars_prcurve.query_guards import run_query
-from polars_prcurve.visible_text import make_visible, shorten_name
+from polars_prcurve.visible_text import fill_lines, make_visible, shorten_name
 
 
 def write_table(args: argparse.Namespace) -> None:
@@ -40,7 +39,7 @@ def write_table(args: argparse.Namespace) -> None:
             write(query)
     if shown is not None:
         if sentence := _find_verdict(asked):
-            print_lines([*textwrap.wrap(f"{sentence}.", get_terminal_size().columns), ""])
+            print_lines([*fill_lines(f"{sentence}.", get_terminal_size().columns), ""])
         given = asked.arguments
         weighted = isinstance(given.get("eta"), Field)
         weighted = weighted or gives_squares(given.get("weight"), given.get("counts"))
@@ -49,8 +48,9 @@ def write_table(args: argparse.Namespace) -> None:
         print_rows(shown, Layout(asked.groups, args.command.columns, asked.level, weighted, above))
         if asked.method in _NAME_LEADS and not _TESTED_OTHERWISE & asked.arguments.keys():
             ask = "" if asked.method == "ranking" else "ranking "
-            print_lines([f"No lead was tested; {ask}--confidence 95% tells which models may be best."])
-    elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
+            told = f"No lead was tested; {ask}--confidence 95% tells which models may be best."
+            print_lines(fill_lines(told, get_terminal_size().columns))
+    elif args.output not in (None, table_files.STDIO) and is_watched():
         n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
         seconds = time.monotonic() - started
         command_errors.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")

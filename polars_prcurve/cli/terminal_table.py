@@ -10,19 +10,26 @@ import math
 import os
 import shutil
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve.cli.command_errors import print_sentence
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.confidence.estimate_columns import find_estimate
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_eta, say_sizes
 from polars_prcurve.prevalence.uncertain_eta import IS_REFUTED
 from polars_prcurve.query_guards import run_query
-from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text, shorten_name
+from polars_prcurve.visible_text import (
+    cut_text,
+    fill_lines,
+    make_harmless,
+    measure_width,
+    pad_text,
+    shorten_name,
+)
 
 _ROWS_SHOWN = 50
 _ROWS_ORDERED = 5_000  # results of at most this many rows are put in order before they are cut
@@ -61,6 +68,7 @@ class TextColumn(NamedTuple):
     is_number: bool
     covers: set[str]  # the columns of the table that it shows
     short: TextColumn | None = None
+    below: Sequence[str] = ()  # of the head and of each cell, on a line of its own: intervals
 
     @property
     def width(self) -> int:
@@ -102,7 +110,7 @@ def print_rows(shown: ShownRows, layout: Layout) -> None:
     left_out = [f"{part} of {total} {what}" for part, total, what in counts if part < total]
     if left_out:
         sys.stdout.flush()
-        print(f"{', '.join(left_out)}; -o FILE writes all, such as -o table.csv", file=sys.stderr)
+        print_sentence(f"{', '.join(left_out)}; -o FILE writes all, such as -o table.csv")
 
 
 def format_table(
@@ -113,22 +121,33 @@ def format_table(
     sections = _find_sections(table, layout, covered)
     hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
     chosen = _choose_columns(_build_columns(table, layout, hidden), width)
-    lines = textwrap.wrap(above, width)
-    padded = (
-        [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
-        for column in chosen
-    )
-    head, *body = (cut_text(_GAP.join(row).rstrip(), width) for row in zip(*padded, strict=True))
-    rule = "-" * min(max(map(measure_width, [head, *body])), width)
-    lines += [*([""] if lines else []), f"\x1b[1m{head}\x1b[0m" if bold else head, rule]
-    for row, line in enumerate(body):
+    lines = fill_lines(above, width)
+    head, *body = _lay_out_rows(chosen, width)
+    rule = "-" * min(max(map(measure_width, [*head, *chain(*body)])), width)
+    lines += [""] if lines else []
+    lines += [*(f"\x1b[1m{line}\x1b[0m" if bold else line for line in head), rule]
+    for row, texts in enumerate(body):
         if row in sections:
-            lines += [*([""] if row else []), *textwrap.wrap(sections[row], width)]
-        lines.append(line)
+            lines += [*([""] if row else []), *fill_lines(sections[row], width)]
+        lines += texts
     for text in _explain(chosen, table, layout):
-        lines += ["", *textwrap.wrap(text, width)]
+        lines += ["", *fill_lines(text, width)]
     shown = set().union(*(column.covers for column in chosen))
     return lines, (shown | covered | hidden) & set(table.columns)
+
+
+def _lay_out_rows(columns: Sequence[TextColumn], width: int) -> Iterator[list[str]]:
+    """Yield the lines of the head and of each row: one, and a second for an interval below its value."""
+    stacked = [place for place, column in enumerate(columns) if column.below]
+    end = _measure(columns[: stacked[0] + 1]) if stacked else 0
+    padded = (
+        [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
+        for column in columns
+    )
+    for row, cells in enumerate(zip(*padded, strict=True)):
+        lines = [_GAP.join(cells)]
+        lines += [pad_text(columns[place].below[row], end, right=True) for place in stacked]
+        yield [cut_text(line.rstrip(), width) for line in lines if line.strip()]
 
 
 # What stands above -------------------------------------------------------------------------------
@@ -253,21 +272,26 @@ def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     short = TextColumn(head, cells, is_number, {name})
     if not ends or (name == "eta" and name not in layout.answers):
         return short
-    both = [
-        cell if low is None or high is None else f"{cell} ({show(low)} to {show(high)})"
-        for cell, low, high in zip(cells, *numbers, strict=True)
+    spans = [
+        "" if low is None or high is None else f"({show(low)} to {show(high)})"
+        for low, high in zip(*numbers, strict=True)
     ]
     covers = {name, *ends}
     if "low" in ends and "reliable" in table.columns:
         known = zip(numbers[0], table["reliable"], strict=True)
         doubts = [low is not None and reliable is False for low, reliable in known]
         room = " " if any(doubts) else ""
-        both = [cell + (_DOUBT if bad else room) for cell, bad in zip(both, doubts, strict=True)]
+        spans = [span + (_DOUBT if bad else room) for span, bad in zip(spans, doubts, strict=True)]
         covers |= {"reliable", "why", "above_chance"}
     kind = "interval" if layout.level is None else format_level(layout.level).replace(NO_BREAK, " ")
     if name == "value" and layout.level is None:  # of coarse scores, which have no level
         kind = "limits"
-    return TextColumn(f"{head} ({kind})", both, is_number, covers, short)
+    both = [
+        f"{cell} {span}" if span.strip() else cell + span
+        for cell, span in zip(cells, spans, strict=True)
+    ]
+    stacked = TextColumn(head, cells, is_number, covers, short, [f"({kind})", *spans])
+    return TextColumn(f"{head} ({kind})", both, is_number, covers, stacked)
 
 
 def _choose_format(
@@ -292,19 +316,35 @@ def _choose_format(
 
 
 def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
-    """Return the columns that fit, in order; names are cut if the first answer needs the room."""
+    """Return the columns that fit, in order; names are cut if the first answer needs the room.
+
+    Of the first interval that has no room beside its value, and of no other, each row gets a line.
+    """
     n_keys = next((i for i, column in enumerate(columns) if column.is_number), len(columns))
-    chosen = list(columns[:n_keys])
-    for answer in columns[n_keys : n_keys + 1]:
-        chosen = _cut_names(chosen, width - len(_GAP) - answer.width, _SHORT_NAME)
-        if answer.short and _measure([*chosen, answer]) > width:
-            chosen = _cut_names(list(columns[:n_keys]), width - len(_GAP) - answer.short.width, 1)
+    for answers, least in _list_answers(columns[n_keys:]):
+        chosen = _cut_names(list(columns[:n_keys]), width - len(_GAP) - _measure(answers), least)
+        if _measure([*chosen, *answers]) <= width:
+            break
+    else:
+        chosen = list(columns[:n_keys])
     for column in columns[n_keys:]:
-        fits = [c for c in (column, column.short) if c and _measure([*chosen, c]) <= width]
+        has_interval = any(c.short for c in chosen)
+        narrow = column.short and column.short.short if has_interval else column.short
+        fits = [c for c in (column, narrow) if c and _measure([*chosen, c]) <= width]
         if not fits:
             break
         chosen.append(fits[0])
     return chosen or [columns[0]]
+
+
+def _list_answers(columns: Sequence[TextColumn]) -> Iterator[tuple[Sequence[TextColumn], int]]:
+    """Yield what names are cut for, and how far: the answers up to the first interval, or the first."""
+    end = next((place for place, column in enumerate(columns) if column.short), 0)
+    if columns:
+        *before, last = columns[: end + 1]
+        yield [*before, last], _SHORT_NAME
+        yield [*before, last.short or last], _SHORT_NAME // 2
+        yield [columns[0].short or columns[0]], _SHORT_NAME // 4
 
 
 def _cut_names(columns: list[TextColumn], width: int, least: int) -> list[TextColumn]:

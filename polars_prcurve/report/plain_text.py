@@ -7,7 +7,6 @@ The last line says what was left out.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from polars_prcurve.number_words import NO_BREAK, format_count, format_level, sa
 from polars_prcurve.report import document
 from polars_prcurve.visible_text import (
     cut_text,
+    fill_lines,
     isolate_name,
     make_harmless,
     mark_names,
@@ -79,7 +79,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
 
 def _wrap(text: str, width: int) -> list[str]:
     """Return the text in lines; none ends inside a number."""
-    return list(map(_clean, textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)))
+    return list(map(_clean, fill_lines(text, width)))
 
 
 def _clean(text: str) -> str:
@@ -129,7 +129,7 @@ def list_columns(
     has_scores = any(cell not in ("", "-") for cell in score.cells)
     columns += [*first, *([score] if has_scores else []), *others, *counts]
     spare = ["fp", "tp", others[0].head, "score"]
-    return columns, spare if case.goal.merit in ("precision", "recall") else [*spare, alerts.head]
+    return columns, [*spare, (right if case.goal.merit == "recall" else alerts).head]
 
 
 def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
@@ -155,9 +155,9 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
             rows = [next((of for of in case.candidates if of.model == model), None) for case in cases]
             columns.append(Column(models[model], [_write(say, of) for of in rows]))
         columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
-        if _measure(columns) > width:
+        if _measure(columns[1:]) > width - len(_GAP):
             columns = [Column("where", names, is_text=True), verdicts]
-    lines = list(_lay_out(columns, width))
+    lines = list(_lay_out_cases(columns, width))
     more = len(findings.cases) - len(cases)
     return [*lines, f"{more} more"] if more > 0 else lines
 
@@ -165,6 +165,18 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
 def _measure(columns: Sequence[Column]) -> int:
     """Return the width of a line of columns."""
     return sum(column.width + len(_GAP) for column in columns) - len(_GAP)
+
+
+def _lay_out_cases(columns: Sequence[Column], width: int) -> Iterator[str]:
+    """Yield the lines of a table; names, in its first column, have lines of their own if need be."""
+    if _measure(columns) <= width:
+        yield from _lay_out(columns, width)
+        return
+    names, *values = columns
+    rows = _lay_out(values, width - len(_GAP))
+    for name, row in zip(["", *names.cells], rows, strict=True):
+        yield from fill_lines(name, width)
+        yield _GAP + row
 
 
 def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
