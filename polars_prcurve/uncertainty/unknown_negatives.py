@@ -22,7 +22,9 @@ from polars_prcurve.uncertainty.summary_table import build_summary_table
 
 _SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})
 _BELOW = (0, 50, MANY)
-_CELLS = pl.DataFrame({"tp": 7.0, "fn": 3.0, "fp": 2.0, "tn": [float(n) for n in _BELOW]})
+_CELLS = pl.DataFrame(  # no lone number, which Polars would repeat in a query: none may run at import
+    {"tp": [7.0] * 3, "fn": [3.0] * 3, "fp": [2.0] * 3, "tn": [float(n) for n in _BELOW]}
+)
 
 _OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
 """Columns of results that follow from the number of negatives."""
