@@ -76,6 +76,13 @@ def test_a_pipe_gets_the_bytes(tmp_path: Path, extension: str, through_link: boo
     assert name.is_symlink() is through_link
 
 
+def test_a_pipe_is_not_read_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file is opened more than once, and a pipe without a writer holds up whoever opens it."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert main(["summary", str(tmp_path / "pipe.csv"), "--eta", "1%"]) == 2
+    assert "is a pipe; pass its bytes to standard input" in capsys.readouterr().err
+
+
 @each_writer
 def test_a_device_stays_a_device(tmp_path: Path, write: Callable[[str | Path], None]) -> None:
     device = tmp_path / "null.csv"
