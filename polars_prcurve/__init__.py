@@ -28,11 +28,11 @@ from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.prevalence.eta_argument import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.prevalence.eta_formulas import eta_for_f_beta, eta_for_precision, shift_prior
-from polars_prcurve.prevalence.field_and_mix import class_mix, field
+from polars_prcurve.prevalence.field_and_class_mix import class_mix, field
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 from polars_prcurve.scorers import Scorer, scorer
 from polars_prcurve.sweep.array_sweep import RocPoints, roc_points
-from polars_prcurve.uncertainty.subsampling import subsampled_precision
+from polars_prcurve.uncertainty.negative_subsampling import subsampled_precision
 
 if TYPE_CHECKING:
     from polars_prcurve import charts

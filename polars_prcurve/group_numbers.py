@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.float_exactness import float_bits
+from polars_prcurve.float_bits import float_bits
 
 Span: TypeAlias = tuple[int, int]
 """The least and the greatest physical value of a column."""

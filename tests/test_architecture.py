@@ -34,9 +34,9 @@ MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 # import each other, without circles.
 CHAPTERS = [
     [
-        *("errors", "argument_kinds", "query_guards", "column_names", "float_exactness"),
+        *("errors", "argument_kinds", "query_guards", "column_names", "float_bits"),
         *("normal_distribution", "exact_sums", "group_numbers", "atomic_file", "visible_text"),
-        *("number_words", "progress", "argument_names"),
+        *("number_words", "progress", "name_hints"),
     ],
     ["metrics"],
     ["inputs"],
@@ -71,16 +71,16 @@ ALLOWED = {
 # `query_guards.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
     "query_guards": 1,
-    "engines.engine_counts": 3,
+    "engines.narwhals_counts": 3,
 }
 # Doors, and the one method by which a stage collects half way, `InputTable.collect`.
 RUNS_QUERIES = {
     "query_guards",
-    "engines.engine_counts",
-    "inputs.input_tables",
+    "engines.narwhals_counts",
+    "inputs.score_and_rate_tables",
     "inputs.never_scored",
     "inputs.column_reader",
-    "curves.group_thresholds",
+    "curves.threshold_frames",
     "prevalence.eta_argument",
     "prevalence.uncertain_eta",
 }

@@ -24,7 +24,7 @@ from polars_prcurve.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, 
 from polars_prcurve.charts.parts.curves_to_draw import read_sweep
 from polars_prcurve.charts.parts.free_places import LabelSpace, place_beside, spread_at_ends
 from polars_prcurve.charts.parts.number_formats import say_eta_range
-from polars_prcurve.charts.parts.points_to_draw import build_steps
+from polars_prcurve.charts.parts.point_thinning import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share, say_shares

@@ -15,7 +15,7 @@ from scipy import optimize, stats
 
 from polars_prcurve import PrcError, prc
 from polars_prcurve.prevalence import estimate_from_posteriors as estimate
-from polars_prcurve.sweep.unlabelled_prevalence import (
+from polars_prcurve.sweep.mixture_prevalence import (
     LevelCounts,
     chi_squared_tail,
     estimate_by_mixture,

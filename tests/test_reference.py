@@ -45,7 +45,7 @@ from polars_prcurve.comparison import roots
 from polars_prcurve.prevalence import estimate_from_posteriors as estimate
 from polars_prcurve.uncertainty import bootstrap
 from polars_prcurve.uncertainty.bootstrap import CellSample
-from polars_prcurve.uncertainty.subsampling import subsampled_precision
+from polars_prcurve.uncertainty.negative_subsampling import subsampled_precision
 from tests.support import oracle, oracle_errors
 from tests.support.tiers import slow_unless
 

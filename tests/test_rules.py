@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, class_mix, field, intervals, prc
-from polars_prcurve.binding.rules import RULES, Rule
+from polars_prcurve.binding.argument_conflicts import RULES, Rule
 from polars_prcurve.binding.shared_arguments import INTERVALS, TABLE_WORDS, TAKES_RATES, USES
 
 DF = pl.DataFrame(

@@ -12,14 +12,13 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import take_frame
-from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.binding import shared_arguments as vocabulary
-from polars_prcurve.binding.rules import check_rules, list_facts
+from polars_prcurve.binding.argument_conflicts import check_rules, list_facts
 from polars_prcurve.binding.shared_arguments import TableWords
 from polars_prcurve.comparison.model_pairs import Examples
 from polars_prcurve.confidence.confidence_argument import Confidence, Intervals, read_certainty
 from polars_prcurve.confidence.point_intervals import BandOptions, read_bands
-from polars_prcurve.curves.field_rates import build_field_grid, read_field
+from polars_prcurve.curves.rates_over_parts import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import (
     Column,
@@ -28,14 +27,15 @@ from polars_prcurve.inputs.column_reader import (
     is_dropping,
     list_columns,
 )
-from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
 from polars_prcurve.inputs.never_scored import tells_negatives
-from polars_prcurve.inputs.table_arguments import gives_squares, list_parts, read_input, read_unlabelled
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.inputs.table_reader import gives_squares, list_parts, read_input, read_unlabelled
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
 from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
-from polars_prcurve.prevalence.field_and_mix import ClassMix, Field, ScoresOfField
+from polars_prcurve.prevalence.field_and_class_mix import ClassMix, Field, ScoresOfField
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Question:
     def place_at_etas(self, table: InputTable, makes: Iterable[str]) -> tuple[InputTable, EtaTable]:
         """Return a table that was read, and its prevalences: of groups, or of fields of parts."""
         if isinstance(self.eta, ScoresOfField):
-            from polars_prcurve.sweep.unlabelled_prevalence import build_estimated_grid
+            from polars_prcurve.sweep.mixture_prevalence import build_estimated_grid
 
             rows = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
             return table, build_estimated_grid(self.eta.table, rows, self.level)

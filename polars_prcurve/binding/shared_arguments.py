@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from polars_prcurve.curves.targets import TargetValues
     from polars_prcurve.inputs.column_reader import Column, Columns, Counts, Missing
     from polars_prcurve.inputs.never_scored import Below
-    from polars_prcurve.inputs.table_arguments import Cells, Sizes
+    from polars_prcurve.inputs.table_reader import Cells, Sizes
     from polars_prcurve.metrics.point_metric import PointMetric
 
 

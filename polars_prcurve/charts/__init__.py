@@ -4,7 +4,7 @@ It is a layered chart, or panels above a note, unless its function says otherwis
 
     table -> curves_to_draw      checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
-          -> points_to_draw      fewer points for the same picture
+          -> point_thinning      fewer points for the same picture
           -> canvas              lines, dots, lines to compare with, and what the pointer reads
           -> marked_points       filled points of a table such as `operating_points`
           -> findings            titles
@@ -23,10 +23,10 @@ from polars_prcurve.charts.icon_grids import alerts
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
 from polars_prcurve.charts.net_benefit import decision_curve
+from polars_prcurve.charts.normal_qq_plot import normal_quantiles
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.period_series import monitor
 from polars_prcurve.charts.pr import pr_curve, ribbon
-from polars_prcurve.charts.quantile_lines import normal_quantiles
 from polars_prcurve.charts.rank_lines import ranking
 from polars_prcurve.charts.reliability_diagram import reliability
 from polars_prcurve.charts.roc import roc_curve

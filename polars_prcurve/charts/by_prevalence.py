@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
-from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import number_formats, points_to_draw
+from polars_prcurve.charts.parts import number_formats, point_thinning
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
@@ -22,6 +21,7 @@ from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, check_table,
 from polars_prcurve.charts.parts.findings import name_curves, say_each
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.errors import PrcError
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import NO_BREAK, say_count, say_estimate, say_eta, say_where
 
 
@@ -160,8 +160,8 @@ class _LineChart:
         self.own_etas = [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
-        few = points_to_draw.find_few_positives(self.rows, curves)
-        few = points_to_draw.find_few_false_alerts(self.rows) if self.rests_on_counts else few
+        few = point_thinning.find_few_positives(self.rows, curves)
+        few = point_thinning.find_few_false_alerts(self.rows) if self.rests_on_counts else few
         unsure = pl.col("reliable").not_().fill_null(False) if "reliable" in few.columns else False
         self.doubt = few.with_columns(pl.col("doubt") | unsure)
 
@@ -173,7 +173,7 @@ class _LineChart:
         is_few = len(set(self.own_etas)) <= _MOST_RULES
         name = f"test set:\n{say_eta(own[0])}" if own else ""
         has_own = canvas.draw_own_etas(self.own_etas if is_few else [], name)
-        lines = canvas.draw_lines(points_to_draw.split_by_doubt(self.doubt, "linear"), ghosts=True)
+        lines = canvas.draw_lines(point_thinning.split_by_doubt(self.doubt, "linear"), ghosts=True)
         canvas.data += trades
         shown = None if color is None else color.shown_labels
         known = [row for row in lines if "value" in row]
@@ -210,7 +210,7 @@ class _LineChart:
         if self.curves.has_few_positives or not (is_alone and is_fixed):
             return ""
         counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
-        if any((count < points_to_draw.MIN_FALSE_ALERTS).any() for count in counts):
+        if any((count < point_thinning.MIN_FALSE_ALERTS).any() for count in counts):
             return ""
         # Precision is 1/2 where eta recall = (1 - eta) fpr.
         recall, fpr = pl.col("recall"), pl.col("fpr")
@@ -262,9 +262,9 @@ class _LineChart:
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             lines.append("Dotted: not reliable, since too few examples decide")
         elif self.rests_on_counts:
-            lines += points_to_draw.describe_doubt(self.doubt)
+            lines += point_thinning.describe_doubt(self.doubt)
         else:
-            lines.append(points_to_draw.DOTTED_FEW if self.doubt["doubt"].any() else "")
+            lines.append(point_thinning.DOTTED_FEW if self.doubt["doubt"].any() else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             here = f"the test sets' own share of positives, {number_formats.say_eta_range(etas)}"

@@ -11,13 +11,12 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
-from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import (
     chart_assembly,
     chart_axes,
     colors_and_panels,
     marked_points,
-    points_to_draw,
+    point_thinning,
 )
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
@@ -27,6 +26,7 @@ from polars_prcurve.charts.parts.findings import lie_at_foot, say_thresholds
 from polars_prcurve.charts.parts.label_placement import Panel, Word
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.errors import PrcError
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import format_count, say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4
@@ -99,14 +99,14 @@ def threshold_curve(
     lines = pl.concat(column.lines for column in columns)
     lost = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
     note = (
-        *(channels.picked, *marked.describe(), *points_to_draw.describe_doubt(lines), x.describe()),
+        *(channels.picked, *marked.describe(), *point_thinning.describe_doubt(lines), x.describe()),
         *("Not drawn: infinite thresholds" if lost else "", *curves.describe_sizes()),
     )
     subtitle = f"{curves.join_etas('What each threshold does')}, read straight down"
     is_one = points is not None or len(marked.rows) == 1
     finding = marked.find_title(curves, channels) if is_one else ""
     finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
-    thinned = points_to_draw.describe_thinning(curves.rows, lines)
+    thinned = point_thinning.describe_thinning(curves.rows, lines)
     text = chart_assembly.ChartText(title, subtitle, note, finding, thinned)
     heads = [chart_assembly.name_panel(channels.facet, label) for label in labels]
     one = len(columns) == 1
@@ -123,7 +123,7 @@ def _read_scores(table: pl.DataFrame) -> ChartCurves:
             "draw pr_curve or roc_curve from it"
         )
     score = pl.col("threshold").cast(pl.Float64)
-    rows = points_to_draw.find_few_false_alerts(curves.rows).with_columns(score=score, made=False)
+    rows = point_thinning.find_few_false_alerts(curves.rows).with_columns(score=score, made=False)
     etas = curves.per_curve.select("curve", "eta")
     rows = rows.filter(score.is_finite()).join(etas, on="curve", maintain_order="left")
     return replace(curves, rows=rows)
@@ -185,9 +185,9 @@ class _Column:
         self.specs = self._build_specs(x, rows, etas)
         self.canvas = Canvas(replace(curves, rows=rows), self.channels, self.specs[0])
         place = (pl.col("x") - x.low) / (x.high - x.low)
-        heights = points_to_draw.raise_to_axis(rows, self.specs[0].y, ["precision"])
-        drawn = points_to_draw.thin_points(heights, place, pl.col("precision"))
-        self.lines = points_to_draw.split_by_doubt(drawn, "step-after")
+        heights = point_thinning.raise_to_axis(rows, self.specs[0].y, ["precision"])
+        drawn = point_thinning.thin_points(heights, place, pl.col("precision"))
+        self.lines = point_thinning.split_by_doubt(drawn, "step-after")
         self.rules: list[dict[str, Any]] = []
         here = [row for row in marked.rows if row["curve"] in set(curves.per_curve["curve"])]
         self._draw_lines(replace(marked, rows=here))

@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
-from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import points_to_draw
+from polars_prcurve.charts.parts import point_thinning
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
@@ -18,6 +17,7 @@ from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import format_count, say_share, say_shares
 
 _TENTH = 0.1
@@ -63,14 +63,14 @@ def gain_curve(
     alerted = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
     rows, points = (
         part.join(etas, on="curve", maintain_order="left").with_columns(alerted=alerted)
-        for part in (curves.rows, points_to_draw.start_at_origin(curves.rows))
+        for part in (curves.rows, point_thinning.start_at_origin(curves.rows))
     )
     tenths = _read_tenths(points)
     channels = choose_channels(curves, color, facet, tenths)
     order = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Cases looked at{order}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
-    kept = points_to_draw.drop_straight_points(points_to_draw.find_few_positives(points, curves))
+    kept = point_thinning.drop_straight_points(point_thinning.find_few_positives(points, curves))
     canvas.draw_diagonal("in random order")
     drawn = canvas.draw_curves(kept, pl.col("alerted"), pl.col("recall"))
     has_dots = canvas.draw_published(rows)
@@ -85,8 +85,8 @@ def gain_curve(
     canvas.follow_pointer(rows, "backward", _say_alerted)
     tenth = f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if marks else ""
     note = [
-        *(canvas.channels.picked, tenth, points_to_draw.DOTS_OF_SLOPES if has_dots else ""),
-        *(points_to_draw.DOTTED_FEW if drawn["doubt"].any() else "", *curves.describe_sizes()),
+        *(canvas.channels.picked, tenth, point_thinning.DOTS_OF_SLOPES if has_dots else ""),
+        *(point_thinning.DOTTED_FEW if drawn["doubt"].any() else "", *curves.describe_sizes()),
     ]
     subtitle = curves.join_etas("Share of positives that are found, by cases looked at,")
     finding = "Positives found by cases looked at"
@@ -155,8 +155,8 @@ def prg_curve(
     points, left, worse = _build_gains(curves, low, is_log=is_log)
     x, y = _build_axes(points, 1 - low, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
-    points = points_to_draw.raise_to_axis(points, x, [x.field])
-    points = points_to_draw.raise_to_axis(points, y, [y.field])
+    points = point_thinning.raise_to_axis(points, x, [x.field])
+    points = point_thinning.raise_to_axis(points, y, [y.field])
     along = pl.col(x.field)
     along = 1 - (along / x.low).log() / math.log(x.high / x.low) if is_log else along
     drawn = canvas.draw_curves(points, along, pl.col("precision_gain"))
@@ -171,10 +171,10 @@ def prg_curve(
     note = [
         f"0\u00a0% is as good as an alert for all; {scale}",
         channels.picked,
-        points_to_draw.DOTS_OF_SLOPES if has_dots else "",
+        point_thinning.DOTS_OF_SLOPES if has_dots else "",
         *_describe_start(etas, low),
         f"Points outside: {'; '.join(outside)}" if outside else "",
-        *points_to_draw.describe_doubt(drawn),
+        *point_thinning.describe_doubt(drawn),
         *curves.describe_sizes(),
     ]
     finding = ""
@@ -235,7 +235,7 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
     # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
     # there.
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
-    points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.rows))
+    points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.rows))
     etas = curves.per_curve.select("curve", "eta").filter((eta > 0) & (eta < 1))
     points = points.join(etas, on="curve", maintain_order="left")
     recall_before, fpr_before = (rate.shift(1).over("curve") for rate in (recall, fpr))
@@ -248,14 +248,14 @@ def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.D
     first = first.select("curve", "eta", recall="start", fpr="on_axis")
     inside = points.filter(~pl.col("made") & (recall >= start)).drop("start")
     left = points.filter(~pl.col("made") & (recall < start)).height
-    corners = points_to_draw.prepend_made(first, inside.drop("made"))
+    corners = point_thinning.prepend_made(first, inside.drop("made"))
     if is_log:
         least: Any = corners.filter(fpr > 0)["fpr"].min() or 1.0
         places = [place for k in range(241) if (place := 10 ** (-k / 20)) > least]
-        corners = points_to_draw.bend_for_log_axis(corners, places)
+        corners = point_thinning.bend_for_log_axis(corners, places)
         corners = corners.with_columns(eta.forward_fill().over("curve"))
     else:
-        corners = points_to_draw.drop_straight_points(corners)
+        corners = point_thinning.drop_straight_points(corners)
     left_to_1 = eta / (1 - eta) * (1 - recall) / recall
     rests = corners.with_columns(recall_rest=left_to_1, precision_rest=fpr / recall)
     if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100 % would be

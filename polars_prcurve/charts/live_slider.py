@@ -15,14 +15,14 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_number
-from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import chart_assembly, points_to_draw
+from polars_prcurve.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.errors import PrcError
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.prevalence.eta_argument import read_share
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
@@ -140,7 +140,7 @@ def live(
     recall, odds = pl.col("recall"), pl.col("fpr") * (1 - start)
     rows = curves.rows.filter(recall > 0)
     rows = rows.with_columns(precision=recall * start / (recall * start + odds))
-    areas = points_to_draw.measure_steps(points_to_draw.build_steps(rows, "precision"), "precision")
+    areas = point_thinning.measure_steps(point_thinning.build_steps(rows, "precision"), "precision")
     channels = pick_out(channels, areas)
     data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
@@ -175,12 +175,12 @@ def _place_on_ruler(eta: float) -> float:
 def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str, Any]], str, list[str]]:
     """Return the records, how many points are drawn, and sentences on dots and on doubt."""
     odds = pl.col("fpr") / pl.col("recall")
-    rows = points_to_draw.find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
-    rises = points_to_draw.keep_rises(rows.filter(pl.col("recall") > 0))
-    drawn = points_to_draw.thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
-    steps = points_to_draw.build_steps(drawn, "odds", "doubt")
-    steps = points_to_draw.split_by_doubt(steps, "step-before")
-    data = points_to_draw.build_records(channels, steps, ["recall", "odds"])
+    rows = point_thinning.find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
+    rises = point_thinning.keep_rises(rows.filter(pl.col("recall") > 0))
+    drawn = point_thinning.thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
+    steps = point_thinning.build_steps(drawn, "odds", "doubt")
+    steps = point_thinning.split_by_doubt(steps, "step-before")
+    data = point_thinning.build_records(channels, steps, ["recall", "odds"])
     # What is read out is exact: at each percent of recall the first threshold that reaches it.
     grid = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
     for curve in curves.per_curve["curve"]:
@@ -191,9 +191,9 @@ def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str,
             exact = {name: round_digits(row[name]) for name in ("recall", "odds")}
             record = {"part": "exact", "at": row["at"], "curve": curve, **exact}
             data.append(record | channels.curve_fields(curve))
-    dots = points_to_draw.build_dots(channels, rises, ["recall", "odds"])
-    said = [*([points_to_draw.DOTS_OF_STEPS] if dots else []), *points_to_draw.describe_doubt(steps)]
-    return [*data, *dots], points_to_draw.describe_thinning(rises, steps), said
+    dots = point_thinning.build_dots(channels, rises, ["recall", "odds"])
+    said = [*([point_thinning.DOTS_OF_STEPS] if dots else []), *point_thinning.describe_doubt(steps)]
+    return [*data, *dots], point_thinning.describe_thinning(rises, steps), said
 
 
 @dataclass

@@ -10,8 +10,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, read_flag
-from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import curves_to_draw, points_to_draw
+from polars_prcurve.charts.parts import curves_to_draw, point_thinning
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
@@ -20,6 +19,7 @@ from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import say_net_benefit
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.confidence.estimate_columns import name_estimate
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_count, say_share, say_signed
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
@@ -82,8 +82,8 @@ def decision_curve(
     x, y = _build_axes(curves, channels, log_x, f"Net benefit per {said}")
     band = _BAND if _BAND[0] in curves.rows.columns else ()
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
-    points = _cut_below(canvas, points_to_draw.find_few_false_alerts(curves.rows), band)
-    points = points_to_draw.split_by_doubt(points, "linear")
+    points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.rows), band)
+    points = point_thinning.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
     is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < curves_to_draw.FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
@@ -97,7 +97,7 @@ def decision_curve(
     note = [
         "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
         "Grey lines: treating all, and none" if channels.facet is not None else "",
-        *(channels.picked, describe_level(band, confidence), *points_to_draw.describe_doubt(points)),
+        *(channels.picked, describe_level(band, confidence), *point_thinning.describe_doubt(points)),
         "Below the axis: risks at which a model does much harm" if is_below else "",
         "Not drawn: a risk of 0" if x.is_log and (rows[_RISK] < x.low).any() else "",
         *curves.describe_sizes(),

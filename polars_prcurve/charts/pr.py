@@ -10,8 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_choice, read_flag
-from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import chart_axes, findings, marked_points, points_to_draw
+from polars_prcurve.charts.parts import chart_axes, findings, marked_points, point_thinning
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
@@ -19,6 +18,7 @@ from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apar
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, format_range
 from polars_prcurve.confidence.estimate_columns import find_estimate
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
@@ -95,18 +95,18 @@ def pr_curve(
     fields = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
     heights = [axis.measure(pl.col(name)).alias(field) for name, field in fields.items()]
     curves = replace(curves, rows=curves.rows.with_columns(heights))
-    rows = points_to_draw.find_few_false_alerts(curves.rows)
-    steps = points_to_draw.build_steps(rows, *dict.fromkeys([y, *fields.values()]), "doubt")
-    areas = points_to_draw.measure_steps(steps, y)
+    rows = point_thinning.find_few_false_alerts(curves.rows)
+    steps = point_thinning.build_steps(rows, *dict.fromkeys([y, *fields.values()]), "doubt")
+    areas = point_thinning.measure_steps(steps, y)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
     axis, lows = _free_panels(axis, channels, curves)
-    raise_points = partial(points_to_draw.raise_to_axis, axis=axis, names=[*fields.values()], lows=lows)
+    raise_points = partial(point_thinning.raise_to_axis, axis=axis, names=[*fields.values()], lows=lows)
     bands = ((fields[band[0]], fields[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
     etas, is_right = curves.per_curve["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
     drawn = canvas.draw_curves(raise_points(steps), pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    rows = raise_points(points_to_draw.keep_rises(curves.rows))
+    rows = raise_points(point_thinning.keep_rises(curves.rows))
     has_dots = canvas.draw_published(rows)
     canvas.data += marked_points.mark_points(
         marked_points.mark_half(curves, channels) if points is None else marked,
@@ -198,8 +198,8 @@ def _write_note(
         "Grey line: alerts at random" if facet is not None else "",
         canvas.channels.picked,
         *marked.describe(),
-        *points_to_draw.describe_doubt(drawn),
-        points_to_draw.DOTS_OF_STEPS if has_dots else "",
+        *point_thinning.describe_doubt(drawn),
+        point_thinning.DOTS_OF_STEPS if has_dots else "",
         f"{level} {where}" if level else "",
         *canvas.curves.describe_sizes(),
     ]
@@ -233,21 +233,21 @@ def ribbon(
     check_words(title, color=color, facet=facet)
     more = [*_RIBBONS, "n_kept"]
     curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
-    rows = points_to_draw.find_few_false_alerts(curves.rows)
-    steps = points_to_draw.build_steps(rows, "precision", *_RIBBONS, "doubt")
+    rows = point_thinning.find_few_false_alerts(curves.rows)
+    steps = point_thinning.build_steps(rows, "precision", *_RIBBONS, "doubt")
     y = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
     spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
-    channels = choose_channels(curves, color, facet, points_to_draw.measure_steps(steps, "precision"))
+    channels = choose_channels(curves, color, facet, point_thinning.measure_steps(steps, "precision"))
     canvas = Canvas(curves, channels, spec)
     canvas.draw_level(curves.per_curve["eta"], "alerts at random")
     across = pl.col("fpr") / pl.col("recall")
     drawn = canvas.draw_curves(steps, pl.col("recall"), across, ghosts=False)
     say_row = partial(_say_row, ("precision", "low", "high"), "samples ")
-    canvas.follow_pointer(points_to_draw.keep_rises(curves.rows), "forward", say_row)
+    canvas.follow_pointer(point_thinning.keep_rises(curves.rows), "forward", say_row)
     sizes = curves.rows["n_kept"].drop_nulls()
     samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
     note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
-    note += [channels.picked, *points_to_draw.describe_doubt(drawn), *curves.describe_sizes()]
+    note += [channels.picked, *point_thinning.describe_doubt(drawn), *curves.describe_sizes()]
     finding = _find_ribbon_title(canvas) or "What a test with fewer negatives would have found"
     subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
     return canvas.finish(title, finding, subtitle, note)

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title
-from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
@@ -19,10 +18,11 @@ from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_reliability
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
-from polars_prcurve.charts.parts.points_to_draw import has_counts
+from polars_prcurve.charts.parts.point_thinning import has_counts
 from polars_prcurve.confidence.binomial_tails import is_tail_at_most
 from polars_prcurve.confidence.rates import check_confidence, find_wilson_ends, z_value
 from polars_prcurve.errors import PrcError
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import format_count, say_count, say_eta, say_shares
 from polars_prcurve.prevalence.eta_formulas import check_prior, shift_prior
 

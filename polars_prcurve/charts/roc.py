@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_flag, read_list, read_number
-from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import marked_points, points_to_draw
+from polars_prcurve.charts.parts import marked_points, point_thinning
 from polars_prcurve.charts.parts.canvas import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
@@ -19,6 +18,7 @@ from polars_prcurve.charts.parts.curves_to_draw import read_sweep
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import add_threshold
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_eta, say_share
 from polars_prcurve.prevalence.eta_argument import read_share
 
@@ -85,19 +85,19 @@ def roc_curve(
     marked = marked_points.read_points("roc_curve", points, curves, ["recall", "fpr"])
     x = _build_fpr_axis(curves.rows, log_x)
     edge = x.low  # where fpr 0 is drawn
-    full = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.rows))
+    full = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.rows))
     full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    areas = points_to_draw.measure_areas(full)
+    areas = point_thinning.measure_areas(full)
     channels = choose_channels(curves, color, facet, areas, has_heads=True)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
     n = _LOG_STEPS if len(curves.per_curve) <= _MANY else _LOG_STEPS // 5
     steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
     lost = _draw_references(canvas, equal.slopes, steps)
-    kept = points_to_draw.drop_straight_points(full)
+    kept = point_thinning.drop_straight_points(full)
     drawn = _thin_for_axis(canvas, kept, steps)
-    split = points_to_draw.split_by_doubt(drawn, "linear")
+    split = point_thinning.split_by_doubt(drawn, "linear")
     canvas.draw_lines(split, ghosts=not equal.slopes)  # one kind of grey
-    canvas.spoken = points_to_draw.describe_thinning(kept, drawn)
+    canvas.spoken = point_thinning.describe_thinning(kept, drawn)
     has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
     canvas.data += marked_points.mark_points(
         marked_points.mark_half(curves, channels) if points is None else marked,
@@ -107,14 +107,14 @@ def roc_curve(
         span_of=lambda row: marked_points.find_rates(curves, row, "fpr", edge),
         say_heights=lambda _, recalls, say: _label_points(recalls, marked, say),
     )
-    rises = _place_on_axis(points_to_draw.keep_rises(curves.rows), edge)
+    rises = _place_on_axis(point_thinning.keep_rises(curves.rows), edge)
     canvas.follow_pointer(rises, "backward", _say_row)
     note = [
         "Number: area under the line" if channels.facet and channels.facet.values else "",
-        *(channels.picked, *marked.describe(), points_to_draw.DOTS_OF_SLOPES if has_dots else ""),
+        *(channels.picked, *marked.describe(), point_thinning.DOTS_OF_SLOPES if has_dots else ""),
         *_describe_precisions(equal, lost),
         "No false positive rate is left of the axis: 0 is drawn at its edge" if edge else "",
-        *(*points_to_draw.describe_doubt(drawn), *curves.describe_sizes()),
+        *(*point_thinning.describe_doubt(drawn), *curves.describe_sizes()),
     ]
     finding = marked.find_title(curves, channels) or _find_title(canvas, areas)
     return canvas.finish(title, finding, _SUBTITLE, note)
@@ -125,7 +125,7 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     curves, channels = canvas.curves, canvas.channels
     names, rates = name_curves(curves, channels), read_at_half(curves, "fpr")
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
-        is_alone = points_to_draw.has_points_alone(curves.rows)
+        is_alone = point_thinning.has_points_alone(curves.rows)
         found = "" if is_alone else say_areas(areas, curves, channels)
         return found or "Recall and false positive rate"
     return say_each("To find half of the positives,", "of the negatives raise an alert", rates, names)
@@ -159,9 +159,9 @@ def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> 
     along = pl.col("fpr")
     if edge:  # as a share of a log axis from there to 1
         along = 1 - pl.max_horizontal("fpr", pl.lit(edge)).log() / math.log(edge)
-    drawn = points_to_draw.thin_points(points, along, pl.col("recall"), canvas.size.width)
+    drawn = point_thinning.thin_points(points, along, pl.col("recall"), canvas.size.width)
     if edge:
-        drawn = points_to_draw.drop_straight_points(points_to_draw.bend_for_log_axis(drawn, steps))
+        drawn = point_thinning.drop_straight_points(point_thinning.bend_for_log_axis(drawn, steps))
         drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
     return _place_on_axis(drawn, edge)
 

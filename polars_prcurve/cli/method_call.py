@@ -30,10 +30,10 @@ from polars_prcurve.cli.table_files import TableFile
 from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.errors import PrcError, list_names, suggest_names
 from polars_prcurve.inputs.column_reader import list_columns
-from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
+from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace import prc
 from polars_prcurve.namespace.frame import LazyFramePrc
-from polars_prcurve.prevalence.field_and_mix import field
+from polars_prcurve.prevalence.field_and_class_mix import field
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 
 

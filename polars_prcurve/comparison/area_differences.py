@@ -20,7 +20,7 @@ from polars_prcurve.confidence.point_intervals import combine_distances, measure
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_segments import CurveSegments, build_curves, number_metrics
 from polars_prcurve.curves.curve_table import long_columns
-from polars_prcurve.inputs.input_tables import ScoreTable, is_clustered
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_argument import find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows

@@ -34,7 +34,7 @@ from polars_prcurve.curves.curve_segments import collect_curves, number_metrics
 from polars_prcurve.curves.operating_points import build_counted_points
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.input_tables import InputTable
+from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_share

@@ -24,7 +24,7 @@ from polars_prcurve.comparison.difference_tests import Level, adjust_p_values, i
 from polars_prcurve.comparison.model_pairs import ETA_NUMBER, SIDES, A, B, join_sides
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
 

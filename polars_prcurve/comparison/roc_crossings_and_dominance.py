@@ -22,7 +22,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.comparison.crossings_and_leaders import ModelIndex
 from polars_prcurve.comparison.roots import Floats
 from polars_prcurve.curves.curve_segments import collect_curves, find_upper_hull
-from polars_prcurve.inputs.input_tables import InputTable
+from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.sweep.group_table import has_class
 

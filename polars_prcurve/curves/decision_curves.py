@@ -26,9 +26,9 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, take_frame
 from polars_prcurve.confidence.point_intervals import BandOptions
 from polars_prcurve.curves.curve_table import add_metrics, fit_bands
-from polars_prcurve.curves.field_rates import build_field_grid
+from polars_prcurve.curves.rates_over_parts import build_field_grid
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.input_tables import ScoreTable, is_field
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.point_metrics import build_net_benefit
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable, read_eta_list

@@ -27,7 +27,6 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence import binomial_tails as tails
 from polars_prcurve.confidence.rates import compute_upper_limits
 from polars_prcurve.curves import guarantees_over_parts as in_field
-from polars_prcurve.curves.group_thresholds import GroupThresholds
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     ClassSizes,
@@ -41,8 +40,9 @@ from polars_prcurve.curves.targets import (
     choose_row,
     number_where,
 )
-from polars_prcurve.float_exactness import is_at_most
-from polars_prcurve.inputs.input_tables import InputTable
+from polars_prcurve.curves.threshold_frames import GroupThresholds
+from polars_prcurve.float_bits import is_at_most
+from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows, Step
 from polars_prcurve.normal_distribution import add_normal_quantile
 from polars_prcurve.sweep.effective_alerts import GREATEST_SIZES

@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.rates import compute_beta_limits
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
 

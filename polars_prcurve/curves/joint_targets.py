@@ -23,7 +23,6 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number, take_frame
 from polars_prcurve.curves.curve_table import pick_by_number
-from polars_prcurve.curves.group_thresholds import LEAST_SCORE, read_group_thresholds
 from polars_prcurve.curves.guarantee_searches import ALPHA, PROMISES, Guarantee
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
@@ -39,8 +38,9 @@ from polars_prcurve.curves.targets import (
     find_greatest_rate,
     merge_steps,
 )
+from polars_prcurve.curves.threshold_frames import LEAST_SCORE, read_group_thresholds
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.input_tables import InputTable, ScoreTable, has_unlike_examples
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, has_unlike_examples
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.prevalence.eta_argument import EtaTable

@@ -26,7 +26,6 @@ from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
 from polars_prcurve.curves import curve_table, joint_targets, row_search
 from polars_prcurve.curves.curve_segments import build_segments
-from polars_prcurve.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
 from polars_prcurve.curves.guarantees_over_parts import add_field_tests
 from polars_prcurve.curves.targets import (
@@ -37,14 +36,15 @@ from polars_prcurve.curves.targets import (
     find_greatest_rate,
     read_events,
 )
-from polars_prcurve.inputs import input_tables
-from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
+from polars_prcurve.curves.threshold_frames import THRESHOLD_ROW
+from polars_prcurve.inputs import score_and_rate_tables as of_table
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
 from polars_prcurve.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
+from polars_prcurve.sweep.effective_sizes import Design, choose_design
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
-from polars_prcurve.sweep.sample_design import Design, choose_design
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 
 _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
@@ -135,7 +135,7 @@ def _choose_bands(
     kinds: list[IntervalKind] = []
     if bands is None or bands.shown_with != "points":
         return bands, kinds
-    is_known = isinstance(table, ScoreTable) and not input_tables.is_field(table)
+    is_known = isinstance(table, ScoreTable) and not of_table.is_field(table)
     may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
     for target in targets:
         is_sought = target.test is not None and target.least_score is None and target.promise is None
@@ -161,9 +161,9 @@ def build_points_table(
     bands, kinds = _choose_bands(bands, targets, table)
     bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
     promise = targets[0].promise
-    sized = promise is not None and input_tables.has_unlike_examples(table)
+    sized = promise is not None and of_table.has_unlike_examples(table)
     effective = bands is not None or sized
-    clusters = (sized and input_tables.is_clustered(table)) or (bands is not None and bands.clustered)
+    clusters = (sized and of_table.is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
     sweep = build_sweep(table, effective=effective, clusters=clusters, unscored=False)
     search = _build_search(grid, sweep, targets, bands, design)
@@ -214,7 +214,7 @@ def _build_search(
     if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
         columns = (*columns, c.RECALL_BEFORE, c.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
-    sized = promise is not None and input_tables.has_unlike_examples(table)
+    sized = promise is not None and of_table.has_unlike_examples(table)
     moments = design.moments if bands is not None and bands.counts_eta else ()
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
@@ -223,7 +223,7 @@ def _build_search(
         of_groups = rows.group_by(c.GROUP).agg(pl.col(_CLASS_SIZES).first())
         pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
     if promise is not None:
-        if input_tables.is_field(table):
+        if of_table.is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
         elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
             rows = add_upper_limits(rows, promise.alpha, rate, table)
@@ -339,7 +339,7 @@ def build_counted_points(
 
 def _lists_scores(table: InputTable) -> bool:
     """Return whether points have thresholds: those of cells with a score."""
-    return isinstance(table, input_tables.RateTable) and table.score_dtype is not None
+    return isinstance(table, of_table.RateTable) and table.score_dtype is not None
 
 
 def _add_alerts(
@@ -360,10 +360,10 @@ def _add_chance(
     points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
-    unlike = input_tables.is_field(table) or input_tables.has_unlike_examples(table)
-    if unlike or not input_tables.counts_negatives(table):
+    unlike = of_table.is_field(table) or of_table.has_unlike_examples(table)
+    if unlike or not of_table.counts_negatives(table):
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    if input_tables.has_unscored(table):
+    if of_table.has_unscored(table):
         rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
@@ -392,7 +392,7 @@ def _add_doubts(
             recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
             tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
         doubts = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
-        if input_tables.counts_negatives(table):
+        if of_table.counts_negatives(table):
             doubts["few negatives"] = tn < _FEW
     if bands.clustered:
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
@@ -403,7 +403,7 @@ def _add_doubts(
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)
     # Sums over the parts of a field do not tell how full a cell is.
-    known = pl.lit(False) if input_tables.is_field(table) else pl.col("tp").is_not_null()
+    known = pl.lit(False) if of_table.is_field(table) else pl.col("tp").is_not_null()
     reliable, why = tell_doubts(doubts, known)
     error = pl.lit(0.0)
     if bands.counts_eta:

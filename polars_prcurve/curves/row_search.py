@@ -41,7 +41,6 @@ from polars_prcurve.confidence.point_intervals import (
     add_limits_of_etas,
 )
 from polars_prcurve.curves.curve_table import build_metric_rows, pick_by_number
-from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.curves.guarantee_searches import PROMISE_COLUMNS, add_upper_limits
 from polars_prcurve.curves.targets import (
     END,
@@ -53,8 +52,9 @@ from polars_prcurve.curves.targets import (
     find_greatest_rate,
     merge_steps,
 )
-from polars_prcurve.float_exactness import repeat_in_rows
-from polars_prcurve.inputs.input_tables import InputTable
+from polars_prcurve.curves.threshold_frames import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
+from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.sweep.sweep_table import begin_block, end_block
 

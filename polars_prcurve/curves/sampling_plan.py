@@ -31,7 +31,7 @@ from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import ReadColumn
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.query_guards import Check, compose_sentence, show_value, stop_if_broken
 from polars_prcurve.sweep.sweep_table import count_scores

@@ -19,14 +19,14 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, round_to_float, take_frame
-from polars_prcurve.curves import group_thresholds
+from polars_prcurve.curves import threshold_frames
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_exactness import is_at_least, is_at_most
-from polars_prcurve.inputs.input_tables import InputTable, RateTable, read_score_dtype
+from polars_prcurve.float_bits import is_at_least, is_at_most
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
+from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
-from polars_prcurve.metrics.from_other_metrics import best
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.query_guards import Check, compose_sentence
@@ -89,7 +89,7 @@ class Promise(NamedTuple):
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
     holds_above: bool  # whether the stretch begins at the threshold and rises; otherwise it ends there
-    starts: group_thresholds.GroupThresholds | None = None
+    starts: threshold_frames.GroupThresholds | None = None
     run_start: str | None = None
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
@@ -109,7 +109,7 @@ class Target:
     least_score: pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
-    thresholds: group_thresholds.GroupThresholds | None = None
+    thresholds: threshold_frames.GroupThresholds | None = None
     """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
     test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
@@ -191,13 +191,13 @@ def _build_threshold_targets(
     if given is None:
         return []
     if isinstance(given, pl.DataFrame | pl.LazyFrame) and table is not None:
-        of_groups = group_thresholds.read_group_thresholds(
+        of_groups = threshold_frames.read_group_thresholds(
             table, given, at_eta=at_eta, one_each=one_each
         )
         # Its columns are joined to the rows, where the search and `value` read them.
         return [
             replace(
-                build(pl.col(group_thresholds.GIVEN_THRESHOLD), pl.col(group_thresholds.LEAST_SCORE)),
+                build(pl.col(threshold_frames.GIVEN_THRESHOLD), pl.col(threshold_frames.LEAST_SCORE)),
                 thresholds=of_groups,
             )
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polars_prcurve.engines.engine_counts import counts
+from polars_prcurve.engines.narwhals_counts import counts
 
 __all__ = ["counts"]
 

@@ -17,7 +17,7 @@ from polars_prcurve.argument_kinds import read_choice, read_list, read_name, ref
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs import value_checks
-from polars_prcurve.inputs.input_tables import Tallies
+from polars_prcurve.inputs.score_and_rate_tables import Tallies
 from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence, run_query, show_value
 
 Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression

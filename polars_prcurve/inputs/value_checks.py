@@ -1,7 +1,7 @@
 """Checks of dtypes and values, with the sentences that frame methods and expressions both raise.
 
 The number of rows that are wrong comes from a parameter `count`: an expression sums in its context, and
-a frame method reads a sum from the table of groups (see `input_tables`).
+a frame method reads a sum from the table of groups (see `score_and_rate_tables`).
 """
 
 from __future__ import annotations

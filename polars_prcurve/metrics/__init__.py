@@ -15,7 +15,7 @@ from polars_prcurve.metrics.point_metric import PointMetric as PointMetric
 from polars_prcurve.metrics.curve_metric import CurveMetric as CurveMetric
 from polars_prcurve.metrics.point_metrics import *
 from polars_prcurve.metrics.areas import *
-from polars_prcurve.metrics.from_other_metrics import *
+from polars_prcurve.metrics.best_and_integrated import *
 # isort: on
 
 __all__ = ["CurveMetric", "PointMetric", *sorted(DECLARED)]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -25,27 +25,27 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
-from polars_prcurve.curves.field_rates import read_field
 from polars_prcurve.curves.joint_targets import promise_and_join
 from polars_prcurve.curves.operating_points import (
     build_points_table,
     list_points_columns,
     list_shown_metrics,
 )
+from polars_prcurve.curves.rates_over_parts import read_field
 from polars_prcurve.curves.targets import read_targets
-from polars_prcurve.inputs.input_tables import ScoreTable, counts_negatives
-from polars_prcurve.inputs.table_arguments import gives_squares
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, counts_negatives
+from polars_prcurve.inputs.table_reader import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metrics, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta
 from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
-from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
-from polars_prcurve.uncertainty.unknown_negatives import (
+from polars_prcurve.uncertainty.metrics_without_negatives import (
     check_negatives,
     hide_uncounted,
     needs_negatives,
 )
+from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

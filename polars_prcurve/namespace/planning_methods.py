@@ -26,7 +26,7 @@ from polars_prcurve.curves.sampling_plan import (
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader
-from polars_prcurve.inputs.table_arguments import read_part_labelled, read_parts, read_reference
+from polars_prcurve.inputs.table_reader import read_part_labelled, read_parts, read_reference
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.prevalence.estimate_from_posteriors import (
     build_estimates_table,
@@ -34,11 +34,11 @@ from polars_prcurve.prevalence.estimate_from_posteriors import (
     list_estimate_columns,
 )
 from polars_prcurve.prevalence.eta_argument import Eta, read_eta
-from polars_prcurve.prevalence.field_and_mix import Field
+from polars_prcurve.prevalence.field_and_class_mix import Field
 from polars_prcurve.prevalence.field_parts import build_reweighted_table
 from polars_prcurve.query_guards import run_query
 from polars_prcurve.sweep.sweep_table import Thresholds
-from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
+from polars_prcurve.uncertainty.negative_subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -246,7 +246,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         table = question.read_unlabelled(list_estimate_columns(level), posteriors=start is not None)
         if start is not None:
             return run_query(build_estimates_table(table, start, level))
-        from polars_prcurve.sweep.unlabelled_prevalence import build_mixture_table
+        from polars_prcurve.sweep.mixture_prevalence import build_mixture_table
 
         if question.stacked is not None:
             raise PrcError("reference= is for one column as score=; call once for each column")

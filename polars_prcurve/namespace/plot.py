@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
+from polars_prcurve.binding.argument_conflicts import check_unscored
 from polars_prcurve.binding.bound_table import PublicMethods
-from polars_prcurve.binding.rules import check_unscored
 from polars_prcurve.binding.shared_arguments import (
     CHART_WORDS,
     TARGET_WORDS,
@@ -28,8 +28,8 @@ from polars_prcurve.confidence.rates import check_confidence
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
+from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.from_other_metrics import best
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.decision import Decision

@@ -17,7 +17,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.prevalence.eta_formulas import check_prior
 from polars_prcurve.query_guards import stop_if_broken
 

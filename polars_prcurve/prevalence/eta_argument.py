@@ -21,7 +21,6 @@ import polars as pl
 from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
-from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, find_repeats, list_names
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.column_reader import (
@@ -29,8 +28,9 @@ from polars_prcurve.inputs.column_reader import (
     missing_row_check,
     read_group_keys,
 )
-from polars_prcurve.inputs.input_tables import InputTable, RateTable, counts_negatives
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, counts_negatives
 from polars_prcurve.inputs.value_checks import count_check
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence import uncertain_eta as estimates
 from polars_prcurve.query_guards import Check, compose_sentence, run_query, stop_if_broken
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from polars_prcurve.binding.bound_table import BoundTable
-    from polars_prcurve.prevalence.field_and_mix import ClassMix, Field
+    from polars_prcurve.prevalence.field_and_class_mix import ClassMix, Field
 
 
 @dataclass(frozen=True)

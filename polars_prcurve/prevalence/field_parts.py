@@ -25,7 +25,7 @@ from polars_prcurve.argument_kinds import read_name, refuse_kind, take_frame
 from polars_prcurve.confidence.point_intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
 from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
@@ -33,7 +33,13 @@ from polars_prcurve.inputs.column_reader import (
     read_group_keys,
     show_first,
 )
-from polars_prcurve.inputs.input_tables import FieldParts, InputTable, ScoreTable, Tallies, class_amounts
+from polars_prcurve.inputs.score_and_rate_tables import (
+    FieldParts,
+    InputTable,
+    ScoreTable,
+    Tallies,
+    class_amounts,
+)
 from polars_prcurve.inputs.value_checks import count_check
 from polars_prcurve.prevalence import uncertain_eta as estimates
 from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken

@@ -16,9 +16,15 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.float_exactness import merge_zeros
+from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.input_tables import TOTALS, InputTable, RateTable, ScoreTable, class_amounts
+from polars_prcurve.inputs.score_and_rate_tables import (
+    TOTALS,
+    InputTable,
+    RateTable,
+    ScoreTable,
+    class_amounts,
+)
 from polars_prcurve.query_guards import Check, stop_if_broken
 
 

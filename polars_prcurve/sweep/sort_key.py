@@ -23,8 +23,8 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.float_exactness import float_bits
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.float_bits import float_bits
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 
 _KEY = f"{c.RESERVED}key"
 _POSITIVE_BIT, _MARK_BIT = 1, 2

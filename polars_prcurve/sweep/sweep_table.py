@@ -18,15 +18,15 @@ from polars_prcurve import exact_sums
 from polars_prcurve.argument_kinds import read_choice, read_list, read_whole_number
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.input_tables import InputTable, RateTable, ScoreTable, has_unscored
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence import eta_argument
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.query_guards import Check, stop_if_broken
 from polars_prcurve.sweep import group_table
+from polars_prcurve.sweep.effective_sizes import Design, choose_design
 from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS, SumColumns, SweepTables
 from polars_prcurve.sweep.published_rates import build_points, point_checks
-from polars_prcurve.sweep.sample_design import Design, choose_design
 from polars_prcurve.sweep.sort_key import SortedRows, sort_rows
 
 

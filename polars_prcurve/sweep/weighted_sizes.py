@@ -33,9 +33,9 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.confidence.cohort_intervals import name_moment
-from polars_prcurve.float_exactness import repeat_in_rows
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.confidence.counted_prevalence import name_moment
+from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
 from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS
 

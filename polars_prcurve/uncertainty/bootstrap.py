@@ -26,7 +26,7 @@ from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_segments import CurveSegments, add_extents, build_hulls, number_metrics
 from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows

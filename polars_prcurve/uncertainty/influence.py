@@ -27,7 +27,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_exactness import is_at_least, repeat_in_rows, round_up_to_power_of_two
+from polars_prcurve.float_bits import is_at_least, repeat_in_rows, round_up_to_power_of_two
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
 
 CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}

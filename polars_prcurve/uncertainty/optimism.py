@@ -23,8 +23,8 @@ from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.curves.operating_points import build_points_pairs
 from polars_prcurve.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.input_tables import InputTable, ScoreTable
-from polars_prcurve.metrics.from_other_metrics import best
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.progress import show_share

@@ -27,15 +27,20 @@ from polars_prcurve.confidence.point_intervals import add_eta_limits, measure_di
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_segments import CurveSegments, add_extents
 from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.field_rates import RATES_AT_ETAS, add_moved_etas, add_part_rates, add_squares
+from polars_prcurve.curves.rates_over_parts import (
+    RATES_AT_ETAS,
+    add_moved_etas,
+    add_part_rates,
+    add_squares,
+)
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
+from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.sweep.published_rates import add_row_before
-from polars_prcurve.sweep.sample_design import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.sweep.sweep_table import PART, build_part_counts
 from polars_prcurve.uncertainty.eta_error import widen_intervals
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, join_influences

@@ -26,8 +26,8 @@ from polars_prcurve.curves.curve_segments import (
     number_metrics,
 )
 from polars_prcurve.curves.curve_table import long_columns
-from polars_prcurve.inputs import input_tables as of_table
-from polars_prcurve.inputs.input_tables import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs import score_and_rate_tables as of_table
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.areas import roc_auc
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.normal_distribution import normal_from_student

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
-from polars_prcurve.charts.parts import chart_assembly, points_to_draw
+from polars_prcurve.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
@@ -57,15 +57,15 @@ class Canvas:
         ends = [end for pair in self.spec.bands for end in pair]
         fields = dict.fromkeys([*(axis.field for axis in self.axes), *ends, *more])
         known = [field for field in fields if field in points.columns]
-        return points_to_draw.build_records(self.channels, points, known)
+        return point_thinning.build_records(self.channels, points, known)
 
     def draw_curves(
         self, points: pl.DataFrame, along: pl.Expr, across: pl.Expr, *, ghosts: bool = True
     ) -> pl.DataFrame:
         """Draw lines of many points, thinned to a few per column of pixels, and return what is drawn."""
-        drawn = points_to_draw.thin_points(points, along, across, self.size.width)
-        drawn = points_to_draw.split_by_doubt(drawn, self.spec.interpolate)
-        self.spoken = points_to_draw.describe_thinning(points, drawn)
+        drawn = point_thinning.thin_points(points, along, across, self.size.width)
+        drawn = point_thinning.split_by_doubt(drawn, self.spec.interpolate)
+        self.spoken = point_thinning.describe_thinning(points, drawn)
         self.draw_lines(drawn, ghosts=ghosts)
         return drawn
 
@@ -96,7 +96,7 @@ class Canvas:
 
     def draw_published(self, rows: pl.DataFrame) -> bool:
         """Draw a dot per published point, if they are few; return whether there are any."""
-        dots = points_to_draw.build_dots(self.channels, rows, [axis.field for axis in self.axes])
+        dots = point_thinning.build_dots(self.channels, rows, [axis.field for axis in self.axes])
         self.data += dots
         return bool(dots)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve import number_words
-from polars_prcurve.charts.parts import points_to_draw
+from polars_prcurve.charts.parts import point_thinning
 from polars_prcurve.charts.parts.chart_axes import LOG_BELOW
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.curves_to_draw import FEW_POSITIVES, ChartCurves
@@ -40,7 +40,7 @@ def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
     if not 1 <= len(sizes) <= _MOST_LINES or (sizes < FEW_POSITIVES).any():
         return {}
     half = find_half(curves)
-    is_far = points_to_draw.has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
+    is_far = point_thinning.has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
     if is_far or len(half) < len(sizes) or half["doubt"].fill_null(True).any():
         return {}
     return dict(half.select("curve", value).rows())
@@ -48,7 +48,7 @@ def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
 
 def find_half(curves: ChartCurves) -> pl.DataFrame:
     """Return the row of each curve at the highest threshold that finds half of the positives."""
-    half = points_to_draw.find_few_false_alerts(points_to_draw.keep_rises(curves.rows)).filter(
+    half = point_thinning.find_few_false_alerts(point_thinning.keep_rises(curves.rows)).filter(
         pl.col("recall") >= 0.5
     )
     return half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)

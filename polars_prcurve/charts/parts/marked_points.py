@@ -13,7 +13,7 @@ from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, check_table, pick_columns
 from polars_prcurve.charts.parts.findings import find_half, read_at_half, say_point, say_values
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
-from polars_prcurve.charts.parts.points_to_draw import MIN_FALSE_ALERTS, has_points_alone
+from polars_prcurve.charts.parts.point_thinning import MIN_FALSE_ALERTS, has_points_alone
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import (
     format_count,

@@ -22,7 +22,7 @@ from polars_prcurve.argument_kinds import read_choice
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Missing, list_columns
-from polars_prcurve.inputs.table_arguments import read_input
+from polars_prcurve.inputs.table_reader import read_input
 from polars_prcurve.namespace import prc
 from polars_prcurve.query_guards import Check, guard, run_query
 

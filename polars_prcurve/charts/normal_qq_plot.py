@@ -12,8 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve.argument_kinds import Title
-from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts import points_to_draw
+from polars_prcurve.charts.parts import point_thinning
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis
@@ -22,6 +21,7 @@ from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_bent_classes
 from polars_prcurve.charts.parts.number_formats import LOWER
 from polars_prcurve.errors import PrcError
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_threshold
 
 _AREAS = "Area: under the ROC curve, and under that of the fit"
@@ -79,7 +79,7 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     scale = build_score_axis("y", "Score", scores, is_odds=bool(scores.is_between(0, 1, "none").all()))
     points, drawn = _build_quantile_points(classes.rows, scale)
     fits = _build_fit_lines(points, drawn)
-    areas = points_to_draw.measure_areas(points_to_draw.start_at_origin(curves.rows))
+    areas = point_thinning.measure_areas(point_thinning.start_at_origin(curves.rows))
     channels = _build_class_channels(classes, areas, fits)
     x = ChartAxis("x", "Normal quantile", *_find_ends("x", drawn, fits), "plain")
     low, high = _find_ends("y", drawn, fits)
@@ -88,11 +88,11 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn)]
     canvas.draw_lines(fits)
     canvas.follow_pointer(drawn, "nearest", _say_row)
-    bent = find_bent_classes(points) if points_to_draw.has_counts(curves.rows) else None
+    bent = find_bent_classes(points) if point_thinning.has_counts(curves.rows) else None
     finding = say_bent_classes(bent, classes, channels) or "Scores by normal quantile"
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
     note = [_AREAS if channels.facet else "", scale.describe(), *curves.describe_sizes()]
-    canvas.spoken = points_to_draw.describe_thinning(points, drawn)
+    canvas.spoken = point_thinning.describe_thinning(points, drawn)
     return canvas.finish(title, finding, subtitle, note)
 
 

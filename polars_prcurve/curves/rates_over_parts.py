@@ -33,8 +33,8 @@ from polars_prcurve.argument_kinds import take_frame
 from polars_prcurve.confidence import point_intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
-from polars_prcurve.float_exactness import repeat_in_rows
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable
 from polars_prcurve.prevalence.field_parts import build_field

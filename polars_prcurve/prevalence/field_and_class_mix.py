@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_shares, refuse_kind, refuse_objects, take_frame
-from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.name_hints import hint_at_arguments
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from functools import lru_cache
 import polars as pl
 
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.input_tables import MANY, InputTable, counts_negatives
-from polars_prcurve.inputs.table_arguments import read_input
+from polars_prcurve.inputs.score_and_rate_tables import MANY, InputTable, counts_negatives
+from polars_prcurve.inputs.table_reader import read_input
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import read_eta

@@ -23,7 +23,7 @@ from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.column_reader import missing_row_check, show_first
-from polars_prcurve.inputs.input_tables import ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, warn_of_refuted_estimates

@@ -22,11 +22,11 @@ from typing import ClassVar
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.cohort_intervals import MOMENTS, OWN_MOMENTS, UNITS
+from polars_prcurve.confidence.counted_prevalence import MOMENTS, OWN_MOMENTS, UNITS
 from polars_prcurve.exact_sums import scale_near_one, sum_shares, to_whole_shares
-from polars_prcurve.float_exactness import repeat_in_rows
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.input_tables import InputTable, ScoreTable, is_field, is_stratified
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, is_field, is_stratified
 from polars_prcurve.sweep import effective_clusters as clusters
 from polars_prcurve.sweep import effective_strata as strata
 from polars_prcurve.sweep import weighted_sizes as weights

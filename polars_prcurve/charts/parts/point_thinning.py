@@ -128,7 +128,7 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
     # Sums of weights and published rates do not tell how many there are, so nothing is said of these;
     # but whole numbers that rise by one count examples, though they are floats. In a field of several
-    # parts, false positives count by what they tell: see `sample_design`.
+    # parts, false positives count by what they tell: see `effective_sizes`.
     doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in rows.columns:
         # Five equal weights may lack a last digit.

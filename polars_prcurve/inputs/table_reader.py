@@ -25,8 +25,8 @@ from polars_prcurve.inputs.column_reader import (
     TypedExpr,
     list_columns,
 )
-from polars_prcurve.inputs.input_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.inputs.never_scored import Below, add_never_scored
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.number_words import format_count
 from polars_prcurve.query_guards import Check, compose_sentence
 
