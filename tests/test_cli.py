@@ -2036,8 +2036,9 @@ def test_a_file_says_what_a_table_holds(
         given = [f"--score one,other {how}", f"--table table.toml {how}"]
         found = []
         for words in given:
-            assert main(shlex.split(f"{command} scores.parquet {words} -o out.csv")) == 0
-            found.append(Path("out.csv").read_bytes())
+            out = "out.html" if command == "report" else "out.csv"
+            assert main(shlex.split(f"{command} scores.parquet {words} -o {out}")) == 0
+            found.append(Path(out).read_bytes())
         assert found[0] == found[1], command
     assert main(shlex.split("summary scores.parquet --table table.toml --score other -o -")) == 0
     assert "model" not in capsys.readouterr().out  # an option replaces the word of the file
