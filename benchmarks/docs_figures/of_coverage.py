@@ -278,9 +278,9 @@ FAILURES: list[Sentence] = [
     ),
     Sentence(PAGE, "a `guarantee` that takes the estimate as exact is broken in up to {:.0f} % (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
     Sentence(
-        PAGE, "A cell has {} test sets or more in `areas`, {} in `bands`, {} in most others, and {} in `uncertain_targets`",
-        TABLE(col("n_sets").min()), Stored("bands")(col("n_sets").min()), Stored("sought_values")(col("n_sets").min()), Stored("uncertain_targets")(col("n_sets").min()),
+        PAGE, "A cell has {} test sets or more in `areas`, {} in `bands`, {} or more in most others, and {} in `uncertain_targets`",
+        TABLE(col("n_sets").min()), Stored("bands")(col("n_sets").min()), Stored("bootstrap")(col("n_sets").min()), Stored("uncertain_targets")(col("n_sets").min()),
     ),
-    Sentence(PAGE, "at 95 % a standard error of {} points in `areas`, and of {} with 500 test sets.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
+    Sentence(PAGE, "at 95 % a standard error of {} points in `areas`, of {} with 500.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
 ]  # fmt: skip
 FIGURES: list[Sentence] = [*AREAS, *BANDS, *DIFFERENCES, *PROMISES, *REST, *FAILURES]

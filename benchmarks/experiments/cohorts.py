@@ -196,7 +196,7 @@ def draw_weighted(model: Model, n: int, eta: float, sets: int, rng: np.random.Ge
 
 
 @experiment(
-    list(product((normal(2), GUMBEL, HARD, CALIBRATED), ((4_000, 0.1), (10_000, 0.03)), RECALLS)), 2_000
+    list(product((normal(2), GUMBEL, HARD, CALIBRATED), ((4_000, 0.1), (10_000, 0.03)), RECALLS)), 8_000
 )
 def measure_weighted_cohorts(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Bands of a cohort whose rows below a score were sampled."""
