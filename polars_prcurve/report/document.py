@@ -293,7 +293,9 @@ def list_curves(findings: Findings, case: Case) -> list[Curve]:
 def _write_need(findings: Findings) -> Iterator[str]:
     would_settle, case = findings.verdict.would_settle, pick_open(findings.cases)
     if would_settle:
-        yield f'<h2>What would settle it</h2><p class="settle">{escape(would_settle)}.</p>'
+        is_settled = findings.verdict.status == "settled"
+        heading = "What more data would tell" if is_settled else "What would settle it"
+        yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
         needed = count_needed(case, case.verdict.status, findings.evidence.test_level)
         if findings.group_tests is None and needed is not None and needed.number > needed.here:
             share = max(100 * needed.here / needed.number, 0.7)
