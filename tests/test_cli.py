@@ -1106,6 +1106,7 @@ def test_sizes_that_cannot_be_told_or_say_little_have_a_note(here: Path) -> None
     """Worked by hand: at recall 1 all 2 of 4 negatives are flagged, so precision at 0.01 is 0.0198."""
     pl.DataFrame({"score": [4, 3, 2, 2, 1, 0], "label": [1, 0, 1, 0, 0, 0]}).write_csv("few.csv")
     _, notes = on_a_terminal("sample-size few.csv --recall 0.5 1 --eta 0.01")
+    notes = " ".join(notes.split())  # lines end where the terminal does
     assert "1 row without numbers: no positive is found there, or no negative is flagged" in notes
     little = "precision is 0.02 in 1 of 2 rows, so a band 0.1 wide says little of it"
     assert f"{little}; pass --relative, or a smaller --delta, such as 0.01" in notes
