@@ -252,7 +252,8 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
         positive = label == pos_label
     kinds = _list_kinds(names, dtypes, None if pos_label is None else positive)
     _check_values(frame, kinds, list(_list_checks(names, dtypes, pos_label)))
-    score, dtype, amounts = nw.col(names.score), nw.Int64, list(c.COUNT_COLUMNS[1:])
+    amounts: list[str] = list(c.COUNT_COLUMNS[1:])
+    score, dtype = nw.col(names.score), nw.Int64
     if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart
         score = nw.when(score == 0).then(nw.lit(0.0, schema[names.score])).otherwise(score)
     values = [test.cast(nw.Int64) for test in (positive, ~positive)]

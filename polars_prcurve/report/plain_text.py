@@ -129,7 +129,8 @@ def list_columns(
     has_scores = any(cell not in ("", "-") for cell in score.cells)
     columns += [*first, *([score] if has_scores else []), *others, *counts]
     spare = ["fp", "tp", others[0].head, "score"]
-    return columns, [*spare, (right if case.goal.merit == "recall" else alerts).head]
+    spare += [] if case.goal.merit == "recall" else [alerts.head]
+    return columns, [*spare, *([] if case.goal.merit == "precision" else [right.head])]
 
 
 def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
