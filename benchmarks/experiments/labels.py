@@ -204,7 +204,7 @@ def draw_models(cell: Scores, rng: np.random.Generator) -> pl.DataFrame:
     return pl.DataFrame({**columns, "label": label})
 
 
-@experiment(PAIRS, 300)
+@experiment(PAIRS, 1_000)
 def measure_label_pairs(cell: Scores, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Differences of equal models, of which one chose which rows have a label."""
     parts = []
