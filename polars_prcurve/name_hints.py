@@ -90,8 +90,6 @@ def list_arguments_meant(name: str) -> list[str]:
 _TARGETS = ("alerts", "per", "precision", "npv", "fdr", "lift", "predicted_positive_rate", "maximize")
 """Targets that not every method finds which takes a threshold."""
 
-_SPECIFICITY = ("specificity", "tnr", "true_negative_rate")
-
 
 def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
     """Return what to do in place of an argument that only other functions have, or an empty text."""
@@ -103,7 +101,9 @@ def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
         is_command = weight.startswith("-")
         finder = "command points" if is_command else "method operating_points"
         return f"find the threshold by the {finder}, and pass it as {write('threshold')}"
-    if name.lower() in _SPECIFICITY and {"threshold", "fpr"} <= set(known):
+    if METRICS_MEANT.get(name.lower(), name.lower()) == "specificity" and {"threshold", "fpr"} <= set(
+        known
+    ):
         return f"a specificity of 0.99 is an fpr of 0.01, {write('fpr')}"
     meant = {name, *list_arguments_meant(name.lower())}
     of_examples = not {"score", "label"}.isdisjoint(known)

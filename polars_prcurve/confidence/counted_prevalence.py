@@ -12,7 +12,7 @@ a metric is a function of shares, and has its interval from theirs:
     three shares  Every other metric follows from the shares of tn among all examples, of tp among those
                   that are not tn, and of fn among the errors. Four cells of a sample are such a chain
                   of independent trials (a multinomial is), and so are recall, fpr and prevalence. Of
-                  all chains, in this one F, kappa and MCC move most with one share, so that their
+                  all chains, in this one F_beta, kappa and MCC move most with one share, so that their
                   intervals miss on both sides about equally often (see the table `cohort_points`).
 
 Two and three shares are combined as distances, as recall and fpr are in `point_intervals`.

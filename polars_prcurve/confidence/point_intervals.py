@@ -20,7 +20,7 @@ or fall with it. At a prevalence that was counted in the table, other shares tha
 their place; see `counted_prevalence`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
-a prevalence, has the value where the target is met if it is there; see `curves.moving_thresholds`. No
+a prevalence, has the value where the target is met if it is there; see `curves.row_search`. No
 distance is less than that of one example, or of the step of the curve there.
 """
 
@@ -61,7 +61,7 @@ MOVED_RATES = {
 MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
-"""The steps of the rates beside a threshold that moves; see `curves.moving_thresholds`."""
+"""The steps of the rates beside a threshold that moves; see `curves.row_search`."""
 ESTIMATE = f"{c.RESERVED}estimate"
 _AT = "_value"  # what follows the name of a limit in the column of a metric there
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")

@@ -49,6 +49,16 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
     return read_list(argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr))
 
 
+def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> list[Column]:
+    """Return those columns of `by=` that a frame has, or can compute."""
+    known = set(frame.lazy().collect_schema())
+    return [
+        column
+        for column in list_columns("by=", columns)
+        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= known
+    ]
+
+
 def read_expression(what: str, column: Any) -> pl.Expr:
     """Return the expression of one column, in a context whose schema is not known yet."""
     if isinstance(column, str):
@@ -142,10 +152,8 @@ class ColumnReader:
             first_line = str(error).partition("\n")[0]  # below it Polars prints the plan
             raise PrcError(f"{argument}= does not fit the table: {first_line}") from error
 
-    def read_by(
-        self, by: Columns, makes: Iterable[str], argument: str = "by"
-    ) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
-        """Add group columns, and return them with their dtypes; raise for names in `makes`."""
+    def read_by(self, by: Columns, makes: Iterable[str], argument: str = "by") -> dict[str, pl.DataType]:
+        """Add group columns, and return their dtypes; raise for names in `makes`."""
         exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
         dtypes = self.read_dtypes(argument, exprs) if exprs else {}
         check_group_names(dtypes, makes, argument)
@@ -161,7 +169,7 @@ class ColumnReader:
             raise PrcError(f"by= and {argument}= both hold the column {both[0]!r}; leave it out of one")
         self.by_exprs += exprs
         self.by |= dtypes
-        return exprs, dtypes
+        return dtypes
 
     def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""

@@ -24,6 +24,7 @@ from polars_prcurve.inputs.column_reader import (
     ReadColumn,
     TypedExpr,
     list_columns,
+    list_known_columns,
 )
 from polars_prcurve.inputs.never_scored import Below, add_never_scored
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
@@ -230,7 +231,7 @@ def read_parts(
 
 def _read_within(reader: ColumnReader, within: Columns) -> list[str]:
     """Add the columns that tell parts apart to the group columns, and return their names."""
-    _, part_dtypes = reader.read_by(within, (), "parts")
+    part_dtypes = reader.read_by(within, (), "parts")
     if len(reader.by_exprs) != len(reader.by):
         raise PrcError("by= and parts= take one column each; write one expression for each column")
     return list(part_dtypes)
@@ -264,12 +265,7 @@ def read_reference(
     """Return a table with labels that stands beside one without; its groups may tell fewer apart."""
     if not isinstance(reference, pl.DataFrame | pl.LazyFrame):
         raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
-    names = set(reference.lazy().collect_schema())
-    arguments["by"] = [
-        column
-        for column in list_columns("by=", by)
-        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= names
-    ]
+    arguments["by"] = list_known_columns(by, reference)
     try:
         read = read_input(reference, makes=(), may_collect=True, **arguments)
     except PrcError as error:

@@ -49,8 +49,7 @@ class ValueRule:
 
     def __call__(self, count: RowCounter, what: str, *values: pl.Expr) -> list[Check]:
         n = count(self.is_wrong(*values))
-        found = f"{what} is {self.trouble} in ", n.cast(pl.String), f" row(s); {self.todo}"
-        return [Check(n > 0, compose_sentence(*found))]
+        return [count_check(n, f"{what} is {self.trouble} in ", f" row(s); {self.todo}")]
 
 
 _IS_MISSING = 'filter those rows out, or pass missing="drop" to a frame method'

@@ -24,7 +24,7 @@ from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric, read_targets
 from polars_prcurve.errors import PrcError, list_names
-from polars_prcurve.inputs.column_reader import Column, ColumnReader, list_columns
+from polars_prcurve.inputs.column_reader import Column, ColumnReader, list_columns, list_known_columns
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -495,17 +495,17 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             )
         groups: list[Column] = list_columns("by=", own.get("by"))
         reader = ColumnReader(self._frame, "raise", may_collect=False)
-        if len(periods := reader.read_by(time, monitoring.MONITOR_COLUMNS, "time")[1]) != 1:
+        if len(periods := reader.read_by(time, monitoring.MONITOR_COLUMNS, "time")) != 1:
             raise refuse_kind("time=", "one column name or expression", time)
         [name] = periods
         if name in map(name_column, groups):
             raise PrcError(f"by= and time= both hold the column {name!r}; leave it out of by=")
         question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)
         level = question.require_certainty().level
-        rate = None if isinstance(reference, BoundTable) else monitoring.read_reference_rate(reference)
+        is_table = isinstance(reference, BoundTable)
+        rate = None if is_table else monitoring.read_reference_rate(reference)
         watch = monitoring.read_watch(metrics, None if eta is None else check_eta(eta), level, rate)
         cells = self._count_cells(threshold, {**words, "by": [*groups, time]})
-        is_table = isinstance(reference, BoundTable)
         of = self._count_reference(reference, threshold, words) if is_table else None
         return monitoring.build_monitor_table(cells, name, watch, of)
 
@@ -538,12 +538,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         words_of_both = ("score", "label", "pos_label", "by", "model", "missing")
         shared = {name: own[name] for name in words_of_both if own.get(name) is not None}
         held = merge_words(shared, reference._words)
-        known = set(reference._frame.lazy().collect_schema())
-        held["by"] = [
-            column
-            for column in list_columns("by=", held.get("by"))
-            if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= known
-        ]
+        held["by"] = list_known_columns(held.get("by"), reference._frame)
         table: Any = type(reference)(reference._frame, held)
         try:
             found: pl.DataFrame = table._count_cells(threshold, {})

@@ -333,7 +333,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         targets = promise_and_join(targets, table, grid, **own)
         shown = list_shown_metrics(asked, bands, per=per, long=long)
         optimism = None
-        if corrector is not None and corrector.method == "bootstrap":
+        if corrector is not None:
             from polars_prcurve.uncertainty.optimism import build_optimism_table
 
             optimism = build_optimism_table(table, grid, targets, shown, corrector)

@@ -29,7 +29,8 @@ class ExprPrc(PublicMethods, path="prc"):
     """The sweep as expressions on a score column.
 
     `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label that
-    is not Boolean or numeric, which each group must hold. Counts are Int64, or Float64 with weights.
+    is not Boolean or numeric, which each group must hold (otherwise pass a Boolean label). Counts
+    are Int64, or Float64 with weights.
     `eta` is a number, None for the own prevalence of the rows in the context, or an expression with one
     value per group, such as `pl.col("eta").first()`. All expressions work in `select`, `with_columns`,
     `over` and `group_by().agg`, and are named like the score, which is one column. A null, a NaN or a

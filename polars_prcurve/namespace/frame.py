@@ -59,7 +59,8 @@ class FramePrc(
         Two columns, `("tpr", "fpr")`, in place of score and label. Thresholds and counts are then null.
     sizes
         The numbers of positives and negatives behind `rates`, as two columns or two numbers, for
-        intervals, an own prevalence, and counts, which are not rounded. A null size has no interval.
+        intervals, an own prevalence, and counts, which are not rounded. A null size has no interval,
+        and drops no row.
     cells
         Four columns, `("tp", "fp", "fn", "tn")`, in place of label: one row per threshold, as other
         tools report it, or the one row of a paper. `score` names the threshold, null if there is none.

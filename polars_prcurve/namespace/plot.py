@@ -18,7 +18,6 @@ from polars_prcurve.binding.argument_conflicts import check_unscored
 from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.shared_arguments import (
     CHART_WORDS,
-    TARGET_WORDS,
     ChartOfPoints,
     ChartOfTable,
     ChartOfTargets,
@@ -278,7 +277,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         points: pl.DataFrame | Decision | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
-        """Collect `curve` at every distinct score, and draw metrics by threshold."""
+        """Collect `curve` at every distinct score, and draw metrics by threshold, charts in a column."""
         eta, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("threshold_curve", words, points, ["recall", "precision"])
         return draw(self._methods.curve(eta, **said), points=points)
@@ -330,8 +329,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         holds = self._methods._merge_words(said)
         is_paired = holds.get("id") is not None or isinstance(holds.get("score"), list | tuple)
         found = None if metric is None else find_metric(metric)
-        is_at_target = any(holds.get(name) is not None for name in TARGET_WORDS)
-        if isinstance(found, PointMetric) and not is_at_target:
+        if isinstance(found, PointMetric):
             found = best(found)
         asked = default_curve_metric(holds.get("rates"), holds.get("cells")) if found is None else found
         pairs = self._methods.compare(

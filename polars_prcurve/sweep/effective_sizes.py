@@ -74,7 +74,7 @@ class Design:
         )
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the counts and rates of `add_counts` to rows, and sizes at their thresholds."""
+        """Add counts and rates to rows, as `group_table.add_counts`, and sizes at their thresholds."""
         return add_counts(self.table, frame)
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -68,11 +68,8 @@ def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float
     etas = groups.select(*table.by, eta=pl.Series(found.eta))
     if confidence is not None:
         limits = pl.Series(c.ETA_LOW, found.low), pl.Series(c.ETA_HIGH, found.high)
-        level, shared = (
-            pl.lit(confidence).alias(c.ETA_CONFIDENCE),
-            describe_shared_errors(counts, found.eta),
-        )
-        etas = etas.with_columns(*limits, level, shared)
+        level = pl.lit(confidence).alias(c.ETA_CONFIDENCE)
+        etas = etas.with_columns(*limits, level, describe_shared_errors(counts, found.eta))
     return EtaTable(
         etas.lazy(),
         dict(table.by),
