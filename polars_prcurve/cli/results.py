@@ -6,7 +6,7 @@ import argparse
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from shutil import get_terminal_size
 
@@ -155,14 +155,14 @@ def _ask_method(asked: AskedMethod) -> pl.LazyFrame:
     table, is_size = ask(**given), asked.method == "sample_size"
     if "guarantee" in given or is_size:  # these rows are few, and read twice
         table = run_query(table.lazy())
-    notes: Iterable[str] = ()
+    notes: list[str] = []
     if "guarantee" in given:
-        notes = command_errors.describe_unmet_promises(table, by)
-    elif is_size:
+        notes += command_errors.describe_unmet_promises(table, by)
+    if is_size:
         delta = given.get("delta", inspect.signature(ask).parameters["delta"].default)
-        notes = command_errors.describe_needed_sizes(table, None if "relative" in given else delta)
-    elif isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
-        notes = describe_refuted_estimates(table, by)
+        notes += command_errors.describe_needed_sizes(table, None if "relative" in given else delta)
+    if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
+        notes += describe_refuted_estimates(table, by)
     for sentence in notes:
         command_errors.print_note(sentence)
     rows: pl.LazyFrame = table.lazy()
