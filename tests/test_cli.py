@@ -1172,7 +1172,8 @@ def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     assert ("threshold" in head) == (columns >= 60) or columns == 40
     assert ("precision (90 %)" in head) == (columns >= 80)
     told = " ".join(beside.split())  # after seconds, if slow
-    assert told.endswith(" columns; -o FILE writes all, such as -o table.csv") or columns == 200
+    left_out = r"\d+ of \d+ columns; -o FILE writes all, such as -o table\.csv$"
+    assert re.search(left_out, told) or columns == 200
     assert max(map(len, re.sub(r"\r.*\r", "", beside).splitlines()), default=0) <= columns
     assert "1 in 100 positive (eta 0.01)" in " ".join(lines)
 
@@ -1974,6 +1975,18 @@ def test_an_estimate_that_a_test_refutes_is_called_worthless(
     assert re.match(r"1 +1 in \d+ \(.+ to 1 in [\d.]+\)  1 000 ", first)
     assert re.match(r"2 +worthless  1 000 +< 0.001", second)
     assert note in beside
+
+
+def test_nothing_is_written_where_one_document_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    SETTLED.write_csv(tmp_path / "scores.csv")
+    asked = (
+        f"decide {tmp_path}/scores.csv --score new,old --eta 0.1 --recall 0.5 --report {tmp_path}/r.html"
+    )
+    assert main(shlex.split(f"{asked} --page {tmp_path}/p.pdf")) == 2
+    assert "its file ends in .html; got" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_a_refuted_estimate_is_told_beside_a_guarantee(

@@ -90,13 +90,16 @@ def write_report(args: argparse.Namespace) -> None:
 
 def write_decision(args: argparse.Namespace) -> None:
     """Print a decision, or write its rows, and the documents that are asked for."""
+    from polars_prcurve.report.html_parts import check_page_path
+
     check_output_path(args)
     write = None if args.output is None else _choose_output(args.output)
     with _read_at_work(args) as asked:
         words = {name: asked.arguments.pop(name, None) for name in ("title", "date", "notes")}
         paths = {kind: asked.arguments.pop(kind, None) for kind in ("report", "page", "card")}
-        for path in filter(None, paths.values()):
-            resolve_target(path)
+        for kind, path in paths.items():
+            if path is not None:
+                (resolve_target if kind == "card" else check_page_path)(path)
         decision = asked.table.decide(**asked.arguments)
         found = {
             "report": lambda path: decision.report(path, **words),
@@ -115,10 +118,13 @@ def write_decision(args: argparse.Namespace) -> None:
 
 def write_demo(args: argparse.Namespace) -> None:
     """Write a report on two classifiers that are trained here and now."""
+    from polars_prcurve.report.html_parts import check_page_path
+
     try:
         from polars_prcurve.cli.demo_digits import ETAS, NOTES, TITLE, build_digits_table
     except ImportError:
         raise PrcError('the demo needs scikit-learn: pip install "scikit-learn>=1.5"') from None
+    check_page_path(args.output)
     with show_seconds("training two classifiers"):
         table = build_digits_table()
     with show_seconds("report"):

@@ -101,10 +101,11 @@ class Decision:
             A heading, a date to print, since the document looks at no clock, and a text of your own.
         """
         from polars_prcurve.report.document import build_document
-        from polars_prcurve.report.html_parts import write_page
+        from polars_prcurve.report.html_parts import check_page_path, write_text
 
+        check_page_path(path)
         check_texts(title=title, date=date, notes=notes)
-        return write_page(path, build_document(self._findings, title, date, notes))
+        return write_text(path, build_document(self._findings, title, date, notes))
 
     def page(
         self, path: str | os.PathLike[str], *, title: str | None = None, date: str | None = None
@@ -121,13 +122,14 @@ class Decision:
         path, title, date
             As in `report`.
         """
-        from polars_prcurve.report.html_parts import write_page
+        from polars_prcurve.report.html_parts import check_page_path, write_text
         from polars_prcurve.report.live_page import build_live_page
 
+        check_page_path(path)
         check_texts(title=title, date=date)
         if not self._findings.cases:
             raise PrcError("the table has no rows, so there is nothing to draw")
-        return write_page(path, build_live_page(self._findings, title, date))
+        return write_text(path, build_live_page(self._findings, title, date))
 
     def card(self, path: str | os.PathLike[str], *, date: str | None = None) -> Path:
         """Draw a picture to share, 1 200 by 630 pixels, and return its path.

@@ -84,12 +84,6 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
         )
 
 
-def write_page(path: str | os.PathLike[str], html: str) -> Path:
-    """Write a page to a file of this kind, which appears whole or not at all."""
-    check_page_path(path)
-    return write_text(path, html)
-
-
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write the text to a file, which appears whole or not at all."""
     return write_bytes(path, text.encode())

@@ -31,7 +31,7 @@ from polars_prcurve.report.html_parts import (
     escape,
     show_value,
     write_document,
-    write_page,
+    write_text,
 )
 from polars_prcurve.report.style_sheets import PARTS_STYLE
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
@@ -93,7 +93,7 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str 
     check_texts(title=title)
     listed = read_list("parts=", parts, "a list of texts, DataFrames and charts")
     title = "What to expect in the field" if title is None else title
-    return write_page(path, build_page(title, listed))
+    return write_text(path, build_page(title, listed))
 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
