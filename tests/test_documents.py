@@ -23,6 +23,7 @@ from polars_prcurve.charts import icon_grids
 from polars_prcurve.confidence.estimate_columns import Estimate
 from polars_prcurve.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.number_words import format_count, say_eta
+from polars_prcurve.report import live_page
 from polars_prcurve.report.alert_icons import MOST_ICONS, list_icons
 from polars_prcurve.report.style_sheets import build_scheme
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
@@ -606,6 +607,21 @@ def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
             assert "right or not" not in card + key
         told.add((case.is_rare, read in card))
     assert (True, True) in told
+
+
+def test_a_page_holds_the_group_that_the_verdict_names_by_its_whole_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_page, "_MOST_BYTES", 1)  # room for one group
+    sizes = {f"s{n}": 80 if n == 11 else 400 for n in range(1, 13)}
+    sites = (
+        draw_models({"a": 1.5, "b": 1.5}, n // 4, n - n // 4, seed=n).with_columns(site=pl.lit(site))
+        for site, n in sizes.items()
+    )
+    decision = pl.concat(sites).prc(score=["a", "b"], by="site").decide(0.1, recall=0.5)
+    assert decision.verdict.would_settle.startswith("In s11 where")
+    held = live_page.describe_data(decision._findings)["groups"]
+    assert [group["name"] for group in held] == ["s11"]
 
 
 def test_docstrings_say_how_many_icons_are_drawn() -> None:

@@ -23,6 +23,7 @@ from polars_prcurve.report.group_picture import number_models
 from polars_prcurve.report.html_parts import escape, write_document
 from polars_prcurve.report.style_sheets import DECISION_STYLE
 from polars_prcurve.report.svg import define_hatches
+from polars_prcurve.visible_text import mark_names
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")
 _RATES = ("recall", "fpr")
@@ -115,7 +116,8 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     by_group: dict[tuple[Any, ...], list[JudgedCase]] = {}
     for each in findings.cases:
         by_group.setdefault(tuple(each.groups.values()), []).append(each)
-    cases = [of[0] for of in by_group.values()]  # rates are the same at any of its prevalences
+    grouped = list(by_group.values())
+    cases = [of[0] for of in grouped]  # rates are the same at any of its prevalences
     evidence, colors = findings.evidence, number_models(*findings.cases)
     picked = document.pick_rows(findings, cases, evidence.curves, evidence.points)
     curves = [_round_rows(rows) for rows in picked]
@@ -124,8 +126,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     groups: dict[int, dict[str, Any]] = {}
     for n in sorted(range(len(cases)), key=lambda n: (not _is_named(findings, cases[n]), n)):
         if curves[n]:
-            of_group = [*by_group.values()][n]
-            group = {"name": names[n], **_describe_group(of_group, curves[n], colors, most_rows)}
+            group = {"name": names[n], **_describe_group(grouped[n], curves[n], colors, most_rows)}
             room -= len(_write_json(group).encode())
             if groups and room < 0:
                 break
@@ -147,7 +148,7 @@ def _is_named(findings: Findings, case: JudgedCase) -> bool:
     """Return whether the verdict is about a group: as one that is told apart, or by its name."""
     told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
     place = glue_numbers(say_place(case, with_eta=False)).lower()
-    return case.is_told_apart or place in told
+    return case.is_told_apart or not place or mark_names(told, [place], lambda _: "") != told
 
 
 _Rows = dict[Any, list[list[Any]]]
