@@ -258,7 +258,9 @@ def test_a_target_that_depends_on_the_prevalence_moves_with_it() -> None:
     eta = df["label"].mean()
     asked: dict[str, Any] = {"precision": 0.5, "metrics": "f1", "confidence": 0.95}
     counted, said = df.prc.operating_points(**asked), df.prc.operating_points(eta, **asked)
-    ends = find_eta_limits(eta, 1 / df["label"].sum() + 1 / (~df["label"]).sum(), 0.95)
+    n_pos = df["label"].sum()
+    ends = find_eta_limits(eta, 1 / n_pos + 1 / (df.height - n_pos), 0.95)
+    assert ends == pytest.approx(tuple(rate_interval(n_pos, df.height, 0.95)), rel=1e-12)
     moved = df.prc.operating_points(list(ends), precision=0.5)["recall"]
     row, fixed = counted.row(0, named=True), said.row(0, named=True)
     logit = [math.log(value / (1 - value)) for value in (*moved, row["recall"])]

@@ -726,8 +726,8 @@ def test_ends_of_an_interval_have_the_unit_of_its_value() -> None:
     for sentence in decision.verdicts["sentence"]:
         said = sentence.replace("\u00a0", " ")
         found = re.search(r"^(1 in )?[\d. ]+ (of 100 )?alerts? (is|are) right \((1 in )?", said)
-        if found:
-            assert found[1] == found[4]
+        assert found, said
+        assert found[1] == found[4]
 
 
 def test_little_is_never_called_chance_nor_the_reverse() -> None:
