@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import io
 import os
-import stat
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -106,7 +105,7 @@ def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
     if os.path.isdir(path):
         raise PrcError(f"{path!r} is a folder; name the files in it, such as '{path}/*.parquet'")
     _require_format(path)
-    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):  # files are opened more than once
+    if Path(path).is_fifo():  # files are opened more than once
         raise PrcError(f"{path!r} is a pipe; pass its bytes to standard input, and - in its place")
     paths = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
     if not paths:

@@ -341,9 +341,9 @@ def _list_answers(columns: Sequence[TextColumn]) -> Iterator[tuple[Sequence[Text
     """Yield what names are cut for, and how far: the answers up to the first interval, or the first."""
     end = next((place for place, column in enumerate(columns) if column.short), 0)
     if columns:
-        *before, last = columns[: end + 1]
-        yield [*before, last], _SHORT_NAME
-        yield [*before, last.short or last], _SHORT_NAME // 2
+        first = columns[: end + 1]
+        yield first, _SHORT_NAME
+        yield [*first[:-1], first[-1].short or first[-1]], _SHORT_NAME // 2
         yield [columns[0].short or columns[0]], _SHORT_NAME // 4
 
 

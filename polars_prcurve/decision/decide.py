@@ -9,7 +9,7 @@ bound table -> evidence   what its methods say, see `evidence`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -24,7 +24,7 @@ from polars_prcurve.decision.evidence import (
     test_groups,
 )
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Verdict, list_cases
+from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Status, Verdict, list_cases
 from polars_prcurve.decision.needs import say_group_need
 from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
@@ -83,8 +83,7 @@ def decide(asked: Asked) -> Findings:
     verdict = sum_up(judged)
     if tests is not None:
         need = say_group_need(judged, asked.confidence)
-        statuses = {"settled" if case.is_told_apart else case.status for case in judged}
-        status = next(status for status in STATUSES if status in statuses)
+        status = _find_first("settled" if case.is_told_apart else case.status for case in judged)
         verdict = replace(verdict, status=status, sentence=say_groups(judged), would_settle=need)
     return Findings(
         verdict, judged, evidence, asked.goal, asked.confidence, asked.model, asked.dropped, tests
@@ -133,6 +132,12 @@ def say_groups(judged: Sequence[JudgedCase]) -> str:
 # The verdict above all -----------------------------------------------------------------------------
 
 
+def _find_first(found: Iterable[str]) -> Status:
+    """Return the first of the statuses that occur, in their order."""
+    occurring = set(found)
+    return next(status for status in STATUSES if status in occurring)
+
+
 def sum_up(judged: Sequence[JudgedCase]) -> Verdict:
     """Return the one verdict of several cases: the status of all, or the first one that occurs."""
     if not judged:
@@ -140,7 +145,7 @@ def sum_up(judged: Sequence[JudgedCase]) -> Verdict:
     if len(judged) == 1:
         return judged[0].verdict
     verdicts = [case.verdict for case in judged]
-    status = next(status for status in STATUSES if any(v.status == status for v in verdicts))
+    status = _find_first(verdict.status for verdict in verdicts)
     named = {model: None for verdict in verdicts for model in verdict.models}
     # A model is settled if it is in every case. That errs as seldom as each case does: if the model is
     # not the best in all of them, there is one case that must err.

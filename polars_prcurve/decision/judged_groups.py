@@ -254,7 +254,7 @@ class JudgedCase(Case):
     @property
     def is_told_apart(self) -> bool:
         """Whether its group is tested, and unlike all others together."""
-        return self.status in ("worse than the others", "better than the others")
+        return self.standing in ("worse", "better") and self.verdict.status != "too little data"
 
 
 def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:
