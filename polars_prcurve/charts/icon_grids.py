@@ -118,7 +118,7 @@ def alerts(
         if target["criterion"] == "recall" and target["target"] is not None:
             part = say_part(target["target"])
             what = f"{part[:1].upper()}{part[1:]} of the positives found"
-    return canvas.finish(title, finding, f"{what}, {curves.describe_etas()}".rstrip(" ,"), note)
+    return canvas.finish(title, finding, curves.join_etas(f"{what},"), note)
 
 
 class IconGrid(NamedTuple):

@@ -14,9 +14,10 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_number
+from polars_prcurve.argument_kinds import Title, read_number
 from polars_prcurve.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts.canvas import check_words
 from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
@@ -120,8 +121,7 @@ def live(
     >>> [param["value"] for param in chart["params"] if "bind" in param]
     [[{'eta': 0.004}]]
     """
-    check_texts(color=color)
-    check_title(title)
+    check_words(title, color=color)
     asked = read_start(eta)
     check_width(width)
     curves = read_sweep("live", table, by_eta=False, made_by="sweep")
@@ -137,9 +137,10 @@ def live(
     # The prevalence of the test set, if all groups share one.
     etas = {n_pos / (n_pos + n_neg) for n_pos, n_neg in sizes if n_pos > 0 and n_neg > 0}
     own = etas.pop() if len(etas) == 1 else None
-    recall, odds = pl.col("recall"), pl.col("fpr") * (1 - start)
+    # Groups are picked out by their average precision where the slider starts.
+    recall, false_alerts = pl.col("recall"), pl.col("fpr") * (1 - start)
     rows = curves.rows.filter(recall > 0)
-    rows = rows.with_columns(precision=recall * start / (recall * start + odds))
+    rows = rows.with_columns(precision=recall * start / (recall * start + false_alerts))
     areas = point_thinning.measure_steps(point_thinning.build_steps(rows, "precision"), "precision")
     channels = pick_out(channels, areas)
     data, thinning, said = _build_data(curves, channels)

@@ -103,7 +103,7 @@ def decision_curve(
         *curves.describe_sizes(),
     ]
     cases = f"Net benefit: true cases per {said} cases, after false alerts are paid for"
-    subtitle = f"{cases}, {curves.describe_etas()}".rstrip(" ,")
+    subtitle = curves.join_etas(f"{cases},")
     finding = say_net_benefit(curves, channels, _mark_risk(canvas, events), f"true cases per {said}")
     finding = finding or "What acting on the model is worth, by risk"
     return canvas.finish(title, finding, subtitle, note)

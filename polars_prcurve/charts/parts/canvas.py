@@ -12,7 +12,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
 from polars_prcurve.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_axes import ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.label_placement import Panel, Word, choose_way
@@ -75,8 +75,8 @@ class Canvas:
         """Draw the lines, with `ghosts` all in grey behind each panel, too; return their records."""
         lines, x, facet = self.build_records(points, more), self.spec.x, self.channels.facet
         self.data += lines
-        # Only where each panel has one curve, all have one axis, and there are not too many panels.
-        is_one_each = facet is not None and self.channels.color is None and not x.is_free
+        # Only where each panel has one curve, and there are not too many panels.
+        is_one_each = facet is not None and self.channels.color is None
         if facet and ghosts and is_one_each and 2 < len(facet.labels) <= _MAX_GHOST_PANELS:
             columns = set()
             for row in lines:  # ghosts need few points
@@ -86,10 +86,10 @@ class Canvas:
                     kept = [name for name in row if name not in ("facet", "doubt", "run")]
                     self.data.append({name: row[name] for name in kept} | {"part": "ghost"})
         # Unseen records stand at both ends of the range that a panel has of its own.
-        own, other = self.axes if x.ranges else (self.spec.y, x)
+        y = self.spec.y
         self.data += [
-            {"part": "base", "facet": panel, other.field: round_digits(other.high), own.field: end}
-            for panel, ends in own.ranges.items()
+            {"part": "base", "facet": panel, x.field: round_digits(x.high), y.field: end}
+            for panel, ends in y.ranges.items()
             for end in map(round_digits, ends)
         ]
         return lines
@@ -118,17 +118,12 @@ class Canvas:
         # are `read`, all words at a place, and `hover`, a dot on each line.
         (x_axis, y_axis), color = self.axes, self.channels.color
         x, y, most = x_axis.field, y_axis.field, _MOST_RECORDS // max(len(self.curves.per_curve), 1)
+        # About one place per five pixels, and fewer if there are many curves.
         n = max(chart_assembly.FEWEST_PLACES, min(chart_assembly.MOST_PLACES, most))
-
-        def list_places(axis: ChartAxis) -> list[float]:
-            return sorted(axis.read(k / n) for k in range(n + 1))
-
-        shared = list_places(x_axis)
+        places = sorted(x_axis.read(k / n) for k in range(n + 1))
         if at is not None:
             values = at.drop_nulls().unique().sort()
-            shared = [float(value) for value in values.gather_every(len(values) // (n + 1) + 1)]
-        # Where panels have axes of their own, the places of one are between those of another.
-        free = {panel: list_places(x_axis.pick(panel)) for panel in x_axis.ranges}
+            places = [float(value) for value in values.gather_every(len(values) // (n + 1) + 1)]
         known = rows.drop_nulls([x, y]).sort(x, maintain_order=True)
         slots = {label: number for number, label in enumerate(color.shown_labels)} if color else {"": 0}
         dots: list[dict[str, Any]] = []
@@ -140,7 +135,6 @@ class Canvas:
             line = lines.get((curve,))
             if slot is None or line is None:
                 continue
-            places = free[label["facet"]] if free else shared
             found = pl.DataFrame({"at": places}, schema={"at": pl.Float64}).join_asof(
                 line, left_on="at", right_on=x, strategy=strategy, coalesce=False, check_sortedness=False
             )

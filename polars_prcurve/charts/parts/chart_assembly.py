@@ -116,8 +116,6 @@ def _build_panels(
     panels: alt.FacetChart = layered.facet(head, columns=size.columns, spacing=spacing)
     if is_flush:
         panels = set_properties(panels, bounds="flush")  # or all were as wide as the one with names
-    if spec.x.is_free:
-        panels = panels.resolve_scale(x="independent")
     if spec.y.is_free:
         panels = panels.resolve_scale(y="independent")
     panels.data = alt.Undefined  # which stands above the panels and the note

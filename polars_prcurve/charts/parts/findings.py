@@ -1,8 +1,9 @@
-"""Titles of charts, all of them: what is drawn, in numbers, and what a test behind a chart settles.
+"""Titles of charts: what is drawn, in numbers, and what a test behind a chart settles.
 
 Numbers are told in the order of the lines, so that a title without a test names no model as better,
 leading or first. `say_firsts` and `say_better` read tests: the columns `resolved` of `ranking` and of
-`compare`. A sentence that is settled elsewhere takes their place.
+`compare`, as the title of a table of pairs in `model_difference` does. A sentence that is settled
+elsewhere takes their place.
 """
 
 from __future__ import annotations
