@@ -73,7 +73,8 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
         )
         for side, of_example, end in sides
     )
-    # _SHARE is that of the class in the cell; of weights, of their squares. A cell is of one cluster.
+    # _SHARE is that of the class in the cell: of weights, of their squares. Where rows come in
+    # clusters, a cell is of one cluster, and weights are not squared.
     both = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
     models, numbers = ([side + n for side in SIDES] for n in (c.GROUP, _INFLUENCE))
     cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())

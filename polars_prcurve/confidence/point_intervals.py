@@ -392,7 +392,11 @@ def _add_plain_ends(
     if etas and not eta_squares:
         values.append({eta: evaluate_metric(metric, "recall", "fpr", eta) for eta in etas})
     return _add_ends(
-        *(frame, metric, _PLAIN, evaluate_metric(metric, "recall", "fpr"), values),
+        frame,
+        metric,
+        _PLAIN,
+        evaluate_metric(metric, "recall", "fpr"),
+        values,
         corners=_find_extremes(metric, etas),
         common=common,
         more=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
@@ -433,8 +437,7 @@ def _add_counted_ends(
         )
         common = None if correlation is None else -correlation, [of for of in shared if of is not None]
         corners = _find_extremes(metric, c.ETA_LIMITS)
-        ends = frame, metric, _COUNTED, at_shares(at), values
-        frame = _add_ends(*ends, corners=corners, common=common)
+        frame = _add_ends(frame, metric, _COUNTED, at_shares(at), values, corners=corners, common=common)
     else:
         frame = frame.with_columns(**dict(zip(_COUNTED, map(at_shares, (low, high)), strict=True)))
     has_both = pl.col(c.ETA_VARIANCE).is_finite()

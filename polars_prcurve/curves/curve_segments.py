@@ -153,13 +153,17 @@ def build_curves(
     return _assemble_curves(table, sweep.groups, segments)._replace(design=sweep.design)
 
 
+def _has_weights(table: InputTable) -> bool:
+    """Return whether examples do not count as one each."""
+    return isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
+
+
 def _assemble_curves(
     table: InputTable, groups: pl.LazyFrame, segments: Mapping[bool, pl.LazyFrame]
 ) -> CurveSegments:
     has_positives, has_negatives = (has_class(table, name) for name in (c.N_POS, c.N_NEG))
     n_pos = n_neg = None
-    has_weights = isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
-    if table.has_counts and not has_weights:
+    if table.has_counts and not _has_weights(table):
         n_pos, n_neg = (pl.col(name).cast(pl.Float64) for name in (c.N_POS, c.N_NEG))
         if isinstance(table, RateTable) and table.may_lack_sizes:
             # Of an empty class the number is 0 there, and not null.
@@ -247,7 +251,7 @@ def build_segments(
         frame = frame.filter(kept)
     frame = frame.with_columns(rises.alias(c.RISES))
     if any(metric.recipe.reads_half_positive for metric in metrics):
-        counted = isinstance(table, ScoreTable) and not (table.float_sums or table.weighted)
+        counted = isinstance(table, ScoreTable) and not _has_weights(table)
         half = 0.5 / pl.col(c.N_POS) if counted else pl.lit(0.0)
         frame = frame.with_columns(half.alias(c.HALF_POSITIVE))
     frame = add_extents(frame, metrics, unscored=has_unscored(table))

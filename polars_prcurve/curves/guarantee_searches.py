@@ -347,7 +347,8 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
 
 
 def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
-    """Return tp, fp, fn and tn as floats; for npv, the precision of what is not flagged, swapped."""
+    """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
+    # Npv is the precision of these, with classes and prevalence swapped.
     names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else c.CELLS
     first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
     return first, second, third, fourth

@@ -469,10 +469,14 @@ def _build_partial(name: str, limit: float, finish: Finish, range: tuple[float, 
     return CurveMetric(f"{name}({limit:g})", recipe, range=range, depends_on_eta=False, source="M")
 
 
+def _read_max_fpr(max_fpr: float) -> float:
+    return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda share: 0 < share <= 1)
+
+
 @declare_factory
 def partial_roc_auc(max_fpr: float) -> CurveMetric:
     """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
-    limit = read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda share: 0 < share <= 1)
+    limit = _read_max_fpr(max_fpr)
     return _build_partial("partial_roc_auc", limit, require_both_classes, (0.0, limit))
 
 
@@ -482,7 +486,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
 
     scikit-learn's `roc_auc_score(max_fpr=)` returns this value.
     """
-    limit = read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda share: 0 < share <= 1)
+    limit = _read_max_fpr(max_fpr)
     random = limit * limit / 2  # the triangle below the diagonal; perfect rankings have all of `limit`
 
     def finish(area: Cell, facts: CurveFacts) -> Cell:

@@ -291,10 +291,11 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
 
 
 def _split_by_sample(frame: pl.DataFrame, samples: Sequence[Sequence[int]]) -> Iterator[pl.DataFrame]:
-    """Yield the rows of each sample, which may be none."""
-    parts = frame.partition_by(c.GROUP, as_dict=True)
-    for groups in samples:
-        yield pl.concat([parts.get((group,), frame.clear()) for group in groups])
+    """Yield the rows of each sample, which may be none; rows and samples stand by rising GROUP."""
+    last = [groups[-1] for groups in samples]
+    ends = np.searchsorted(frame[c.GROUP].to_numpy(), last, side="right")
+    for start, end in pairwise([0, *ends.tolist()]):
+        yield frame[start:end]
 
 
 # Resampling -------------------------------------------------------------------------------------
