@@ -208,7 +208,9 @@ def test_a_decision_refuses_wrong_kinds(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     decision = prc(DF).decide(0.1, recall=0.5)
-    plain = {"path": "a.svg"} if "path" in inspect.signature(WRITES[name]).parameters else {}
+    is_page = name in ("report", "page")
+    file = {"path": "a.html" if is_page else "a.svg"}
+    plain = file if "path" in inspect.signature(WRITES[name]).parameters else {}
     for argument in inspect.signature(getattr(decision, name)).parameters:
         for kind, value in [*wrong_values(), ("path of bytes", BytesPath())]:
             error = None
