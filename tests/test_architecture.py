@@ -34,8 +34,8 @@ MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 # import each other, without circles.
 CHAPTERS = [
     [
-        *("errors", "argument_kinds", "query_guards", "column_names", "float_bits"),
-        *("normal_distribution", "exact_sums", "group_numbers", "atomic_file", "visible_text"),
+        *("errors", "argument_kinds", "query_guards", "column_names", "exact_arithmetic"),
+        *("normal_distribution", "group_keys", "atomic_file", "visible_text"),
         *("number_words", "progress", "name_hints"),
     ],
     ["metrics"],

@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.curves.targets import Target
-from polars_prcurve.group_numbers import aggregate_by, join_groups
+from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric

@@ -41,7 +41,7 @@ from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.counted_prevalence import ETA_CORRELATIONS
 from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod, compute_limits, z_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile

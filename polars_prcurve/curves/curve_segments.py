@@ -21,8 +21,8 @@ from polars_prcurve import column_names as c
 from polars_prcurve.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import float_bits, repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.group_keys import float_bits
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.metrics.curve_arrays import find_vertices
 from polars_prcurve.metrics.curve_metric import (

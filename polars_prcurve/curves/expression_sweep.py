@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
+from polars_prcurve import exact_arithmetic
 from polars_prcurve.curves.curve_table import list_curve_columns
 from polars_prcurve.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.errors import PrcError
@@ -59,7 +59,7 @@ class _CountReader:
 
     def show(self, count: pl.Expr, exponent: str) -> pl.Expr:
         """Return a count as users see it: an integer, or a Float64 sum of weights."""
-        return exact_sums.from_integer(count, pl.field(exponent)) if self.weighted else count
+        return exact_arithmetic.from_integer(count, pl.field(exponent)) if self.weighted else count
 
     def show_all(self) -> list[pl.Expr]:
         """Return tp, fp, fn and tn as users see them."""
@@ -71,7 +71,7 @@ class _CountReader:
         if not self.weighted:
             return count.cast(pl.Float64)
         least = pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
-        return count.cast(pl.Float64) * exact_sums.weight_unit(least)
+        return count.cast(pl.Float64) * exact_arithmetic.weight_unit(least)
 
     def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
         """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
@@ -137,7 +137,7 @@ class ScoredRows:
         falling = (self.pos if positive else self.neg).sort_by(self.score, descending=True)
         amount = self._gather_own_score(falling.cum_sum() if cell[1] == "p" else _sum_below(falling))
         if self.exponents:
-            amount = exact_sums.from_integer(amount, self.exponents[not positive])
+            amount = exact_arithmetic.from_integer(amount, self.exponents[not positive])
         return self.keep_name(amount)
 
     def rate(self, positive: bool) -> pl.Expr:
@@ -181,7 +181,7 @@ class ScoredRows:
         fields = _alias_all(names, (pl.field("score"), *counts))
         if self.exponents:
             sums, names = map(_own_sum, c.SQUARE_COLUMNS), (*names, *c.SQUARE_COLUMNS)
-            squares = map(exact_sums.square_from_integer, sums, map(pl.field, exponents))
+            squares = map(exact_arithmetic.square_from_integer, sums, map(pl.field, exponents))
             fields += _alias_all(c.SQUARE_COLUMNS, squares)
         rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
         return self.keep_name(_build_structs(rows, fields, names))
@@ -322,7 +322,9 @@ class ScoredRows:
         rows: pl.Expr = pl.when(self.guard == 0).then(falling)
         if self.weight is not None:
             rows = rows.list.filter(pl.element().struct.field("weight") > 0)
-        square_sums = (exact_sums.square_integer(amount, scaled=True).cum_sum() for amount in (pos, neg))
+        square_sums = (
+            exact_arithmetic.square_integer(amount, scaled=True).cum_sum() for amount in (pos, neg)
+        )
         running = pl.element().struct.eval(
             score,
             *_cumulative_counts(pos, neg),
@@ -406,8 +408,8 @@ def read_scored_rows(
         checks += value_checks.missing_checks(count, what, weights, nan=True)
         checks += value_checks.amount_checks(count, what, weights)
         amounts = weights * pos, weights * neg
-        exponents = tuple(exact_sums.weight_exponent(amount.max()) for amount in amounts)
-        pos, neg = map(exact_sums.to_integer, amounts, exponents)
+        exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amounts)
+        pos, neg = map(exact_arithmetic.to_integer, amounts, exponents)
     if isinstance(etas[0], pl.Expr):
         checks += value_checks.eta_checks(count, "eta=", etas[0])
     guarded = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))

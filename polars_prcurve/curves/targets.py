@@ -21,7 +21,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.curves import threshold_frames
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import is_at_least, is_at_most
+from polars_prcurve.exact_arithmetic import is_at_least, is_at_most
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics import point_metrics as point

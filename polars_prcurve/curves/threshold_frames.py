@@ -14,8 +14,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import round_to_float
 from polars_prcurve.errors import PrcError, list_names
-from polars_prcurve.float_bits import merge_zeros
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_keys import join_groups, merge_zeros
 from polars_prcurve.inputs import column_reader
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores

@@ -15,7 +15,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_list, read_name, refuse_kind, refuse_objects
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
+from polars_prcurve.group_keys import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.score_and_rate_tables import Tallies
 from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence, run_query, show_value

@@ -22,7 +22,7 @@ from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.errors import PrcError, describe_value, find_repeats, list_names
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,

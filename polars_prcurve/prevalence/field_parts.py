@@ -20,13 +20,12 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
+from polars_prcurve import exact_arithmetic
 from polars_prcurve.argument_kinds import read_name, refuse_kind, take_frame
 from polars_prcurve.confidence.point_intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.group_keys import aggregate_by, group_number, join_groups
 from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,
@@ -110,12 +109,12 @@ def build_factors(
     both = _join_totals(both.cache(), keys, pl.col(_ROWS).sum().alias(_GROUP_ROWS), largest)
     both = stop_if_broken(both, _part_checks(keys))
     # Shares are added as integers, so that the order of parts changes no bit.
-    exponent = exact_sums.weight_exponent(pl.col(_LARGEST))
+    exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST))
     both = both.with_columns(
-        exact_sums.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(c.POS_EXPONENT)
+        exact_arithmetic.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(c.POS_EXPONENT)
     ).cache()
     both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
-    whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(c.POS_EXPONENT))
+    whole = exact_arithmetic.from_integer(pl.col(_SHARE_SUM), pl.col(c.POS_EXPONENT))
     share = share / repeat_in_rows(whole, share)
     rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(c.PART_ETA)
     n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
@@ -213,18 +212,21 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
         largest = (
-            exact_sums.weight_exponent(amounts[of_class].cast(pl.Float64).max()).alias(exponent)
+            exact_arithmetic.weight_exponent(amounts[of_class].cast(pl.Float64).max()).alias(exponent)
             for of_class, _, exponent in _CLASSES
         )
         groups = table.aggregate_groups([*largest, n_rows]).cache()
         exponents = groups.select(*table.by, *(exponent for *_, exponent in _CLASSES))
         sums = (
-            exact_sums.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent)).sum().alias(total)
+            exact_arithmetic.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent))
+            .sum()
+            .alias(total)
             for of_class, total, exponent in _CLASSES
         )
         totals = join_groups(table.rows, exponents, table.by).group_by(*table.by).agg(sums)
         groups = join_groups(groups, totals, table.by, how="left").with_columns(
-            exact_sums.from_integer(pl.col(total), pl.col(exponent)) for _, total, exponent in _CLASSES
+            exact_arithmetic.from_integer(pl.col(total), pl.col(exponent))
+            for _, total, exponent in _CLASSES
         )
     checked = stop_if_broken(groups, table.tallies.checks)
     names = [pl.col(key).alias(column) for key, column in keys.names.items()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
-from polars_prcurve.exact_sums import sum_along
+from polars_prcurve.exact_arithmetic import sum_along
 from polars_prcurve.name_hints import hint_at_arguments
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with

@@ -23,9 +23,14 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.counted_prevalence import MOMENTS, OWN_MOMENTS, UNITS
-from polars_prcurve.exact_sums import scale_near_one, sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.group_numbers import aggregate_by, join_groups
+from polars_prcurve.exact_arithmetic import (
+    NEAR_ONE,
+    SQUARES_NEAR_ONE,
+    repeat_in_rows,
+    sum_shares,
+    to_whole_shares,
+)
+from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, is_field, is_stratified
 from polars_prcurve.sweep import effective_clusters as clusters
 from polars_prcurve.sweep import effective_strata as strata
@@ -196,9 +201,9 @@ class PartsDesign(Design):
         rows = pl.col(c.CUM_NEG).cast(pl.Float64)
         columns = []
         for name, (total, squares) in zip(c.FIELD_COLUMNS, sums, strict=True):
-            size = scale_near_one(total.fill_null(0))
+            size = total.fill_null(0).cast(pl.Float64) * NEAR_ONE
             # Kish 1965: (sum of w)^2 / (sum of w^2).
-            square = repeat_in_rows(scale_near_one(squares, squares=True), rows)
+            square = repeat_in_rows(squares.cast(pl.Float64) * SQUARES_NEAR_ONE, rows)
             columns.append(pl.when(size > 0).then(size * size / square).otherwise(0.0).alias(name))
         return super().add_counts(frame.with_columns(columns))
 

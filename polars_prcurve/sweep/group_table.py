@@ -15,9 +15,8 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
-from polars_prcurve.float_bits import merge_zeros
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve import exact_arithmetic
+from polars_prcurve.group_keys import join_groups, merge_zeros
 from polars_prcurve.inputs.score_and_rate_tables import (
     TOTALS,
     InputTable,
@@ -110,11 +109,12 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
         return [n_pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(c.N_NEG)]
     if table.float_sums:  # only the largest weight of a group tells the scale of its integers
         return [
-            exact_sums.weight_exponent(amounts[s.amount].max()).alias(s.exponent) for s in CLASS_SUMS
+            exact_arithmetic.weight_exponent(amounts[s.amount].max()).alias(s.exponent)
+            for s in CLASS_SUMS
         ]
     sums = {s.total: amounts[s.amount] for s in CLASS_SUMS}
     for s, of in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
-        sums[of.total] = exact_sums.square_integer(amounts[s.amount], scaled=False)
+        sums[of.total] = exact_arithmetic.square_integer(amounts[s.amount], scaled=False)
     return [amount.sum().alias(name) for name, amount in sums.items()]
 
 
@@ -190,16 +190,18 @@ def prepare_rows(
         return rows
     # A row whose amounts are both 0 would make a threshold.
     rows = rows.filter((pl.col(c.POS) != 0) | (pl.col(c.NEG) != 0))
-    rows = rows.with_columns(exact_sums.to_integer(pl.col(s.amount), pl.col(s.exponent)) for s in sums)
+    rows = rows.with_columns(
+        exact_arithmetic.to_integer(pl.col(s.amount), pl.col(s.exponent)) for s in sums
+    )
     if not squares:
         return rows
     if c.POS_SQUARES in table.columns:  # sums that counts come with
         return rows.with_columns(
-            exact_sums.sum_to_square_integer(pl.col(s.amount), pl.col(s.exponent)).alias(s.amount)
+            exact_arithmetic.sum_to_square_integer(pl.col(s.amount), pl.col(s.exponent)).alias(s.amount)
             for s in SQUARE_SUMS
         )
     return rows.with_columns(
-        exact_sums.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(of.amount)
+        exact_arithmetic.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(of.amount)
         for s, of in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
     )
 
@@ -211,7 +213,7 @@ def to_counts(
     counts: list[pl.Expr] = []
     for sums, of in zip((pos, neg), CLASS_SUMS, strict=True):
         if table.float_sums:
-            values = exact_sums.from_integers(sums.values(), pl.col(of.exponent))
+            values = exact_arithmetic.from_integers(sums.values(), pl.col(of.exponent))
         else:
             # A count too large for Int64 stops the query by a check, which no other error may forestall.
             values = [value.cast(table.count_dtype, wrap_numerical=True) for value in sums.values()]

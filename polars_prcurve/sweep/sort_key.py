@@ -23,7 +23,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.float_bits import float_bits
+from polars_prcurve.group_keys import float_bits
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 
 _KEY = f"{c.RESERVED}key"

@@ -14,10 +14,10 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
+from polars_prcurve import exact_arithmetic
 from polars_prcurve.argument_kinds import read_choice, read_list, read_whole_number
 from polars_prcurve.errors import PrcError
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence import eta_argument
@@ -118,7 +118,7 @@ def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) ->
             square, exponent = pl.col(s.cum), pl.col(s.exponent)
             values[name] = square.cast(pl.Float64)
             if table.float_sums:
-                values[name] = exact_sums.square_from_integer(square, exponent)
+                values[name] = exact_arithmetic.square_from_integer(square, exponent)
         columns = (*columns, *c.SQUARE_COLUMNS)
     return frame.select(*table.by, *(values[name].alias(name) for name in columns))
 
@@ -197,7 +197,7 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 #
 # The sums never start anew at a group, so ten groups and a hundred thousand cost much the same. Integers
 # lose nothing when the totals of earlier groups are subtracted, and weights become integers (see
-# `exact_sums`).
+# `exact_arithmetic`).
 
 _IS_KEPT = f"{c.RESERVED}kept"
 _BELOW = {c.N_POS: c.POS_BELOW, c.N_NEG: c.NEG_BELOW}
@@ -295,7 +295,7 @@ def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Exp
     columns += [pl.when(pl.col(s.total) > 0).then(s.total) for s in CLASS_SUMS]
     unit: pl.Expr = pl.lit(1.0)
     if table.float_sums:
-        unit = exact_sums.weight_unit(pl.min_horizontal(c.POS_EXPONENT, c.NEG_EXPONENT))
+        unit = exact_arithmetic.weight_unit(pl.min_horizontal(c.POS_EXPONENT, c.NEG_EXPONENT))
     return [*columns, unit.alias(c.WEIGHT_UNIT)]
 
 

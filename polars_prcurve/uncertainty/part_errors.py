@@ -33,9 +33,8 @@ from polars_prcurve.curves.rates_over_parts import (
     add_part_rates,
     add_squares,
 )
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weights

@@ -1,4 +1,4 @@
-"""Numbers for groups, and joins on group columns. Null and NaN are values like any other there.
+"""Keys: numbers for groups, bits of floats, and joins on group columns, where null and NaN are values.
 
 The sweep sorts all rows at once, by the number of their group, which follows from the `by` columns, or,
 if these can take too many values, from a list of the groups in order.
@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.float_bits import float_bits
 
 Span: TypeAlias = tuple[int, int]
 """The least and the greatest physical value of a column."""
@@ -90,3 +89,14 @@ def aggregate_by(rows: pl.LazyFrame, by: Iterable[str], aggregates: Iterable[pl.
     """Return one row per group with the aggregates; without group columns, one row for the table."""
     keys = [*by]
     return rows.group_by(keys).agg(aggregates) if keys else rows.select(aggregates)
+
+
+def float_bits(value: pl.Expr) -> pl.Expr:
+    """Return the bits of a float as an Int64, which is the same for 0.0 and -0.0."""
+    return merge_zeros(value.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
+
+
+def merge_zeros(value: pl.Expr) -> pl.Expr:
+    """Return a float with 0.0 in place of -0.0."""
+    # The two zeros are equal, but have different bits. `value + 0.0` would do, if Polars kept it.
+    return pl.when(value == 0).then(0.0).otherwise(value)
