@@ -34,7 +34,7 @@ MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 # import each other, without circles.
 CHAPTERS = [
     [
-        *("errors", "argument_kinds", "query_guards", "column_names", "exact_arithmetic"),
+        *("errors", "argument_kinds", "query_checks", "column_names", "exact_arithmetic"),
         *("normal_distribution", "group_keys", "atomic_file", "visible_text"),
         *("number_words", "progress", "name_hints"),
     ],
@@ -68,14 +68,14 @@ ALLOWED = {
     "narwhals": ("engines",),
     "scipy": ("confidence.rates",),
 }
-# `query_guards.run_query` collects for all modules, except a few that ask an engine about its values.
+# `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
-    "query_guards": 1,
+    "query_checks": 1,
     "engines.narwhals_counts": 3,
 }
 # Doors, and the one method by which a stage collects half way, `InputTable.collect`.
 RUNS_QUERIES = {
-    "query_guards",
+    "query_checks",
     "engines.narwhals_counts",
     "inputs.score_and_rate_tables",
     "inputs.never_scored",

@@ -30,13 +30,13 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.inputs.table_reader import gives_squares, list_parts, read_input, read_unlabelled
-from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
 from polars_prcurve.prevalence.field_and_class_mix import ClassMix, Field, ScoresOfField
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample
+from polars_prcurve.query_checks import SCORE_DTYPES
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack

@@ -23,7 +23,7 @@ from polars_prcurve.namespace import prc
 from polars_prcurve.prevalence.field_and_class_mix import Field
 from polars_prcurve.prevalence.uncertain_eta import describe_refuted_estimates
 from polars_prcurve.progress import is_watched, show_seconds
-from polars_prcurve.query_guards import run_query
+from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import fill_lines, make_visible, shorten_name
 
 

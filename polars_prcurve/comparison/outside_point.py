@@ -30,7 +30,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
-from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
+from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 
 Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
 _POINT = "point_"

@@ -45,7 +45,7 @@ from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.query_guards import Check, stop_if_broken
+from polars_prcurve.query_checks import Check, stop_if_broken
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 """How intervals of both rates make a band."""

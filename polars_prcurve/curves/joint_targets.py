@@ -44,7 +44,7 @@ from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, 
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.query_guards import Check, compose_sentence
+from polars_prcurve.query_checks import Check, compose_sentence
 from polars_prcurve.sweep.group_table import class_counts
 
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")

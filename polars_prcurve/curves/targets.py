@@ -29,7 +29,7 @@ from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.query_guards import Check, compose_sentence
+from polars_prcurve.query_checks import Check, compose_sentence
 from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None

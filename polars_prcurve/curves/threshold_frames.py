@@ -18,7 +18,7 @@ from polars_prcurve.group_keys import join_groups, merge_zeros
 from polars_prcurve.inputs import column_reader
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.query_guards import Check, compose_sentence, run_query, stop_if_broken
+from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 THRESHOLD_ROW = f"{c.RESERVED}threshold_row"
 """The number of a row of the frame: the order of the thresholds of a group; null for other targets."""

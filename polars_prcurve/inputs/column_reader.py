@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve import query_checks
 from polars_prcurve.argument_kinds import read_choice, read_list, read_name, refuse_kind, refuse_objects
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.group_keys import Span, group_number, join_groups, list_wide_keys
-from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.score_and_rate_tables import Tallies
-from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence, run_query, show_value
+from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence, run_query, show_value
 
 Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
 
@@ -172,7 +172,7 @@ class ColumnReader:
         return dtypes
 
     def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
-        """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
+        """Add checks of values, which `query_checks` makes over the sums of `tallies`."""
         self.tallies.checks += make_checks(self.tallies.count, what, *values)
 
     def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
@@ -191,15 +191,15 @@ class ColumnReader:
         `models` are the columns that scores were in before a wide table was made long.
         """
         if self.drop:
-            self.missing.append(value_checks.is_missing(column.value, column.dtype))
+            self.missing.append(query_checks.is_missing(column.value, column.dtype))
             return
         nan, null = column.dtype.is_float(), not may_be_null
-        counters: dict[str, value_checks.RowCounter] = {
+        counters: dict[str, query_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
             for model in models
         }
         for what, count in (counters or {column.what: self.tallies.count}).items():
-            self.tallies.checks += value_checks.missing_checks(
+            self.tallies.checks += query_checks.missing_checks(
                 count, what, column.value, nan=nan, null=null
             )
 

@@ -17,9 +17,9 @@ from typing import Any, TypeGuard
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve import query_checks
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs import value_checks
-from polars_prcurve.query_guards import Check, run_query, stop_if_broken
+from polars_prcurve.query_checks import Check, run_query, stop_if_broken
 
 _LEN = f"{c.RESERVED}len"
 
@@ -216,7 +216,7 @@ class ScoreTable(InputTable):
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
             null = self.unscored is None or not self.unscored.in_rows
-            value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
+            query_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
         sums = {_LEN: pl.len().cast(pl.Int64), c.POS: self.columns[c.LABEL].cast(pl.Int64).sum()}
         sums |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}

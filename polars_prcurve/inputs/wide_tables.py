@@ -12,8 +12,14 @@ from polars import selectors
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_name, read_shares, refuse_kind, refuse_objects
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
-from polars_prcurve.inputs.value_checks import SCORE_DTYPES, is_missing
-from polars_prcurve.query_guards import Check, compose_sentence, show_value, stop_if_broken
+from polars_prcurve.query_checks import (
+    SCORE_DTYPES,
+    Check,
+    compose_sentence,
+    is_missing,
+    show_value,
+    stop_if_broken,
+)
 
 _SCORE_COLUMNS = "column names, as a list"
 _WEIGHT, _ROWS = f"{c.RESERVED}weight", f"{c.RESERVED}rows"

@@ -26,7 +26,7 @@ from polars_prcurve.argument_kinds import read_number, read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.array_or_expression import Array, Cell, choose_where
 from polars_prcurve.metrics.metric import Metric, declare
-from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence, guard
+from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence, guard
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np

@@ -33,7 +33,7 @@ from polars_prcurve.metrics.names import default_curve_metric, find_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.prevalence.eta_argument import eta_grid
-from polars_prcurve.query_guards import run_query
+from polars_prcurve.query_checks import run_query
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -19,7 +19,7 @@ from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.prevalence.eta_formulas import check_prior
-from polars_prcurve.query_guards import stop_if_broken
+from polars_prcurve.query_checks import stop_if_broken
 
 if TYPE_CHECKING:
     import numpy as np

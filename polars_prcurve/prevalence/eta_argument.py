@@ -29,10 +29,9 @@ from polars_prcurve.inputs.column_reader import (
     read_group_keys,
 )
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, counts_negatives
-from polars_prcurve.inputs.value_checks import count_check
 from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence import uncertain_eta as estimates
-from polars_prcurve.query_guards import Check, compose_sentence, run_query, stop_if_broken
+from polars_prcurve.query_checks import Check, compose_sentence, count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
+from polars_prcurve import query_checks
 from polars_prcurve.argument_kinds import read_number, read_numbers
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import describe_expression, read_expression
 from polars_prcurve.metrics.array_or_expression import choose_where
 from polars_prcurve.metrics.point_metric import evaluate
 from polars_prcurve.metrics.point_metrics import f_beta
 from polars_prcurve.name_hints import hint_at_arguments
-from polars_prcurve.query_guards import Check, guard
+from polars_prcurve.query_checks import Check, guard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,13 +148,13 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     for name, prior in given.items():
         if isinstance(prior, pl.Expr):
             named = read_expression(f"{name}=", prior)
-            given[name] = value_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
-            checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", given[name])
+            given[name] = query_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
+            checks += query_checks.inner_eta_checks(_count_rows, f"{name}=", given[name])
         else:
             given[name] = check_prior(name, prior)
     what = describe_expression("score", column)
-    value = value_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
-    checks = value_checks.posterior_checks(_count_rows, what, value) + checks
+    value = query_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
+    checks = query_checks.posterior_checks(_count_rows, what, value) + checks
     shifted: pl.Expr = _shift_posterior(value, **given) + guard(checks)
     return shifted.alias(column.meta.output_name())
 

@@ -39,9 +39,8 @@ from polars_prcurve.inputs.score_and_rate_tables import (
     Tallies,
     class_amounts,
 )
-from polars_prcurve.inputs.value_checks import count_check
 from polars_prcurve.prevalence import uncertain_eta as estimates
-from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
+from polars_prcurve.query_checks import Check, compose_sentence, count_check, stop_if_broken
 
 _OF_FRAME = (c.PART_ETA, c.PART_SHARE, *estimates.UNCERTAIN_ETA_COLUMNS)
 _CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))

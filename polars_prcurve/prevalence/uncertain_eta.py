@@ -15,9 +15,8 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import check_texts, read_numbers, take_frame
 from polars_prcurve.confidence.rates import check_confidence, compute_limits
 from polars_prcurve.errors import PrcError, list_names, warn_caller
-from polars_prcurve.inputs.value_checks import count_check
 from polars_prcurve.name_hints import hint_at_arguments
-from polars_prcurve.query_guards import run_query, stop_if_broken
+from polars_prcurve.query_checks import count_check, run_query, stop_if_broken
 
 UNCERTAIN_ETA_COLUMNS = (c.ETA_LOW, c.ETA_HIGH, c.ETA_CONFIDENCE)
 """The columns that stand after eta in every result, if an eta= frame has them."""

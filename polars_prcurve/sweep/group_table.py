@@ -24,7 +24,7 @@ from polars_prcurve.inputs.score_and_rate_tables import (
     ScoreTable,
     class_amounts,
 )
-from polars_prcurve.query_guards import Check, stop_if_broken
+from polars_prcurve.query_checks import Check, stop_if_broken
 
 
 class SumColumns(NamedTuple):

@@ -14,8 +14,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.inputs.score_and_rate_tables import RateTable
-from polars_prcurve.inputs.value_checks import count_check
-from polars_prcurve.query_guards import Check
+from polars_prcurve.query_checks import Check, count_check
 from polars_prcurve.sweep.effective_sizes import list_plain_sizes
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, check_groups, join_group_numbers
 

@@ -22,7 +22,7 @@ from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, S
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence import eta_argument
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.query_guards import Check, stop_if_broken
+from polars_prcurve.query_checks import Check, stop_if_broken
 from polars_prcurve.sweep import group_table
 from polars_prcurve.sweep.effective_sizes import Design, choose_design
 from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS, SumColumns, SweepTables
