@@ -38,19 +38,12 @@ _PASSED = "raise"  # a value of `ambiguous` that no date of the time zone GMT mi
 
 
 class Check(NamedTuple):
-    """A condition that must not occur, and the sentence that reports it, as scalar expressions."""
+    """A condition that must not occur, and the sentence that reports it."""
 
     broken: pl.Expr
-    """Boolean: the condition occurs."""
-    sentence: pl.Expr
-    """String; see `compose_sentence`."""
-
-
-def compose_sentence(*parts: str | pl.Expr) -> pl.Expr:
-    """Join text, and numbers or what `show_value` returns, into a String that an error can quote."""
-    texts = (pl.lit(part.translate(VISIBLE)) if isinstance(part, str) else part for part in parts)
-    # A null part would make a null sentence, which no error quotes.
-    return pl.concat_str(pl.lit("- "), *texts, pl.lit(_SIGNATURE), ignore_nulls=True)
+    """A Boolean scalar: the condition occurs."""
+    sentence: tuple[str | pl.Expr, ...]
+    """Its parts: text, and scalars that are numbers or what `show_value` returns."""
 
 
 def show_value(value: pl.Expr) -> pl.Expr:
@@ -78,10 +71,16 @@ def stop_if_broken(frame: pl.LazyFrame, checks: Iterable[Check]) -> pl.LazyFrame
 
 def _report(checks: Iterable[Check]) -> pl.Expr:
     """Return the sentence of the first broken check, or `_PASSED`."""
-    text: pl.Expr = pl.lit(_PASSED)
+    report: pl.Expr = pl.lit(_PASSED)
     for check in reversed(list(checks)):
-        text = pl.when(check.broken).then(check.sentence).otherwise(text)
-    return text
+        parts = (
+            pl.lit(part.translate(VISIBLE)) if isinstance(part, str) else part.cast(pl.String)
+            for part in check.sentence
+        )
+        # A null part would make a null sentence, which no error quotes.
+        sentence = pl.concat_str(pl.lit("- "), *parts, pl.lit(_SIGNATURE), ignore_nulls=True)
+        report = pl.when(check.broken).then(sentence).otherwise(report)
+    return report
 
 
 def _fail_unless_passed(report: pl.Expr) -> pl.Expr:
@@ -150,7 +149,7 @@ class DtypeRule(NamedTuple):
         dtype = pl.dtype_of(value)
         kind = dtype.display().replace(_DTYPE_NAMES)
         passes = dtype.matches(self.allowed)
-        check = Check(~passes, compose_sentence(f"{what} is ", kind, self.remedy))
+        check = Check(~passes, (f"{what} is ", kind, self.remedy))
         # Polars knows `passes` once it knows the dtype. It then takes one branch and forgets the other,
         # so nothing is computed for the check.
         return pl.when(pl.when(passes).then(True).otherwise(guard([check]) == 0)).then(value)
@@ -189,7 +188,7 @@ RATE_DTYPES = DtypeRule(selectors.numeric(), "; expected rates in [0, 1]")
 
 def count_check(n: pl.Expr, before: str, after: str) -> Check:
     """Return the check that n is 0, with the number between the two halves of its sentence."""
-    return Check(n > 0, compose_sentence(before, n.cast(pl.String), after))
+    return Check(n > 0, (before, n, after))
 
 
 @dataclass(frozen=True)
@@ -202,12 +201,9 @@ class ValueRule:
 
     def __call__(self, count: RowCounter, what: str, *values: pl.Expr) -> list[Check]:
         n = count(self.is_wrong(*values))
-        return [count_check(n, f"{what} is {self.trouble} in ", f" row(s); {self.todo}")]
+        return [Check(n > 0, (f"{what} is {self.trouble} in ", n, f" row(s); {self.todo}"))]
 
 
-_IS_MISSING = 'filter those rows out, or pass missing="drop" to a frame method'
-_null_checks = ValueRule(lambda value: value.is_null(), "null", _IS_MISSING)
-_nan_checks = ValueRule(lambda value: value.cast(pl.Float64).is_nan(), "NaN", _IS_MISSING)
 amount_checks = ValueRule(
     # NaN is above every number in Polars, so one comparison finds it and infinity.
     lambda value: (value < 0) | (value.cast(pl.Float64) >= float("inf")),
@@ -268,8 +264,11 @@ def missing_checks(
     count: RowCounter, what: str, value: pl.Expr, *, nan: bool, null: bool = True
 ) -> list[Check]:
     """Return checks that no value is null, and, with `nan`, that none is NaN."""
-    checks = _null_checks(count, what, value) if null else []
-    return checks + (_nan_checks(count, what, value) if nan else [])
+    tests = {"null": value.is_null()} if null else {}
+    tests |= {"NaN": value.cast(pl.Float64).is_nan()} if nan else {}
+    todo = ' row(s); filter those rows out, or pass missing="drop" to a frame method'
+    wrong = {trouble: count(test) for trouble, test in tests.items()}
+    return [Check(n > 0, (f"{what} is {trouble} in ", n, todo)) for trouble, n in wrong.items()]
 
 
 def label_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
@@ -277,8 +276,7 @@ def label_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
     todo = "; expected {0, 1} or {-1, 1}, or pass pos_label="
     zeros, ones, minus_ones = (count(value == valid) for valid in (0, 1, -1))
     others = count(value.is_not_null()) - zeros - ones - minus_ones
-    both = (zeros.cast(pl.String), " row(s) of 0 with ", minus_ones.cast(pl.String))
-    mixed = compose_sentence(f"{what} mixes ", *both, f" of -1{todo}")
+    mixed = (f"{what} mixes ", zeros, " row(s) of 0 with ", minus_ones, f" of -1{todo}")
     not_binary = count_check(others, f"{what} is not binary in ", f" row(s){todo}")
     return [not_binary, Check((zeros > 0) & (minus_ones > 0), mixed)]
 
@@ -290,8 +288,7 @@ def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label:
         f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
         f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
-    sentence = compose_sentence(f"{what} holds ", rows.cast(pl.String), text)
-    return [Check((rows > 0) & (count(positive) == 0), sentence)]
+    return [Check((rows > 0) & (count(positive) == 0), (f"{what} holds ", rows, text))]
 
 
 # The positive label: which labels can equal it, and which rows do -------------------------------

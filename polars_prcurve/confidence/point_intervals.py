@@ -238,7 +238,7 @@ def add_bands(
         frame = _add_reference_correlations(frame)
     needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
     if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
-        check = Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))
+        check = Check(pl.col(c.IS_OWN_ETA).any(), (bands.tell_exact_eta(),))
         frame = stop_if_broken(frame, [check])
     # Asked once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()

@@ -29,7 +29,7 @@ from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.query_checks import Check
 from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
@@ -215,9 +215,9 @@ def build_only_point_target(table: RateTable) -> Target:
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
     several = (table.tallies.count(point_of_row, per_group=True) > 1).sum()
-    sentence = compose_sentence(
+    sentence = (
         "points are compared one by one, and ",
-        several.cast(pl.String),
+        several,
         " model(s) have several points; keep one row for each, or pass threshold=, if score= names the "
         "thresholds of the points",
     )

@@ -18,7 +18,7 @@ from polars_prcurve.argument_kinds import read_choice, read_list, read_name, ref
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.group_keys import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs.score_and_rate_tables import Tallies
-from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence, run_query, show_value
+from polars_prcurve.query_checks import Check, DtypeRule, run_query, show_value
 
 Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
 
@@ -309,9 +309,9 @@ def missing_row_check(
     the `droppable` column.
     """
     column = f"the column {droppable}" if droppable else "a column by which its rows need not differ"
-    lacking = f"the {argument}= frame has no row for ", n_groups.cast(pl.String), " group(s), such as "
+    lacking = f"the {argument}= frame has no row for ", n_groups, " group(s), such as "
     todo = f"; add it, or leave out {column}"
-    return Check(n_groups > 0, compose_sentence(*lacking, *show_first(keys, missing), todo))
+    return Check(n_groups > 0, (*lacking, *show_first(keys, missing), todo))
 
 
 def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:

@@ -29,7 +29,7 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.never_scored import Below, add_never_scored
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.number_words import format_count
-from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.query_checks import Check
 
 Cells: TypeAlias = tuple[Column, Column, Column, Column]  # the columns of tp, fp, fn and tn
 
@@ -400,7 +400,7 @@ def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     high, low = (reader.tallies.count(part, per_group=True) for part in parts)
     total = high.cast(pl.Int128) * 2**32 + low
     text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
-    reader.tallies.checks.append(Check(total.max() >= 2**63, compose_sentence(text)))
+    reader.tallies.checks.append(Check(total.max() >= 2**63, (text,)))
 
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:

@@ -15,7 +15,6 @@ from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.query_checks import (
     SCORE_DTYPES,
     Check,
-    compose_sentence,
     is_missing,
     show_value,
     stop_if_broken,
@@ -153,7 +152,7 @@ def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
     """Return the check that no class, one per row, satisfies a test."""
     example = show_value(c.select_column(label).filter(test).sort().first())
     todo = f", a class of label column {label!r}; mix= names each of its classes once"
-    return Check(test.any(), compose_sentence(f"{trouble} ", example, todo))
+    return Check(test.any(), (f"{trouble} ", example, todo))
 
 
 def _check_new_names(*, name: object, score: object, row: object) -> None:
@@ -244,10 +243,10 @@ def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argume
     sums = ((c.select_column(label) == value).sum().alias(name) for name, value in class_of.items())
     totals = frame.select(c.select_column(label).count().alias(n_labels), *sums)
     labels, checks = pl.col(n_labels).sum(), []
-    known = f"label column {label!r} holds ", labels.cast(pl.String)
+    known = f"label column {label!r} holds ", labels
     for name, value in class_of.items():
         text = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
         absent = (labels > 0) & (pl.col(name).sum() == 0)
-        checks.append(Check(absent, compose_sentence(*known, f"{text}{argument}=")))
+        checks.append(Check(absent, (*known, f"{text}{argument}=")))
     present = stop_if_broken(totals, checks).select(n_labels)
     return frame.join(present, how="cross", maintain_order="left")

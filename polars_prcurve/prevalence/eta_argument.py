@@ -31,7 +31,7 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, counts_negatives
 from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence import uncertain_eta as estimates
-from polars_prcurve.query_checks import Check, compose_sentence, count_check, run_query, stop_if_broken
+from polars_prcurve.query_checks import Check, count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:
     import numpy as np
@@ -228,8 +228,8 @@ def same_eta_check(keys: Sequence[str]) -> Check:
     """Return the check that models have one own prevalence within each group of `keys`."""
     eta = pl.when(c.IS_OWN_ETA).then("eta")
     low, high = (of.over(keys) if keys else of for of in (eta.min(), eta.max()))
-    least, most = (of.filter(low < high).first().cast(pl.String) for of in (low, high))
-    text = compose_sentence(
+    least, most = (of.filter(low < high).first() for of in (low, high))
+    text = (
         "eta=None compares models at their own prevalence, and those differ, from ",
         *(least, " to ", most),
         "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",

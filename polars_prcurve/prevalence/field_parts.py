@@ -40,7 +40,7 @@ from polars_prcurve.inputs.score_and_rate_tables import (
     class_amounts,
 )
 from polars_prcurve.prevalence import uncertain_eta as estimates
-from polars_prcurve.query_checks import Check, compose_sentence, count_check, stop_if_broken
+from polars_prcurve.query_checks import Check, stop_if_broken
 
 _OF_FRAME = (c.PART_ETA, c.PART_SHARE, *estimates.UNCERTAIN_ETA_COLUMNS)
 _CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
@@ -284,7 +284,8 @@ def _read_frame(
 
 def _row_check(wrong: pl.Expr, trouble: str) -> Check:
     """Return the check that no row of the eta frame is wrong."""
-    return count_check(wrong.sum(), f"the eta= frame {trouble}, in ", " row(s)")
+    n = wrong.sum()
+    return Check(n > 0, (f"the eta= frame {trouble}, in ", n, " row(s)"))
 
 
 def _join_totals(
@@ -313,11 +314,11 @@ def _part_checks(keys: PartKeys) -> list[Check]:
         (no_pos, "a part has no positives and an eta above 0, ", remedy),
         (no_neg, "a part has no negatives and an eta below 1, ", remedy),
     ]
-    all_0 = compose_sentence("the shares of the eta= frame are all 0 in a group")
+    all_0 = ("the shares of the eta= frame are all 0 in a group",)
     return [
         missing_row_check("eta", values, missing, missing.sum()),
         *(
-            Check(wrong.any(), compose_sentence(trouble, *show_first(values, wrong), what_to_do))
+            Check(wrong.any(), (trouble, *show_first(values, wrong), what_to_do))
             for wrong, trouble, what_to_do in troubles
         ),
         Check((pl.col(_LARGEST) == 0).any(), all_0),

@@ -27,7 +27,7 @@ from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, warn_of_refuted_estimates
-from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
+from polars_prcurve.query_checks import Check, stop_if_broken
 from polars_prcurve.sweep.group_table import CLASS_SUMS
 from polars_prcurve.sweep.sweep_table import build_running_sums
 
@@ -148,7 +148,7 @@ def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:
     first = show_first({name: pl.col(name) for name in reference.by}, wrong)
     remedy = "; it takes positives and negatives at two scores or more to tell the classes apart"
     where = [" where ", *first] if first else []
-    return Check(wrong.any(), compose_sentence(trouble, *where, remedy))
+    return Check(wrong.any(), (trouble, *where, remedy))
 
 
 def _read_counts(found: pl.DataFrame) -> LevelCounts:
