@@ -16,7 +16,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.query_checks import Check, stop_if_broken
-from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
+from polars_prcurve.sweep.grouped_rows import SweepTables, build_numbered_rows, keep_counted_groups
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 
 COMPARE_COLUMNS = (

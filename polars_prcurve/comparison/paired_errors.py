@@ -32,7 +32,7 @@ from polars_prcurve.exact_arithmetic import square_integer, sum_shares, to_whole
 from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.sweep.group_table import SweepTables
+from polars_prcurve.sweep.grouped_rows import SweepTables
 from polars_prcurve.uncertainty.cluster_errors import add_up_clusters
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, build_influences
 

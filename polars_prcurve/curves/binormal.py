@@ -22,7 +22,7 @@ from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.normal_distribution import normal_cdf
-from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
+from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end
 
 BINORMAL_COLUMNS = (

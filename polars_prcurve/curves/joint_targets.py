@@ -45,7 +45,7 @@ from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.query_checks import Check
-from polars_prcurve.sweep.group_table import class_counts
+from polars_prcurve.sweep.grouped_rows import class_counts
 
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
 

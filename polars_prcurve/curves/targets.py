@@ -30,7 +30,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.query_checks import Check
-from polars_prcurve.sweep.sort_key import rising_code
+from polars_prcurve.sweep.grouped_rows import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]

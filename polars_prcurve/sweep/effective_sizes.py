@@ -35,8 +35,7 @@ from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, 
 from polars_prcurve.sweep import effective_clusters as clusters
 from polars_prcurve.sweep import effective_strata as strata
 from polars_prcurve.sweep import weighted_sizes as weights
-from polars_prcurve.sweep.group_table import add_counts
-from polars_prcurve.sweep.sort_key import SortedRows
+from polars_prcurve.sweep.grouped_rows import SortedRows, add_counts
 
 CLASS_WEIGHTS = {c.N_POS: f"{c.RESERVED}pos_weight", c.N_NEG: f"{c.RESERVED}neg_weight"}
 """The columns with the share that a part has of the positives, and of the negatives, of its field."""
@@ -79,7 +78,7 @@ class Design:
         )
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add counts and rates to rows, as `group_table.add_counts`, and sizes at their thresholds."""
+        """Add counts and rates to rows, as `grouped_rows.add_counts`, and sizes at their thresholds."""
         return add_counts(self.table, frame)
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -28,7 +28,7 @@ from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, warn_of_refuted_estimates
 from polars_prcurve.query_checks import Check, stop_if_broken
-from polars_prcurve.sweep.group_table import CLASS_SUMS
+from polars_prcurve.sweep.grouped_rows import CLASS_SUMS
 from polars_prcurve.sweep.sweep_table import build_running_sums
 
 if TYPE_CHECKING:

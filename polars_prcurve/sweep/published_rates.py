@@ -16,7 +16,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.inputs.score_and_rate_tables import RateTable
 from polars_prcurve.query_checks import Check, count_check
 from polars_prcurve.sweep.effective_sizes import list_plain_sizes
-from polars_prcurve.sweep.group_table import SweepTables, build_groups, check_groups, join_group_numbers
+from polars_prcurve.sweep.grouped_rows import SweepTables, build_groups, check_groups, join_group_numbers
 
 
 def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:

@@ -23,11 +23,17 @@ from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least
 from polars_prcurve.prevalence import eta_argument
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.query_checks import Check, stop_if_broken
-from polars_prcurve.sweep import group_table
+from polars_prcurve.sweep import grouped_rows
 from polars_prcurve.sweep.effective_sizes import Design, choose_design
-from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS, SumColumns, SweepTables
+from polars_prcurve.sweep.grouped_rows import (
+    CLASS_SUMS,
+    SQUARE_SUMS,
+    SortedRows,
+    SumColumns,
+    SweepTables,
+    sort_rows,
+)
 from polars_prcurve.sweep.published_rates import build_points, point_checks
-from polars_prcurve.sweep.sort_key import SortedRows, sort_rows
 
 
 def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
@@ -59,12 +65,12 @@ def build_eta_sweep(
         rows = drop_inner_negatives(rows)
     elif steps is not None:  # before they are repeated at each prevalence, which does not change them
         counted = rows.join(groups, on=c.GROUP, maintain_order="left")
-        counted = keep_recall_steps(group_table.add_counts(table, counted), steps)
+        counted = keep_recall_steps(grouped_rows.add_counts(table, counted), steps)
         rows = counted.select(rows.collect_schema().names())
     if grid is None:
         frame = rows.join(groups, on=c.GROUP, maintain_order="left")
     else:
-        groups = eta_argument.join_etas(groups, grid, *group_table.class_sizes(table))
+        groups = eta_argument.join_etas(groups, grid, *grouped_rows.class_sizes(table))
         if checks := eta_argument.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
         if grid.etas_per_group == 1 and grid.copies == 1:
@@ -111,7 +117,7 @@ def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) ->
     own_counts = rows.with_columns(pl.col(s.cum) - pl.col(s.above) for s in sums)
     frame = own_counts.join(groups, on=c.GROUP, maintain_order="left")
     n_pos, n_neg = (pl.col(s.cum) for s in CLASS_SUMS)
-    n_pos, n_neg = group_table.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    n_pos, n_neg = grouped_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
     values = {"score": pl.col(c.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if weighted:
         for name, s in zip(c.SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
@@ -250,19 +256,19 @@ def _sum_rows(
     squares = bool(design.summed)
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
     # Cached because the rows and the sweep both join it; Polars would aggregate the table twice.
-    groups = group_table.build_groups(table, group_table.class_totals(table, squares=squares)).cache()
+    groups = grouped_rows.build_groups(table, grouped_rows.class_totals(table, squares=squares)).cache()
     if checked and not table.float_sums:
-        groups = group_table.check_groups(table, groups)
-    rows = group_table.prepare_rows(table, groups, squares=squares)
+        groups = grouped_rows.check_groups(table, groups)
+    rows = grouped_rows.prepare_rows(table, groups, squares=squares)
     if table.float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
-        weights = group_table.prepare_rows(table, groups, without=c.SCORE, squares=squares)
+        weights = grouped_rows.prepare_rows(table, groups, without=c.SCORE, squares=squares)
         totals = weights.group_by(c.GROUP).agg(pl.col(s.amount).sum().alias(s.total) for s in sums)
         groups = groups.join(totals, on=c.GROUP, how="left", maintain_order="left")
         # A group whose weights are all 0 has no rows to add up.
         groups = groups.with_columns(pl.col([s.total for s in sums]).fill_null(0))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = group_table.check_groups(table, groups) if checked else groups
+        groups = grouped_rows.check_groups(table, groups) if checked else groups
     marks = None
     if listed is not None:
         marks = groups.select(c.GROUP).join(pl.LazyFrame({c.SCORE: listed.drop_nulls()}), how="cross")
@@ -378,7 +384,7 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         return joined.select(c.GROUP, c.SCORE)
 
     rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
-    swept = group_table.add_counts(parts.table, rows.join(groups, on=c.GROUP))
+    swept = grouped_rows.add_counts(parts.table, rows.join(groups, on=c.GROUP))
     zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
     none = groups.select(c.GROUP, c.N_POS, c.N_NEG, tp=zero, fp=zero).with_columns(
         no_score.alias(c.SCORE)
@@ -413,7 +419,7 @@ def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.L
         pl.when(c.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
     )
     frame = stop_if_broken(frame.with_columns(once), table.tallies.checks)
-    frame = group_table.keep_counted_groups(table, frame)
+    frame = grouped_rows.keep_counted_groups(table, frame)
     return stop_if_broken(frame, others) if others else frame
 
 

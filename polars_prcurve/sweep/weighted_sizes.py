@@ -37,7 +37,7 @@ from polars_prcurve.confidence.counted_prevalence import name_moment
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
-from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS
+from polars_prcurve.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS
 
 _SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
