@@ -22,7 +22,7 @@ HERE = "tests/test_architecture.py"
 
 
 def module_name(path: Path) -> str:
-    """Return `sweep.sweep_table` for a file; a folder goes by its own name, the package by "__init__"."""
+    """Return `charts.pr` for a file; a folder goes by its own name, the package by "__init__"."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
 

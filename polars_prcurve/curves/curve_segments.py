@@ -35,8 +35,7 @@ from polars_prcurve.metrics.curve_metric import (
 )
 from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
 from polars_prcurve.sweep.grouped_rows import SweepTables, class_sizes, has_class
-from polars_prcurve.sweep.published_rates import add_row_before
-from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
+from polars_prcurve.sweep.sweep_table import add_row_before, build_sweep, check_at_end, late_checks
 
 _WEIGHT = f"{c.RESERVED}weight"
 

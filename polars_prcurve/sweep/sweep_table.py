@@ -22,9 +22,9 @@ from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, S
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence import eta_argument
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.query_checks import Check, stop_if_broken
+from polars_prcurve.query_checks import Check, count_check, stop_if_broken
 from polars_prcurve.sweep import grouped_rows
-from polars_prcurve.sweep.effective_sizes import Design, choose_design
+from polars_prcurve.sweep.effective_sizes import Design, choose_design, list_plain_sizes
 from polars_prcurve.sweep.grouped_rows import (
     CLASS_SUMS,
     SQUARE_SUMS,
@@ -33,7 +33,6 @@ from polars_prcurve.sweep.grouped_rows import (
     SweepTables,
     sort_rows,
 )
-from polars_prcurve.sweep.published_rates import build_points, point_checks
 
 
 def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
@@ -398,6 +397,85 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     known = known.filter(pl.col(c.PART_SHARE) > 0)
     of_parts = (c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS)
     return counted.join(known.select(part, pl.col(_FIELD).alias(c.GROUP), *of_parts), on=PART)
+
+
+# Published ROC points, in the shape of running sums --------------------------------------------
+
+#     rate table -> groups  one row per group, with the number of points at which recall falls
+#                -> rows    one row per point, each with the point before it
+#
+# Points without counts leave counts null, and points without a score leave thresholds null.
+
+
+def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
+    """Return the points of each group by rising fpr, then rising recall, and the group table."""
+    aggregates: list[pl.Expr] = []
+    if table.has_counts:
+        columns = table.columns
+        n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
+        # Sizes that are one number are as long as the table this way.
+        both = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
+        differ = pl.any_horizontal(
+            (n.max() != n.min()) | (n.is_null().any() & n.is_not_null().any()) for n in both
+        )
+        aggregates = [n.max().alias(name) for n, name in zip(both, (c.N_POS, c.N_NEG), strict=True)]
+        aggregates.append(differ.fill_null(False).cast(pl.Int64).alias(c.SIZES_DIFFER))
+    groups = grouped_rows.build_groups(table, aggregates).with_columns(pl.lit(1.0).alias(c.WEIGHT_UNIT))
+    if table.has_counts:
+        # A class without examples has no interval, as one of unknown size.
+        sizes = (pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (c.N_POS, c.N_NEG))
+        groups = groups.with_columns(list_plain_sizes(*sizes))
+    rows = grouped_rows.join_group_numbers(table, table.rows, groups)
+    order = [c.GROUP, "fpr", "recall", *([] if table.score_dtype is None else [c.SCORE])]
+    rows = rows.sort(
+        order, descending=[name == c.SCORE for name in order], nulls_last=[False] * len(order)
+    )
+    unknown = dict.fromkeys([] if table.has_counts else c.CELLS, pl.lit(None, dtype=pl.Int64))
+    no_score = pl.lit(None, dtype=pl.Float64)
+    # Recall stands in for running sums where these only tell whether recall grows.
+    rows = add_row_before(rows).with_columns(
+        pl.col("recall").alias(c.CUM_POS),
+        (no_score if table.score_dtype is None else pl.col(c.SCORE)).alias("threshold"),
+        **unknown,
+    )
+    falls = (pl.col("recall") < pl.col(c.RECALL_BEFORE)).sum().alias(c.RECALL_FALLS)
+    count = rows.group_by(c.GROUP).agg(falls)
+    groups = groups.join(count, on=c.GROUP, how="left", maintain_order="left")
+    if checked:
+        # Checked last: an error ahead of a group_by can lock the streaming engine.
+        groups = grouped_rows.check_groups(
+            table, groups, *point_checks(table, lambda name: pl.col(name).sum())
+        )
+        groups = groups.drop(c.RECALL_FALLS, c.SIZES_DIFFER, strict=False)
+    return SweepTables(rows, groups)
+
+
+def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
+    """Add to sorted ROC points the point before each, first the origin."""
+    same = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
+    starts = {c.RECALL_BEFORE: "recall", c.FPR_BEFORE: "fpr"}
+    return points.with_columns(
+        pl.when(same).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
+        for start, end in starts.items()
+    )
+
+
+def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Check]:
+    """Return the checks that recall never falls, and of one size per class, over sums by `count`."""
+    are_rates = table.argument == "rates"
+    text = (
+        " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
+        "such as 1 - pl.col('specificity'); does the table hold several curves? Pass by="
+        if are_rates
+        else " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
+    )
+    falling = count_check(count(c.RECALL_FALLS), f"{table.argument}= holds ", text)
+    if not table.has_counts:
+        return [falling]
+    what = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
+    text = " group(s); one curve is of one test set: pass by=, or check the columns"
+    text += "; what is not known is null in all rows of a group" if are_rates else ""
+    return [count_check(count(c.SIZES_DIFFER), f"{what} between the rows of ", text), falling]
 
 
 # Checks of a query that adds up rows, made on its result ----------------------------------------

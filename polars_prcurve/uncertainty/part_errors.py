@@ -39,8 +39,7 @@ from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
-from polars_prcurve.sweep.published_rates import add_row_before
-from polars_prcurve.sweep.sweep_table import PART, build_part_counts
+from polars_prcurve.sweep.sweep_table import PART, add_row_before, build_part_counts
 from polars_prcurve.uncertainty.eta_error import widen_intervals
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, join_influences
 from polars_prcurve.uncertainty.unseen_in_areas import from_logit, to_logit
