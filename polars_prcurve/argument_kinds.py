@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import polars as pl
+from polars import selectors
 
 from polars_prcurve.errors import PrcError, describe_value
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
+T = TypeVar("T", bound=Hashable)
 
 Title: TypeAlias = str | Literal[False] | None
 """The title of a chart; False leaves out all words around it."""
@@ -170,6 +174,16 @@ def read_name(argument: str, value: object) -> str:
     return value
 
 
+def is_pattern(name: str) -> bool:
+    """Return whether `pl.col` takes a name for a pattern of names."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+def select_column(name: str) -> pl.Expr:
+    """Return the column of exactly this name, also where `pl.col` would read a pattern."""
+    return selectors.by_name(name).as_expr() if name[:1] in ("*", "^") else pl.col(name)
+
+
 def check_texts(**texts: object) -> None:
     """Raise unless every argument is a text, or None."""
     for name, value in texts.items():
@@ -204,3 +218,8 @@ def refuse_arguments(reason: str, **others: Any) -> None:
     for name, value in others.items():
         if value is not None:
             raise PrcError(f"{reason}; leave out {name}=")
+
+
+def find_repeats(values: Iterable[T]) -> list[T]:
+    """Return the values that occur more than once, in order."""
+    return [value for value, number in Counter(values).items() if number > 1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import take_frame
+from polars_prcurve.argument_kinds import select_column, take_frame
 from polars_prcurve.binding import shared_arguments as vocabulary
 from polars_prcurve.binding.argument_conflicts import check_rules, list_facts
 from polars_prcurve.binding.shared_arguments import TableWords
@@ -262,7 +262,7 @@ def _stack_classes(call: Question, groups: list[Column]) -> Question:
         each = read_classes(label, dtype, list(score)).alias("class").to_frame()
         is_own = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
         eta = each.join(parts, how="cross").with_columns(is_own.alias("eta"))
-        columns["within"] = [c.select_column(label).alias(_TRUE_CLASS)]
+        columns["within"] = [select_column(label).alias(_TRUE_CLASS)]
         call = replace(call, eta=Field(eta, (_TRUE_CLASS,)))
     stacked = list(score.items())
     return _set_groups(replace(call, frame=long.frame, columns=columns, stacked=stacked))

@@ -27,7 +27,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
-from polars_prcurve.argument_kinds import read_whole_number, refuse_objects
+from polars_prcurve.argument_kinds import read_whole_number, refuse_objects, select_column
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import ReadColumn
@@ -242,4 +242,4 @@ def build_weighed_sample(
     stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
     weight = size / pl.len().over(_PLACE).cast(pl.Float64)
     kept = stop_if_broken(frame, checks).filter(is_labelled)
-    return kept.select(*map(c.select_column, names), stratum=stratum, weight=weight)
+    return kept.select(*map(select_column, names), stratum=stratum, weight=weight)

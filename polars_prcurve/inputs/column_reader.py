@@ -12,9 +12,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
-from polars_prcurve.argument_kinds import read_choice, read_list, read_name, refuse_kind, refuse_objects
+from polars_prcurve.argument_kinds import select_column
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.group_keys import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs.score_and_rate_tables import Tallies
@@ -46,7 +47,7 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
     """Return the columns of `by=` or `id=` as a list, which is empty for None."""
     if columns is None:
         return []
-    return read_list(argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr))
+    return kinds.read_list(argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr))
 
 
 def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> list[Column]:
@@ -62,9 +63,9 @@ def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> 
 def read_expression(what: str, column: Any) -> pl.Expr:
     """Return the expression of one column, in a context whose schema is not known yet."""
     if isinstance(column, str):
-        return c.select_column(read_name(what, column))
+        return select_column(kinds.read_name(what, column))
     if not isinstance(column, pl.Expr):
-        raise refuse_kind(what, _EXPECTED, column)
+        raise kinds.refuse_kind(what, _EXPECTED, column)
     # Polars would spread several columns over the arguments of one sort or one struct.
     if column.meta.has_multiple_outputs():
         raise PrcError(
@@ -81,7 +82,7 @@ def describe_expression(argument: str, column: pl.Expr) -> str:
 
 def is_dropping(missing: Missing) -> bool:
     """Return whether rows with missing values are left out; raise unless `missing` is a choice."""
-    return read_choice("missing=", missing, ("raise", "drop", "below")) == "drop"
+    return kinds.read_choice("missing=", missing, ("raise", "drop", "below")) == "drop"
 
 
 class ColumnReader:
@@ -128,21 +129,21 @@ class ColumnReader:
                 raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names}")
             [(name, dtype)] = dtypes.items()
         if dtype == pl.Object:
-            refuse_objects(f"{argument}=", {name: dtype})
+            kinds.refuse_objects(f"{argument}=", {name: dtype})
         return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
 
     def read_expr(self, argument: str, column: Any) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
         if not isinstance(column, str | pl.Expr):
-            raise refuse_kind(f"{argument}=", _EXPECTED, column)
+            raise kinds.refuse_kind(f"{argument}=", _EXPECTED, column)
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
-                known = self.user_table.lazy().collect_schema()
+                kinds.read_name(f"{argument}=", name)
+                hint = suggest_names(name, self.user_table.lazy().collect_schema())
                 raise PrcError(
-                    f"{argument}= names the column {read_name(f'{argument}=', name)!r}, which is not in "
-                    f"the table; {suggest_names(name, known)}"
+                    f"{argument}= names the column {name!r}, which is not in the table; {hint}"
                 )
-        return c.select_column(column) if isinstance(column, str) else column
+        return select_column(column) if isinstance(column, str) else column
 
     def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
         """Return the names and dtypes of what expressions make of the table."""
@@ -161,7 +162,7 @@ class ColumnReader:
             what = f"{argument}= holds a column {name!r}"
             if name.startswith(c.RESERVED):
                 raise PrcError(f"{what}; names that start with {c.RESERVED!r} are reserved")
-            if c.is_pattern(name):
+            if kinds.is_pattern(name):
                 raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(f"{what} of dtype {dtype}, which cannot be sorted; cast it")

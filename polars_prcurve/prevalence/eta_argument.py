@@ -20,8 +20,8 @@ import polars as pl
 
 from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import refuse_kind, take_frame
-from polars_prcurve.errors import PrcError, describe_value, find_repeats, list_names
+from polars_prcurve.argument_kinds import find_repeats, is_pattern, refuse_kind, take_frame
+from polars_prcurve.errors import PrcError, describe_value, list_names
 from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
@@ -158,7 +158,7 @@ def _read_eta_frame(
     carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
     for name in carried:
         what = f"the eta= frame carries a column {name!r}"
-        if c.is_pattern(name):
+        if is_pattern(name):
             raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
         if name in makes or name in by or name.startswith(c.RESERVED):
             raise PrcError(f"{what}, and the result has a column of that name; rename it")

@@ -21,7 +21,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_arithmetic
-from polars_prcurve.argument_kinds import read_name, refuse_kind, take_frame
+from polars_prcurve.argument_kinds import is_pattern, read_name, refuse_kind, select_column, take_frame
 from polars_prcurve.confidence.point_intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
@@ -263,13 +263,13 @@ def _read_frame(
     uncertain = may_be_uncertain and estimates.has_uncertain_eta(schema, held)
     own = {*held, "eta", "share", *(estimates.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
-    frame = eta.lazy().with_columns(c.select_column("eta").cast(pl.Float64))
+    frame = eta.lazy().with_columns(select_column("eta").cast(pl.Float64))
     if uncertain:
         frame, troubles = estimates.add_uncertain_eta(frame, schema, confidence)
         frame = stop_if_broken(frame, [_row_check(*trouble) for trouble in troubles])
     values = {c.PART_ETA: "eta", c.PART_SHARE: "share"}
-    columns = [c.select_column(key).alias(keys.names[key]) for key in held]
-    columns += [c.select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
+    columns = [select_column(key).alias(keys.names[key]) for key in held]
+    columns += [select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
     columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in estimates.UNCERTAIN_ETA_COLUMNS]
     value, part = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)
@@ -332,7 +332,7 @@ def build_reweighted_table(
     table: InputTable, within: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
 ) -> pl.LazyFrame:
     """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
-    if c.is_pattern(read_name("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
+    if is_pattern(read_name("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
     keys = number_keys(table, within)
     factors, _ = build_factors(table, keys, eta)
@@ -340,5 +340,5 @@ def build_reweighted_table(
     joined = join_factors(table, factors, keys, keep_order=True)
     amounts = weigh_amounts(table)  # one of both is 0
     return joined.select(
-        *map(c.select_column, table.schema), (amounts[c.POS] + amounts[c.NEG]).alias(name)
+        *map(select_column, table.schema), (amounts[c.POS] + amounts[c.NEG]).alias(name)
     )
