@@ -27,8 +27,9 @@ from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.prevalence.eta_argument import eta_from_ratio, eta_grid, ratio_from_eta
-from polars_prcurve.prevalence.eta_formulas import eta_for_f_beta, eta_for_precision, shift_prior
-from polars_prcurve.prevalence.field_and_class_mix import class_mix, field
+from polars_prcurve.prevalence.eta_for_metric import eta_for_f_beta, eta_for_precision
+from polars_prcurve.prevalence.fields import class_mix, field
+from polars_prcurve.prevalence.posteriors import shift_prior
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 from polars_prcurve.scorers import Scorer, scorer
 from polars_prcurve.sweep.array_sweep import RocPoints, roc_points

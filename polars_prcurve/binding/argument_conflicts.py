@@ -13,7 +13,7 @@ from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.table_reader import gives_squares
-from polars_prcurve.prevalence.field_and_class_mix import ClassMix, Field, ScoresOfField
+from polars_prcurve.prevalence.fields import ClassMix, Field, ScoresOfField
 
 
 class Rule(NamedTuple):

@@ -34,7 +34,7 @@ from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
-from polars_prcurve.prevalence.field_and_class_mix import ClassMix, Field, ScoresOfField
+from polars_prcurve.prevalence.fields import ClassMix, Field, ScoresOfField
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample
 from polars_prcurve.query_checks import SCORE_DTYPES
 

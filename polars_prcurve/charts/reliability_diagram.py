@@ -24,7 +24,7 @@ from polars_prcurve.confidence.rates import check_confidence, find_wilson_ends, 
 from polars_prcurve.errors import PrcError
 from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import format_count, say_count, say_eta, say_shares
-from polars_prcurve.prevalence.eta_formulas import check_prior, shift_prior
+from polars_prcurve.prevalence.posteriors import check_prior, shift_prior
 
 # What scores say in a range, the share of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")

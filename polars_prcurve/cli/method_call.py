@@ -33,7 +33,7 @@ from polars_prcurve.inputs.column_reader import list_columns
 from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace import prc
 from polars_prcurve.namespace.frame import LazyFramePrc
-from polars_prcurve.prevalence.field_and_class_mix import field
+from polars_prcurve.prevalence.fields import field
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 
 

@@ -20,7 +20,7 @@ from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_reader import gives_squares
 from polars_prcurve.namespace import prc
-from polars_prcurve.prevalence.field_and_class_mix import Field
+from polars_prcurve.prevalence.fields import Field
 from polars_prcurve.prevalence.uncertain_eta import describe_refuted_estimates
 from polars_prcurve.progress import is_watched, show_seconds
 from polars_prcurve.query_checks import run_query

@@ -36,7 +36,7 @@ from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable
-from polars_prcurve.prevalence.field_parts import build_field
+from polars_prcurve.prevalence.fields import build_field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.sweep.sweep_table import PART_COUNTS, build_part_counts
 

@@ -25,7 +25,7 @@ from polars_prcurve.decision.judged_groups import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.prevalence.eta_argument import Eta
-from polars_prcurve.prevalence.field_and_class_mix import Field
+from polars_prcurve.prevalence.fields import Field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from polars_prcurve.metrics.areas import partial_roc_auc_mcclish
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric, find_point_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_formulas import shift_prior
+from polars_prcurve.prevalence.posteriors import shift_prior
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -27,14 +27,13 @@ from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader
 from polars_prcurve.inputs.table_reader import read_part_labelled, read_parts, read_reference
-from polars_prcurve.prevalence.estimate_from_posteriors import (
+from polars_prcurve.prevalence.eta_argument import Eta, read_eta
+from polars_prcurve.prevalence.fields import Field, build_reweighted_table
+from polars_prcurve.prevalence.posteriors import (
     build_estimates_table,
     check_estimate_method,
     list_estimate_columns,
 )
-from polars_prcurve.prevalence.eta_argument import Eta, read_eta
-from polars_prcurve.prevalence.field_and_class_mix import Field
-from polars_prcurve.prevalence.field_parts import build_reweighted_table
 from polars_prcurve.query_checks import SCORE_DTYPES, run_query
 from polars_prcurve.sweep.sweep_table import Thresholds
 from polars_prcurve.uncertainty.negative_subsampling import SUBSAMPLE_COLUMNS, build_subsample_table

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from polars_prcurve.binding.bound_table import BoundTable
-    from polars_prcurve.prevalence.field_and_class_mix import ClassMix, Field
+    from polars_prcurve.prevalence.fields import ClassMix, Field
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""The parts of a field, such as countries, each with a prevalence and a share of the field.
+"""What `eta=` takes beside numbers: fields of several parts, class mixes, and the scores of a field.
 
-A part has all rows with equal values in the `within` columns. With P positives and N negatives in the
-part, prevalence eta and share s, and n examples in the group, a positive weighs `n s eta / P` and a
-negative `n s (1 - eta) / N`. So the weights of a group sum to its examples, and its own prevalence
-becomes `sum s eta`, that of the field.
+A part of a field, such as a country, has a prevalence and a share of the field, and all rows with equal
+values in the `within` columns. With P positives and N negatives in the part, prevalence eta and share s,
+and n examples in the group, a positive weighs `n s eta / P` and a negative `n s (1 - eta) / N`. So the
+weights of a group sum to its examples, and its own prevalence becomes `sum s eta`, that of the field.
 
     table     -> parts    one row per part of a group that has rows: both totals
     eta frame -> parts    one row per part of a group that should have rows: eta and share
@@ -13,21 +13,26 @@ becomes `sum s eta`, that of the field.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_arithmetic
-from polars_prcurve.argument_kinds import is_pattern, read_name, refuse_kind, select_column, take_frame
+from polars_prcurve.argument_kinds import select_column
 from polars_prcurve.confidence.point_intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.group_keys import aggregate_by, group_number, join_groups
 from polars_prcurve.inputs.column_reader import (
+    Column,
+    Columns,
     check_forgotten_groups,
+    list_columns,
     missing_row_check,
     read_group_keys,
     show_first,
@@ -39,8 +44,130 @@ from polars_prcurve.inputs.score_and_rate_tables import (
     Tallies,
     class_amounts,
 )
+from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence import uncertain_eta as estimates
 from polars_prcurve.query_checks import Check, stop_if_broken
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A field of several parts, each with a prevalence and a share; `field()` returns it."""
+
+    frame: pl.DataFrame | pl.LazyFrame
+    """One row per part: the columns of `parts`, eta (or k and n) and share."""
+    parts: tuple[Column, ...]
+    """The columns that tell the parts apart."""
+
+    def __repr__(self) -> str:
+        parts = ", ".join(str(part) for part in self.parts)
+        return f"field(<{type(self.frame).__name__}>, parts=[{parts}])"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresOfField:
+    """Rows without labels, whose prevalence is estimated with the table that is asked."""
+
+    table: ScoreTable
+
+    def __repr__(self) -> str:
+        return "prc(<scores of the field>)"
+
+
+@dataclass(frozen=True)
+class ClassMix:
+    """The share of each class in a field; `class_mix()` returns it."""
+
+    shares: Mapping[Any, float]
+
+    def __repr__(self) -> str:
+        return f"class_mix({dict(self.shares)!r})"
+
+
+@hint_at_arguments
+def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
+    """Return a field of several parts, for `eta=`, such as countries that share one threshold.
+
+    The rows of all parts stand behind one threshold, and count with the prevalence and the share of
+    their part. The answer is of the whole field: its prevalence is the sum of share times eta, and its
+    counts are weighted, as by `reweight`. Estimates among the prevalences carry their error (Zou and
+    Donner 2008).
+
+    Parameters
+    ----------
+    frame
+        One row per part (and group): the columns of `parts`, any of the `by` columns, `share`
+        (relative), and the prevalence: `eta`, null for the part's own; with `eta_low` and `eta_high` if
+        it is an estimate; or `k` and `n`, positives in a sample.
+    parts
+        The column or columns that tell the parts apart. If they are bound in `by`, they leave it for
+        that call.
+
+    Examples
+    --------
+    >>> countries = ["de", "de", "fr", "fr"]
+    >>> df = pl.DataFrame({"country": countries, "score": [4, 2, 3, 1], "label": [1, 0, 1, 0]})
+    >>> markets = pl.DataFrame({"country": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
+    >>> df.prc.curve(eta=field(markets, parts="country")).select("eta", "threshold", "precision")
+    shape: (4, 3)
+    ┌─────┬───────────┬───────────┐
+    │ eta ┆ threshold ┆ precision │
+    │ --- ┆ ---       ┆ ---       │
+    │ f64 ┆ i64       ┆ f64       │
+    ╞═════╪═══════════╪═══════════╡
+    │ 0.2 ┆ 4         ┆ 1.0       │
+    │ 0.2 ┆ 3         ┆ 1.0       │
+    │ 0.2 ┆ 2         ┆ 0.615385  │
+    │ 0.2 ┆ 1         ┆ 0.2       │
+    └─────┴───────────┴───────────┘
+    """
+    table = kinds.take_frame(frame)
+    if not isinstance(table, pl.DataFrame | pl.LazyFrame):
+        raise kinds.refuse_kind("field()", "a frame with a row per part", frame)
+    columns = list_columns("parts=", parts)
+    if not columns:
+        raise PrcError("parts= needs at least one column; got none")
+    known = table.lazy().collect_schema()
+    kinds.refuse_objects("the frame of a field", known)
+    for name in (column for column in columns if isinstance(column, str)):
+        if name not in known:
+            raise PrcError(
+                f"parts= names the column {name!r}, which the frame of the field does not have; "
+                f"{suggest_names(name, known)}"
+            )
+    if "eta" not in known and not {"k", "n"} <= set(known):
+        raise PrcError("the frame of a field needs a column 'eta', or the columns 'k' and 'n'")
+    if "share" not in known:
+        raise PrcError(
+            "the frame of a field needs a column 'share', how much of the field each part is; how many "
+            "rows the table has of a part does not tell it"
+        )
+    return Field(table, tuple(columns))
+
+
+@hint_at_arguments
+def class_mix(shares: Mapping[Any, float]) -> ClassMix:
+    """Return the shares of classes where the model will run, for `eta=`.
+
+    For a table with one score column per class, `score={"cat": "p_cat", ...}`: each class then has its
+    share as prevalence, and the other classes have theirs among its negatives.
+
+    Parameters
+    ----------
+    shares
+        From each class of the label to its share, a number >= 0: `{"cat": 20, "dog": 80}`. Shares are
+        relative.
+
+    Examples
+    --------
+    >>> class_mix({"cat": 0.2, "dog": 0.8})
+    class_mix({'cat': 0.2, 'dog': 0.8})
+    """
+    numbers = kinds.read_shares("class_mix()", shares)
+    total = math.fsum(numbers.values())
+    return ClassMix({value: number / total for value, number in numbers.items()})
+
+
+# The parts of a table, and the weights of their rows --------------------------------------------
 
 _OF_FRAME = (c.PART_ETA, c.PART_SHARE, *estimates.UNCERTAIN_ETA_COLUMNS)
 _CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
@@ -243,9 +370,9 @@ def _read_frame(
     may_be_uncertain: bool,
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the frame with internal names, PART_ETA, PART_SHARE and ends of eta; it may raise."""
-    eta = take_frame(eta)
+    eta = kinds.take_frame(eta)
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        raise refuse_kind("eta=", "a frame with the columns of parts=, eta and share", eta)
+        raise kinds.refuse_kind("eta=", "a frame with the columns of parts=, eta and share", eta)
     schema = eta.lazy().collect_schema()
     if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
         raise PrcError(
@@ -332,7 +459,11 @@ def build_reweighted_table(
     table: InputTable, within: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
 ) -> pl.LazyFrame:
     """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
-    if is_pattern(read_name("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
+    if (
+        kinds.is_pattern(kinds.read_name("name=", name))
+        or name in table.schema
+        or name.startswith(c.RESERVED)
+    ):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
     keys = number_keys(table, within)
     factors, _ = build_factors(table, keys, eta)
