@@ -228,7 +228,7 @@ def list_facts(
         facts.add('of="roc"')
     if isinstance(said.get("score"), Mapping):
         facts.add("score={...}")
-    if gives_squares(None, said.get("counts")):
+    if "counts" in said and gives_squares(None, said["counts"]):
         facts |= {"counts of weights", "weights"}
     if "weight" in said:
         facts.add("weights")

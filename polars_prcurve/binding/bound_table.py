@@ -178,39 +178,38 @@ class Question:
 def _set_parts(call: Question, given: Sequence[Column], said: Mapping[str, Any]) -> Question:
     """Return the call at a field, whose parts are no groups: bound ones leave `by` and `model`."""
     parts = {name_column(part) for part in given}
-    kept: dict[str, Any] = {}
-    for word in ("by", "model"):
-        groups = list_columns(f"{word}=", call.columns.get(word))
+    columns: dict[str, Any] = {"by": None, **call.columns, "within": list(given)}
+    for word in [word for word in ("by", "model") if columns.get(word) is not None]:
+        groups = list_columns(f"{word}=", columns[word])
         both = [group for group in groups if name_column(group) in parts]
         if both and said.get(word) is not None:
             raise PrcError(
                 f"{word}= and parts= both hold the column {name_column(both[0])!r}; leave {word}= out "
                 "for the answer of the whole field, or pass eta= without field() for one of each part"
             )
-        kept[word] = [group for group in groups if name_column(group) not in parts]
-    columns = {**call.columns, "by": kept["by"], "within": list(given)}
-    if not kept["model"]:
-        columns.pop("model", None)
+        kept = [group for group in groups if name_column(group) not in parts]
+        if word == "by" or not kept:
+            columns[word] = kept or None
     return replace(call, columns=columns)
 
 
 def _set_groups(call: Question) -> Question:
     """Return the call with the column of models where the method reads it: alone, or as a last group."""
     columns = dict(call.columns)
-    groups: list[Column] = list_columns("by=", columns.get("by"))
     model: Any = columns.pop("model", None)
     example = columns.pop("id", None)
     if call.method in vocabulary.TAKES_ONE_MODEL and model is None:
         known = call.frame.lazy().collect_schema().names()
         if "model" not in set(known) - set(map(name_column, columns.get("within", ()))):
-            return replace(call, columns={**columns, "by": groups})
+            return replace(call, columns=columns)
     if call.method in vocabulary.COMPARES_MODELS:
         model = "model" if model is None else model
-        columns |= {"by": leave_out(model, groups), "model": model}
+        groups = leave_out(model, list_columns("by=", columns.get("by")))
+        columns |= {"by": groups, "model": model}
         columns |= {"example": example} if example is not None else {}
     elif model is not None:
         ColumnReader(call.frame, "raise", may_collect=False).read_column("model", model)
-        columns["by"] = [*leave_out(model, groups), model]
+        columns["by"] = [*leave_out(model, list_columns("by=", columns.get("by"))), model]
     return replace(call, columns=columns)
 
 

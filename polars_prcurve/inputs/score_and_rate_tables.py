@@ -103,7 +103,7 @@ class InputTable:
     @property
     def has_cells(self) -> bool:
         """Whether metrics are computed from the four counts of a row, and not from its rates."""
-        return self.has_counts
+        return self.count_dtype is not None
 
     def collect(self, query: pl.LazyFrame, why: str, *, n_etas: int | None = None) -> pl.DataFrame:
         """Run a query half way, where Polars has no expression; raise if the user gave a LazyFrame.
@@ -278,7 +278,7 @@ def counts_negatives(table: InputTable) -> bool:
 
 def has_unlike_examples(table: InputTable) -> bool:
     """Return whether rows do not count as one independent example each: by weights, or in clusters."""
-    return is_clustered(table) or (isinstance(table, ScoreTable) and table.has_squares)
+    return c.CLUSTER in table.columns or (isinstance(table, ScoreTable) and table.has_squares)
 
 
 def is_field(table: InputTable) -> TypeGuard[ScoreTable]:

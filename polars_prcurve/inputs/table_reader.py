@@ -78,7 +78,8 @@ def read_input(
     not `labelled`, all rows stand as negatives, of which `counts` says how many each is.
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
-    reader.read_by(by, makes)
+    if by is not None:
+        reader.read_by(by, makes)
     model_name = "" if model is NO_MODEL else _read_model(reader, model)
     parts = [] if within is None else _read_within(reader, within)
     if rates is not None or sizes is not None or cells is not None:

@@ -180,20 +180,17 @@ _LARGEST, _SHARE_SUM, _IN_FRAME = (
 class PartKeys(NamedTuple):
     """The names of the group columns as users know them, with internal names and dtypes."""
 
+    names: dict[str, str]  # all of them
     by: dict[str, str]
     within: dict[str, str]
     dtypes: dict[str, pl.DataType]  # by internal name
-
-    @property
-    def names(self) -> dict[str, str]:
-        """All names of users, with the internal names."""
-        return self.by | self.within
 
 
 def number_keys(table: InputTable, within: Sequence[str]) -> PartKeys:
     """Return the keys of a table whose groups are parts, the columns `within` among them."""
     numbered = {key: f"{c.RESERVED}key_{i}" for i, key in enumerate(table.by)}
     return PartKeys(
+        numbered,
         by={key: column for key, column in numbered.items() if key not in within},
         within={key: numbered[key] for key in within},
         dtypes={numbered[key]: dtype for key, dtype in table.by.items()},
@@ -390,13 +387,13 @@ def _read_frame(
     uncertain = may_be_uncertain and estimates.has_uncertain_eta(schema, held)
     own = {*held, "eta", "share", *(estimates.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
-    frame = eta.lazy().with_columns(select_column("eta").cast(pl.Float64))
+    frame = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
     if uncertain:
         frame, troubles = estimates.add_uncertain_eta(frame, schema, confidence)
         frame = stop_if_broken(frame, [_row_check(*trouble) for trouble in troubles])
     values = {c.PART_ETA: "eta", c.PART_SHARE: "share"}
-    columns = [select_column(key).alias(keys.names[key]) for key in held]
-    columns += [select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
+    columns = [pl.col(key).alias(keys.names[key]) for key in held]
+    columns += [pl.col(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
     columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in estimates.UNCERTAIN_ETA_COLUMNS]
     value, part = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)

@@ -31,7 +31,7 @@ from polars_prcurve.exact_arithmetic import (
     to_whole_shares,
 )
 from polars_prcurve.group_keys import aggregate_by, join_groups
-from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, is_field, is_stratified
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.sweep import effective_clusters as clusters
 from polars_prcurve.sweep import effective_strata as strata
 from polars_prcurve.sweep import weighted_sizes as weights
@@ -70,9 +70,7 @@ class Design:
         return running
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the sizes of the classes to a group table with their totals."""
-        if not self.effective:
-            return groups
+        """Add the sizes of the classes, if they are asked for, to a group table with their totals."""
         return groups.with_columns(
             list_plain_sizes(pl.col(c.N_POS).cast(pl.Float64), pl.col(c.N_NEG).cast(pl.Float64))
         )
@@ -177,8 +175,6 @@ class PartsDesign(Design):
     summed = _SQUARES
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        if not self.effective:
-            return groups
         # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
         parts = build_class_weights(self.table).with_columns(
             to_whole_shares((pl.col(weight) * pl.col(weight) / pl.col(n)).fill_nan(0.0)).alias(weight)
@@ -209,14 +205,15 @@ class PartsDesign(Design):
 
 def choose_design(table: InputTable, *, effective: bool, clustered: bool = False) -> Design:
     """Return the design of a table; weights matter only if `effective`, clusters if `clustered`."""
-    if is_field(table):
-        return PartsDesign(table, effective)
-    if clustered:
-        return ClusteredDesign(table, effective)
-    if effective and is_stratified(table):
-        return StratifiedDesign(table, effective)
-    if effective and isinstance(table, ScoreTable) and table.has_squares:
-        return WeightedDesign(table, effective)
+    if isinstance(table, ScoreTable):
+        if table.parts is not None:
+            return PartsDesign(table, effective)
+        if clustered:
+            return ClusteredDesign(table, effective)
+        if effective and c.STRATUM in table.columns:
+            return StratifiedDesign(table, effective)
+        if effective and table.has_squares:
+            return WeightedDesign(table, effective)
     return Design(table, effective)
 
 

@@ -276,10 +276,12 @@ def _sum_rows(
     if marks is not None:  # a mark adds nothing to either class
         zero = pl.lit(0, dtype=pl.Int128)
         marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
-    ordered = design.add_sums(sort_rows(rows, table, marks, design.summed, design.carried))
+    ordered = sort_rows(rows, table, marks, design.summed, design.carried)
+    ordered = design.add_sums(ordered) if design.sums else ordered
     running = _add_up(ordered, sums, ends_only=ends_only, also=design.sums, marked=marks is not None)
-    groups = design.add_group_sizes(groups).with_columns(_group_columns(table, sums))
-    running = design.measure_rows(running)
+    running = design.measure_rows(running) if design.sums else running
+    groups = design.add_group_sizes(groups) if design.effective else groups
+    groups = groups.with_columns(_group_columns(table, sums))
     if listed is not None and listed.null_count() > 0:
         # A first row of each group, with a null score that no score reaches: nothing is flagged there.
         ends = {name: pl.col(s.before) for s in sums for name in (s.cum, s.above)}
