@@ -23,7 +23,8 @@ _SPANS: dict[Any, Span] = {
     pl.UInt8: (0, 2**8 - 1),
     pl.UInt16: (0, 2**16 - 1),
 }
-_WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, pl.Duration, pl.Time)
+WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, pl.Duration, pl.Time)
+"""Those of keys whose numbers `group_number` can make only if their span in the data is known."""
 
 
 def group_number(
@@ -31,7 +32,7 @@ def group_number(
 ) -> pl.Expr | None:
     """Return a UInt32 that rises in the order of the groups; None for over 2**32 combinations of keys.
 
-    The span of a key follows from its dtype, or, for those that `list_wide_keys` lists, is in `spans`.
+    The span of a key follows from its dtype, or, for WIDE_DTYPES, is in `spans`.
     """
     # A key is a digit of the number, 0 for null, and the last key is the lowest digit.
     numbers: list[pl.Expr] = []
@@ -53,11 +54,6 @@ def group_number(
     if size > 2**32:
         return None
     return (pl.sum_horizontal(numbers) if numbers else pl.lit(0)).cast(pl.UInt32)
-
-
-def list_wide_keys(keys: Mapping[str, pl.DataType]) -> list[str]:
-    """Return the keys that `group_number` can use only if their span in the data is known."""
-    return [name for name, dtype in keys.items() if dtype in _WIDE_DTYPES]
 
 
 def join_groups(

@@ -65,8 +65,7 @@ def stop_if_broken(frame: pl.LazyFrame, checks: Iterable[Check]) -> pl.LazyFrame
     Every result has to be joined with this table, so that no check can be optimized away.
     """
     # Polars prints the expression that failed. As a column of its own the report is left out of it.
-    reported = frame.with_columns(_report(checks).alias(c.CHECK))
-    return reported.filter(_fail_unless_passed(pl.col(c.CHECK).first()) == 0).drop(c.CHECK)
+    return frame.with_columns(_report(checks).alias(c.CHECK)).filter(_HAS_PASSED).drop(c.CHECK)
 
 
 def _report(checks: Iterable[Check]) -> pl.Expr:
@@ -89,6 +88,9 @@ def _fail_unless_passed(report: pl.Expr) -> pl.Expr:
     # quotes it earliest: after the words "Invalid argument". A cast says 80 letters first.
     epoch = pl.datetime(1970, 1, 1, time_zone="GMT", ambiguous=report)
     return epoch.cast(pl.Int64)
+
+
+_HAS_PASSED = _fail_unless_passed(pl.col(c.CHECK).first()) == 0
 
 
 @contextmanager

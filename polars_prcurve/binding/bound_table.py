@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import select_column, take_frame
+from polars_prcurve.argument_kinds import read_choice, select_column, take_frame
 from polars_prcurve.binding import shared_arguments as vocabulary
 from polars_prcurve.binding.argument_conflicts import check_rules, list_facts
 from polars_prcurve.binding.shared_arguments import TableWords
@@ -21,10 +21,10 @@ from polars_prcurve.confidence.point_intervals import BandOptions, read_bands
 from polars_prcurve.curves.rates_over_parts import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import (
+    MISSING,
     Column,
     ColumnReader,
     check_group_names,
-    is_dropping,
     list_columns,
 )
 from polars_prcurve.inputs.never_scored import tells_negatives
@@ -233,7 +233,8 @@ def _make_long(call: Question, *, paired: bool) -> Question:
             "paired=False is for models that have examples of their own, and models of a wide table "
             "share its rows; leave paired= out"
         )
-    long = stack_models(call.frame.lazy(), score, drop=paired and is_dropping(call.columns["missing"]))
+    missing = read_choice("missing=", call.columns["missing"], MISSING)
+    long = stack_models(call.frame.lazy(), score, drop=paired and missing == "drop")
     if paired and len(score) < 2:
         raise PrcError(f"compare() takes two models or more; got score={list(score)}")
     columns = {**call.columns, "score": long.score}

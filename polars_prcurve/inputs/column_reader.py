@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
 from polars_prcurve.argument_kinds import select_column
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.group_keys import Span, group_number, join_groups, list_wide_keys
+from polars_prcurve.group_keys import WIDE_DTYPES, Span, group_number, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import Tallies
 from polars_prcurve.query_checks import Check, DtypeRule, run_query, show_value
 
@@ -29,6 +29,7 @@ TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
 
 Missing: TypeAlias = Literal["raise", "drop", "below"]
 """What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
+MISSING = get_args(Missing)
 
 _EXPECTED = "a column name or an expression"
 _IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
@@ -80,11 +81,6 @@ def describe_expression(argument: str, column: pl.Expr) -> str:
     return f"{argument} column {column.meta.output_name()!r}"
 
 
-def is_dropping(missing: Missing) -> bool:
-    """Return whether rows with missing values are left out; raise unless `missing` is a choice."""
-    return kinds.read_choice("missing=", missing, ("raise", "drop", "below")) == "drop"
-
-
 class ColumnReader:
     """Looks up columns in one table, and collects the checks of their values.
 
@@ -104,7 +100,7 @@ class ColumnReader:
         self.may_collect = may_collect
         self.schema = self.frame.collect_schema()
         self.tallies = Tallies()
-        self.drop = is_dropping(missing)
+        self.drop = kinds.read_choice("missing=", missing, MISSING) == "drop"
         self.lets_null_scores = missing == "below"
         self.by: dict[str, pl.DataType] = {}
         self.by_exprs: list[pl.Expr] = []
@@ -248,7 +244,7 @@ class ColumnReader:
         held = set(self.user_table.columns)
         exprs = (e for e in self.by_exprs if held.issuperset(e.meta.root_names()))
         keys = self.user_table.lazy().select(exprs)
-        wide = list_wide_keys(keys.collect_schema())
+        wide = [name for name, dtype in keys.collect_schema().items() if dtype in WIDE_DTYPES]
         if not wide:
             return {}
         physical = keys.select(pl.col(wide).to_physical())

@@ -135,9 +135,9 @@ class InputTable:
     @property
     def rows(self) -> pl.LazyFrame:
         """The rows to count at a score."""
-        if self.unscored is None or not self.unscored.in_rows:
-            return self.all_rows
-        return self.all_rows.filter(pl.col(c.SCORE).is_not_null())
+        rows = self.frame.select(*self.by_exprs, **self.columns)
+        has_null = self.unscored is not None and self.unscored.in_rows
+        return rows.filter(pl.col(c.SCORE).is_not_null()) if has_null else rows
 
     def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""

@@ -373,7 +373,7 @@ def _code_score(value: pl.Expr, dtype: pl.DataType, *, back: bool = False) -> pl
     if dtype.is_float():  # those of 32 bits are widened without loss
         if back:
             return _mirror_negative_bits(value).reinterpret(dtype=pl.Float64).cast(dtype)
-        return rising_code(value)
+        return _mirror_negative_bits(float_bits(value))
     if dtype == pl.UInt64:
         # The upper half reads as negative; flipping the sign bit puts it above the lower half.
         if back:
