@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import Decision, PrcError, metrics, name_hints, prc
-from polars_prcurve.binding.shared_arguments import USES
+from polars_prcurve.binding.shared_words import USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS

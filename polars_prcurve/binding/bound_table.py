@@ -12,9 +12,8 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, select_column, take_frame
-from polars_prcurve.binding import shared_arguments as vocabulary
-from polars_prcurve.binding.argument_conflicts import check_rules, list_facts
-from polars_prcurve.binding.shared_arguments import TableWords
+from polars_prcurve.binding import shared_words as vocabulary
+from polars_prcurve.binding.shared_words import TableWords, check_rules, list_facts
 from polars_prcurve.comparison.model_pairs import Examples
 from polars_prcurve.confidence.confidence_argument import Confidence, Intervals, read_certainty
 from polars_prcurve.confidence.point_intervals import BandOptions, read_bands

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.atomic_file import is_stream
 from polars_prcurve.binding.bound_table import say_of_reference
-from polars_prcurve.binding.shared_arguments import (
+from polars_prcurve.binding.shared_words import (
     COMPARES_MODELS,
     PASSED_OVER,
     TABLE_WORDS,

@@ -13,7 +13,7 @@ from shutil import get_terminal_size
 import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target
-from polars_prcurve.binding.shared_arguments import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.binding.shared_words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.cli import command_errors, table_files
 from polars_prcurve.cli.method_call import AskedMethod, check_output_path, read_command
 from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows

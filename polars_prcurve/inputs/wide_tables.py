@@ -13,13 +13,7 @@ from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import select_column
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
-from polars_prcurve.query_checks import (
-    SCORE_DTYPES,
-    Check,
-    is_missing,
-    show_value,
-    stop_if_broken,
-)
+from polars_prcurve.query_checks import SCORE_DTYPES, Check, is_missing, show_value, stop_if_broken
 
 _SCORE_COLUMNS = "column names, as a list"
 _WEIGHT, _ROWS = f"{c.RESERVED}weight", f"{c.RESERVED}rows"

@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, merge_words, name_column
-from polars_prcurve.binding.shared_arguments import (
+from polars_prcurve.binding.shared_words import (
     TABLE_WORDS,
     OneTargetOfTable,
     RateTargetsOfTable,

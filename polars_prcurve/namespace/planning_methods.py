@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.binding.bound_table import BoundTable, F, say_of_reference
-from polars_prcurve.binding.shared_arguments import RateTargetsOfTable, TableWords
+from polars_prcurve.binding.shared_words import RateTargetsOfTable, TableWords
 from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.confidence.examples_needed import read_size_options
 from polars_prcurve.confidence.point_intervals import BandOptions
@@ -18,11 +18,7 @@ from polars_prcurve.curves.operating_points import (
     build_resolution_table,
     build_sample_size_table,
 )
-from polars_prcurve.curves.sampling_plan import (
-    build_sampling_plan,
-    build_weighed_sample,
-    read_strata,
-)
+from polars_prcurve.curves.sampling_plan import build_sampling_plan, build_weighed_sample, read_strata
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader

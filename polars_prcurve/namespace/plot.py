@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
-from polars_prcurve.binding.argument_conflicts import check_unscored
 from polars_prcurve.binding.bound_table import PublicMethods
-from polars_prcurve.binding.shared_arguments import (
+from polars_prcurve.binding.shared_words import (
     CHART_WORDS,
     ChartOfPoints,
     ChartOfTable,
     ChartOfTargets,
+    check_unscored,
 )
 from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.rates import check_confidence
