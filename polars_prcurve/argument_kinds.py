@@ -213,13 +213,6 @@ def read_list(
         raise refuse_kind(argument, expected, value) from None
 
 
-def refuse_arguments(reason: str, **others: Any) -> None:
-    """Raise with the reason if one of the `others` is given."""
-    for name, value in others.items():
-        if value is not None:
-            raise PrcError(f"{reason}; leave out {name}=")
-
-
 def find_repeats(values: Iterable[T]) -> list[T]:
     """Return the values that occur more than once, in order."""
     return [value for value, number in Counter(values).items() if number > 1]

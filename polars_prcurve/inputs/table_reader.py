@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
-from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_arguments, refuse_kind
+from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_kind
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs.column_reader import (
     Column,
@@ -341,7 +341,8 @@ def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedE
 def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str, TypedExpr]:
     """Return POS and NEG, the counts of a row, and their squares if known."""
     # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
-    refuse_arguments("counts= stands in place of labels and weights", pos_label=pos_label)
+    if pos_label is not None:
+        raise PrcError("counts= stands in place of labels and weights; leave out pos_label=")
     has_squares, what = gives_squares(None, counts), "columns, of positives and of negatives"
     more = "and of their squared weights" if has_squares else "or four with sums of squared weights"
     listed = list_parts("counts", counts, 4 if has_squares else 2, f"{what}, {more}")

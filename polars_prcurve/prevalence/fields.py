@@ -172,9 +172,7 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
 _OF_FRAME = (c.PART_ETA, c.PART_SHARE, *estimates.UNCERTAIN_ETA_COLUMNS)
 _CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
 _ROWS, _GROUP_ROWS = f"{c.RESERVED}rows", f"{c.RESERVED}group_rows"
-_LARGEST, _SHARE_SUM, _IN_FRAME = (
-    f"{c.RESERVED}{of}" for of in ("largest_share", "share_sum", "in_frame")
-)
+_LARGEST, _IN_FRAME = f"{c.RESERVED}largest_share", f"{c.RESERVED}in_frame"
 
 
 class PartKeys(NamedTuple):
@@ -221,23 +219,23 @@ def build_factors(
     """
     asked, uncertain = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain)
     parts, asked = _count_parts(table, keys), asked.with_columns(pl.lit(1).alias(_IN_FRAME))
-    if keys.by:  # of each group every part of the frame
-        by = [*keys.by.values()]
+    by = [*keys.by.values()]
+    if by:  # of each group every part of the frame
         held = {column: keys.dtypes[column] for column in asked.collect_schema() if column in by}
         asked = join_groups(parts.select(by).unique(), asked, held)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
     stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
     both = stacked.agg(pl.col(c.N_POS, c.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
-    share, largest = pl.col(c.PART_SHARE), pl.col(c.PART_SHARE).max().alias(_LARGEST)
-    both = _join_totals(both.cache(), keys, pl.col(_ROWS).sum().alias(_GROUP_ROWS), largest)
+    share = pl.col(c.PART_SHARE)
+    totals = {_GROUP_ROWS: pl.col(_ROWS).sum(), _LARGEST: share.max()}
+    both = both.cache().with_columns(
+        (of.over(by) if by else of).alias(name) for name, of in totals.items()
+    )
     both = stop_if_broken(both, _part_checks(keys))
     # Shares are added as integers, so that the order of parts changes no bit.
     exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST))
-    both = both.with_columns(
-        exact_arithmetic.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(c.POS_EXPONENT)
-    ).cache()
-    both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
-    whole = exact_arithmetic.from_integer(pl.col(_SHARE_SUM), pl.col(c.POS_EXPONENT))
+    whole = exact_arithmetic.to_integer(share, exponent).sum()
+    whole = exact_arithmetic.from_integer(whole.over(by) if by else whole, exponent)
     share = share / repeat_in_rows(whole, share)
     rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(c.PART_ETA)
     n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
@@ -410,15 +408,6 @@ def _row_check(wrong: pl.Expr, trouble: str) -> Check:
     """Return the check that no row of the eta frame is wrong."""
     n = wrong.sum()
     return Check(n > 0, (f"the eta= frame {trouble}, in ", n, " row(s)"))
-
-
-def _join_totals(
-    parts: pl.LazyFrame, keys: PartKeys, *totals: pl.Expr, of: pl.LazyFrame | None = None
-) -> pl.LazyFrame:
-    """Return the parts with totals of their group, over the parts or over another table `of` them."""
-    added = parts if of is None else of
-    by = {name: keys.dtypes[name] for name in keys.by.values()}
-    return join_groups(parts, aggregate_by(added, by, totals), by)
 
 
 def _part_checks(keys: PartKeys) -> list[Check]:
