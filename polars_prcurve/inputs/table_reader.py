@@ -113,11 +113,9 @@ def read_input(
         model_name=model_name,
         within=tuple(parts),
     )
-    if not labelled:
-        return table
-    if below is not None or reader.lets_null_scores:
+    if labelled and (below is not None or reader.lets_null_scores):
         table = add_never_scored(table, below, in_rows=reader.lets_null_scores)
-    return table.aggregate_scores() if _scores_repeat(table, frame) else table
+    return table.aggregate_scores() if labelled and _scores_repeat(table, frame) else table
 
 
 def read_unlabelled(frame: pl.DataFrame | pl.LazyFrame, **arguments: Any) -> ScoreTable:
