@@ -185,26 +185,27 @@ def prepare_rows(
     """
     rows = table.all_rows if unscored else table.rows
     rows = rows.select(pl.exclude(without)) if without else rows
-    sums = CLASS_SUMS if table.float_sums else ()
-    rows = join_group_numbers(table, rows, groups, *(s.exponent for s in sums))
+    exponents = [s.exponent for s in CLASS_SUMS] if table.float_sums else []
+    rows = join_group_numbers(table, rows, groups, *exponents)
     if c.LABEL in table.columns:
         return rows
     # A row whose amounts are both 0 would make a threshold.
     rows = rows.filter((pl.col(c.POS) != 0) | (pl.col(c.NEG) != 0))
-    rows = rows.with_columns(
-        exact_arithmetic.to_integer(pl.col(s.amount), pl.col(s.exponent)) for s in sums
-    )
+    rows = rows.with_columns(_WHOLE_WEIGHTS) if table.float_sums else rows
     if not squares:
         return rows
     if c.POS_SQUARES in table.columns:  # sums that counts come with
-        return rows.with_columns(
-            exact_arithmetic.sum_to_square_integer(pl.col(s.amount), pl.col(s.exponent)).alias(s.amount)
-            for s in SQUARE_SUMS
-        )
+        return rows.with_columns(_WHOLE_SQUARES)
     return rows.with_columns(
         exact_arithmetic.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(of.amount)
         for s, of in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
     )
+
+
+_WHOLE_WEIGHTS = [exact_arithmetic.to_integer(pl.col(s.amount), pl.col(s.exponent)) for s in CLASS_SUMS]
+_WHOLE_SQUARES = [
+    exact_arithmetic.sum_to_square_integer(pl.col(s.amount), pl.col(s.exponent)) for s in SQUARE_SUMS
+]
 
 
 def to_counts(
