@@ -14,22 +14,18 @@ Casts to integers cut floats, which fit below 2**127, and make 0 of NaN.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 SHARE_SCALE = 2.0**118
 """Shares are added as whole multiples of 1 / SHARE_SCALE."""
 
-_BITS = 89
-"""The largest weight of a group becomes an integer between 2**_BITS and 2**(_BITS + 1)."""
+BITS = 89
+"""The largest weight of a group becomes an integer between 2**BITS and 2**(BITS + 1)."""
 _SQUARE_BITS = 80
 """The square of the largest weight becomes one between 2**_SQUARE_BITS and 2**(_SQUARE_BITS + 2)."""
-NEAR_ONE, SQUARES_NEAR_ONE = 2.0**-_BITS, 2.0**-_SQUARE_BITS
+NEAR_ONE, SQUARES_NEAR_ONE = 2.0**-BITS, 2.0**-_SQUARE_BITS
 """What brings the integers of weights, and of their squares, to where the largest is near 1."""
 ROUNDING = 2.0**-50
 """What the arithmetic of a metric may cost a value, relative: eight times the rounding of one step."""
@@ -40,7 +36,7 @@ def weight_exponent(largest: pl.Expr) -> pl.Expr:
     # A float >= 0 holds its binary exponent, plus 1023, in the bits above the lowest 52. Reading these
     # bits is exact, where a logarithm could round to the wrong side of a power of two.
     floor_log2 = largest.reinterpret(dtype=pl.Int64) // 2**52 - 1023
-    return _BITS - floor_log2
+    return BITS - floor_log2
 
 
 def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
@@ -72,13 +68,13 @@ def square_integer(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
 
 def sum_to_square_integer(square: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights in the units of `square_integer`."""
-    first, second = _split_power_of_two(2 * exponent - 2 * _BITS)
+    first, second = _split_power_of_two(2 * exponent - 2 * BITS)
     return (square * first * second * 2.0**_SQUARE_BITS).cast(pl.Int128, wrap_numerical=True)
 
 
 def square_from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights, from integers that `square_integer` made of scaled weights."""
-    first, second = _split_power_of_two(2 * _BITS - 2 * exponent)
+    first, second = _split_power_of_two(2 * BITS - 2 * exponent)
     return total.cast(pl.Float64) * SQUARES_NEAR_ONE * first * second
 
 
@@ -91,7 +87,7 @@ def exponent_ratio(exponent: pl.Expr, other: pl.Expr) -> pl.Expr:
 def weight_unit(exponent: pl.Expr) -> pl.Expr:
     """Return the power of two that brings the weights of a group with this exponent near 1."""
     # Clipped, because no float is a power below 2**-1022 of full precision.
-    first, second = _split_power_of_two((exponent - _BITS).clip(-1000, 1000))
+    first, second = _split_power_of_two((exponent - BITS).clip(-1000, 1000))
     return first * second
 
 
@@ -148,23 +144,3 @@ def is_at_least(value: Any, target: float) -> Any:
 def is_at_most(value: Any, target: float) -> Any:
     """Whether a value, an expression or an array, stays within a target, or would without rounding."""
     return value <= target * (1 + ROUNDING)
-
-
-def sum_along(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """Return the running sums of an array of weights, times 2**exponent, and that exponent."""
-    import numpy as np
-
-    # Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the
-    # weights above it matters.
-    exponent = _BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
-    rest = np.trunc(np.ldexp(weights, exponent))
-    digits = []  # of 30 bits, so that sums of 2**33 of them fit an Int64
-    for place in (60, 30, 0):
-        digit = np.floor(np.ldexp(rest, -place))
-        rest = rest - np.ldexp(digit, place)
-        digits.append(np.cumsum(digit.astype(np.int64)))
-    high, middle, low = digits
-    middle += low >> 30
-    high += middle >> 30
-    lower = (middle % 2**30 << 30) + low % 2**30
-    return np.ldexp(high.astype(np.float64), 60) + lower.astype(np.float64), exponent
