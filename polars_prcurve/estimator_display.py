@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, refuse_kind
+from polars_prcurve.argument_kinds import Title, check_texts, hint_at_arguments, refuse_kind
 from polars_prcurve.errors import PrcError
 from polars_prcurve.held_out_scores import from_cv_results
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.namespace.frame import DataFramePrc
 from polars_prcurve.query_checks import label_dtypes
 from polars_prcurve.scorers import find_positives, predict_scores, read_classes

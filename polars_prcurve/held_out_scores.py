@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.namespace.frame import DataFramePrc
 from polars_prcurve.query_checks import label_dtypes
 from polars_prcurve.scorers import predict_scores, read_classes

@@ -36,7 +36,7 @@ CHAPTERS = [
     [
         *("errors", "argument_kinds", "query_checks", "column_names", "exact_arithmetic"),
         *("normal_distribution", "group_keys", "atomic_file", "visible_text"),
-        *("number_words", "progress", "name_hints"),
+        *("number_words", "progress"),
     ],
     ["metrics"],
     ["inputs"],

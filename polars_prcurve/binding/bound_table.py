@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, select_column, take_frame
+from polars_prcurve.argument_kinds import hint_at_arguments, read_choice, select_column, take_frame
 from polars_prcurve.binding import shared_words as vocabulary
 from polars_prcurve.binding.shared_words import TableWords, check_rules, list_facts
 from polars_prcurve.comparison.model_pairs import Examples
@@ -31,7 +31,6 @@ from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.inputs.table_reader import gives_squares, list_parts, read_input, read_unlabelled
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
 from polars_prcurve.prevalence.fields import ClassMix, Field, ScoresOfField
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample

@@ -20,7 +20,13 @@ import polars as pl
 
 from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import find_repeats, is_pattern, refuse_kind, take_frame
+from polars_prcurve.argument_kinds import (
+    find_repeats,
+    hint_at_arguments,
+    is_pattern,
+    refuse_kind,
+    take_frame,
+)
 from polars_prcurve.errors import PrcError, describe_value, list_names
 from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.column_reader import (
@@ -29,7 +35,6 @@ from polars_prcurve.inputs.column_reader import (
     read_group_keys,
 )
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, counts_negatives
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence import uncertain_eta as estimates
 from polars_prcurve.query_checks import Check, count_check, run_query, stop_if_broken
 

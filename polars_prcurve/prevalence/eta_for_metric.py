@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import hint_at_arguments
 from polars_prcurve.metrics.array_or_expression import choose_where
 from polars_prcurve.metrics.point_metric import evaluate
 from polars_prcurve.metrics.point_metrics import f_beta
-from polars_prcurve.name_hints import hint_at_arguments
 
 if TYPE_CHECKING:
     import numpy as np

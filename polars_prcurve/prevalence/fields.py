@@ -23,7 +23,7 @@ import polars as pl
 from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_arithmetic
-from polars_prcurve.argument_kinds import select_column
+from polars_prcurve.argument_kinds import hint_at_arguments, select_column
 from polars_prcurve.confidence.point_intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
@@ -44,7 +44,6 @@ from polars_prcurve.inputs.score_and_rate_tables import (
     Tallies,
     class_amounts,
 )
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence import uncertain_eta as estimates
 from polars_prcurve.query_checks import Check, stop_if_broken
 

@@ -21,13 +21,12 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
-from polars_prcurve.argument_kinds import read_number, read_numbers
+from polars_prcurve.argument_kinds import hint_at_arguments, read_number, read_numbers
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import describe_expression, read_expression
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.point_metric import evaluate
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.query_checks import Check, guard, stop_if_broken
 
 if TYPE_CHECKING:

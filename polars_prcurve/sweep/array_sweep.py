@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from polars_prcurve.argument_kinds import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.exact_arithmetic import BITS
-from polars_prcurve.name_hints import hint_at_arguments
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
