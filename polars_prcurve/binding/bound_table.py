@@ -33,7 +33,7 @@ from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
 from polars_prcurve.prevalence.fields import ClassMix, Field, ScoresOfField
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample
+from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 from polars_prcurve.query_checks import SCORE_DTYPES
 
 if TYPE_CHECKING:
@@ -475,7 +475,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             del shared["missing"]
         try:
             question = self._ask("estimate_prevalence", shared, collects=True)
-            return question.read_unlabelled(("eta", *UNCERTAIN_ETA_COLUMNS))
+            return question.read_unlabelled(("eta", *c.UNCERTAIN_ETA_COLUMNS))
         except PrcError as error:
             raise PrcError(f"in the table that eta= is estimated from, {error}") from None
 

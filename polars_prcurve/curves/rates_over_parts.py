@@ -30,6 +30,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import take_frame
+from polars_prcurve.column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.confidence import point_intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole, to_whole_shares
@@ -37,7 +38,6 @@ from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable
 from polars_prcurve.prevalence.fields import build_field
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.sweep.sweep_table import PART_COUNTS, build_part_counts
 
 _ROW = f"{c.RESERVED}field_row"

@@ -17,6 +17,7 @@ from polars_prcurve.argument_kinds import check_texts, read_whole_number
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
 from polars_prcurve.binding.shared_words import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts, decide
 from polars_prcurve.decision.evidence import Asked
@@ -26,7 +27,6 @@ from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.prevalence.eta_argument import Eta
 from polars_prcurve.prevalence.fields import Field
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -44,7 +44,7 @@ from polars_prcurve.inputs.score_and_rate_tables import (
     Tallies,
     class_amounts,
 )
-from polars_prcurve.prevalence import uncertain_eta as estimates
+from polars_prcurve.prevalence import eta_argument
 from polars_prcurve.query_checks import Check, stop_if_broken
 
 
@@ -168,7 +168,7 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 
-_OF_FRAME = (c.PART_ETA, c.PART_SHARE, *estimates.UNCERTAIN_ETA_COLUMNS)
+_OF_FRAME = (c.PART_ETA, c.PART_SHARE, *c.UNCERTAIN_ETA_COLUMNS)
 _CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
 _ROWS, _GROUP_ROWS = f"{c.RESERVED}rows", f"{c.RESERVED}group_rows"
 _LARGEST, _IN_FRAME = f"{c.RESERVED}largest_share", f"{c.RESERVED}in_frame"
@@ -247,7 +247,7 @@ def build_factors(
         *(factor.alias(name) for name, factor in factors.items()),
         eta_of.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
         share,
-        *estimates.UNCERTAIN_ETA_COLUMNS,
+        *c.UNCERTAIN_ETA_COLUMNS,
         pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
     ), uncertain
 
@@ -381,18 +381,18 @@ def _read_frame(
     for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
-    uncertain = may_be_uncertain and estimates.has_uncertain_eta(schema, held)
-    own = {*held, "eta", "share", *(estimates.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
+    uncertain = may_be_uncertain and eta_argument.has_uncertain_eta(schema, held)
+    own = {*held, "eta", "share", *(c.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
     frame = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
     if uncertain:
-        frame, troubles = estimates.add_uncertain_eta(frame, schema, confidence)
+        frame, troubles = eta_argument.add_uncertain_eta(frame, schema, confidence)
         frame = stop_if_broken(frame, [_row_check(*trouble) for trouble in troubles])
     values = {c.PART_ETA: "eta", c.PART_SHARE: "share"}
     columns = [pl.col(key).alias(keys.names[key]) for key in held]
     columns += [pl.col(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
-    columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in estimates.UNCERTAIN_ETA_COLUMNS]
+    columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in c.UNCERTAIN_ETA_COLUMNS]
     value, part = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)
     no_share = part.is_null() | ~(part.is_finite() & (part >= 0))
     outside = value.is_nan() | ~value.is_between(0, 1)

@@ -26,7 +26,7 @@ from polars_prcurve.inputs.column_reader import missing_row_check, show_first
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.prevalence.posteriors import join_estimates
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, warn_of_refuted_estimates
+from polars_prcurve.prevalence.uncertain_eta import warn_of_refuted_estimates
 from polars_prcurve.query_checks import Check, stop_if_broken
 from polars_prcurve.sweep.grouped_rows import CLASS_SUMS
 from polars_prcurve.sweep.sweep_table import build_running_sums
@@ -73,7 +73,7 @@ def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float
     return EtaTable(
         etas.lazy(),
         dict(table.by),
-        carried=() if confidence is None else UNCERTAIN_ETA_COLUMNS,
+        carried=() if confidence is None else c.UNCERTAIN_ETA_COLUMNS,
         etas_per_group=None if table.by else 1,
         uncertain=confidence is not None,
     )
