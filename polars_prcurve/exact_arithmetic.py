@@ -41,19 +41,21 @@ def weight_exponent(largest: pl.Expr) -> pl.Expr:
 
 def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return the weight times 2**exponent, cut to a whole number, as an Int128."""
-    first, second = _split_power_of_two(exponent)  # infinite and NaN weights are refused by a check
+    half = exponent // 2  # infinite and NaN weights are refused by a check
+    first, second = _powers_of_two(half, exponent - half)
     return (weight * first * second).cast(pl.Int128, wrap_numerical=True)
 
 
 def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return the Float64 nearest to a sum of integers that `to_integer` made."""
-    first, second = _split_power_of_two(-exponent)
-    return total.cast(pl.Float64) * first * second
+    [nearest] = from_integers([total], exponent)
+    return nearest
 
 
 def from_integers(totals: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]:
     """Return the Float64 nearest to each of the sums that have one exponent."""
-    first, second = _split_power_of_two(-exponent)
+    half = -exponent // 2
+    first, second = _powers_of_two(half, -exponent - half)
     return [total.cast(pl.Float64) * first * second for total in totals]
 
 
@@ -68,34 +70,33 @@ def square_integer(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
 
 def sum_to_square_integer(square: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights in the units of `square_integer`."""
-    first, second = _split_power_of_two(2 * exponent - 2 * BITS)
-    return (square * first * second * 2.0**_SQUARE_BITS).cast(pl.Int128, wrap_numerical=True)
+    [power] = _powers_of_two(exponent - BITS)
+    return (square * power * power * 2.0**_SQUARE_BITS).cast(pl.Int128, wrap_numerical=True)
 
 
 def square_from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights, from integers that `square_integer` made of scaled weights."""
-    first, second = _split_power_of_two(2 * BITS - 2 * exponent)
-    return total.cast(pl.Float64) * SQUARES_NEAR_ONE * first * second
+    [power] = _powers_of_two(BITS - exponent)
+    return total.cast(pl.Float64) * SQUARES_NEAR_ONE * power * power
 
 
 def exponent_ratio(exponent: pl.Expr, other: pl.Expr) -> pl.Expr:
     """Return by how much weights near 1 of one class shrink in the unit of both classes."""
-    first, second = _split_power_of_two((pl.min_horizontal(exponent, other) - exponent).clip(-500, 0))
-    return first * second
+    [ratio] = _powers_of_two((pl.min_horizontal(exponent, other) - exponent).clip(-500, 0))
+    return ratio
 
 
 def weight_unit(exponent: pl.Expr) -> pl.Expr:
     """Return the power of two that brings the weights of a group with this exponent near 1."""
-    # Clipped, because no float is a power below 2**-1022 of full precision.
-    first, second = _split_power_of_two((exponent - BITS).clip(-1000, 1000))
-    return first * second
+    # Clipped, because exponent bits alone cannot write powers below 2**-1022.
+    [unit] = _powers_of_two((exponent - BITS).clip(-1000, 1000))
+    return unit
 
 
-def _split_power_of_two(exponent: pl.Expr) -> list[pl.Expr]:
-    """Return two factors of 2**exponent, because an exponent may be 1112 and 2**1112 is no float."""
-    half = exponent // 2
-    # The exponent bits of a float alone make a power of two, exactly.
-    return [((part + 1023) * 2**52).reinterpret(dtype=pl.Float64) for part in (half, exponent - half)]
+def _powers_of_two(*exponents: pl.Expr) -> list[pl.Expr]:
+    """Return 2**exponent for each, exactly, by setting the exponent bits of a float."""
+    # An exponent of weights may be 1112, and 2**1112 is no float: it is given in two parts.
+    return [((exponent + 1023) * 2**52).reinterpret(dtype=pl.Float64) for exponent in exponents]
 
 
 def to_whole_shares(terms: pl.Expr) -> pl.Expr:

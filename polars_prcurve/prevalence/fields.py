@@ -227,9 +227,7 @@ def build_factors(
     both = stacked.agg(pl.col(c.N_POS, c.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
     share = pl.col(c.PART_SHARE)
     totals = {_GROUP_ROWS: pl.col(_ROWS).sum(), _LARGEST: share.max()}
-    both = both.cache().with_columns(
-        (of.over(by) if by else of).alias(name) for name, of in totals.items()
-    )
+    both = both.with_columns((of.over(by) if by else of).alias(name) for name, of in totals.items())
     both = stop_if_broken(both, _part_checks(keys))
     # Shares are added as integers, so that the order of parts changes no bit.
     exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST))
@@ -242,6 +240,7 @@ def build_factors(
     for name, n, of_class in ((c.POS_FACTOR, n_pos, eta_of), (c.NEG_FACTOR, n_neg, 1 - eta_of)):
         own = pl.when(eta_of.is_null()).then(rows / (n_pos + n_neg)).otherwise(rows * of_class / n)
         factors[name] = pl.when(n > 0).then(own).otherwise(0.0)
+    # Several parts of a plan read the few rows of this table.
     return both.select(
         *keys.names.values(),
         *(factor.alias(name) for name, factor in factors.items()),
@@ -249,7 +248,7 @@ def build_factors(
         share,
         *c.UNCERTAIN_ETA_COLUMNS,
         pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
-    ), uncertain
+    ).cache(), uncertain
 
 
 def build_field(table: ScoreTable, eta: object, *, confidence: float | None = None) -> ScoreTable:
@@ -258,7 +257,6 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
     built, uncertain = build_factors(table, keys, eta, confidence=confidence, may_be_uncertain=True)
     names = {column: key for key, column in keys.names.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
-        # The small table is read by several parts of the plan.
         built = table.collect(built, "field()").lazy()
     limits = add_eta_limits(built.with_columns(pl.col(c.PART_ETA).alias("eta")))
     parts = limits.rename(names).select(
