@@ -62,7 +62,7 @@ class NeverScored:
     counts_negatives: bool = True  # whether it is known how many negatives there are
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InputTable:
     """A table, and what its columns mean."""
 
@@ -79,14 +79,14 @@ class InputTable:
     """Whether queries may be run half way: the user gave a DataFrame, or the method collects anyway."""
     row_counts: pl.LazyFrame | None
     """A query for the numbers of rows of the user's table and of those kept; None if all are kept."""
-    n_rows: int | None = field(default=None, kw_only=True)
+    n_rows: int | None = None
     """The rows of the user's table; None for a LazyFrame."""
-    model_name: str = field(default="", kw_only=True)  # what users call the column MODEL
-    unscored: NeverScored | None = field(default=None, kw_only=True)
+    model_name: str = ""  # what users call the column MODEL
+    unscored: NeverScored | None = None
     """The examples below all scores; None if there are none."""
-    score_dtype: pl.DataType | None = field(default=None, kw_only=True)
+    score_dtype: pl.DataType | None = None
     """The dtype of SCORE, which thresholds have, too; None if they are not known."""
-    count_dtype: pl.DataType | None = field(default=None, kw_only=True)
+    count_dtype: pl.DataType | None = None
     """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights and from rates of known
     sizes; None without counts."""
 
@@ -160,20 +160,20 @@ class InputTable:
         return both.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreTable(InputTable):
     """A table of scores, with the columns SCORE and either LABEL or both POS and NEG.
 
     With LABEL each row is one example, without a weight.
     """
 
-    score_dtype: pl.DataType = field(kw_only=True)
-    count_dtype: pl.DataType = field(kw_only=True)
+    score_dtype: pl.DataType
+    count_dtype: pl.DataType
     float_sums: bool  # whether POS and NEG are Float64; otherwise they are Int128
     weighted: bool  # whether each row is one example with a weight
-    within: tuple[str, ...] = field(default=(), kw_only=True)
+    within: tuple[str, ...] = ()
     """The last group columns, if they tell the parts of a field apart."""
-    parts: FieldParts | None = field(default=None, kw_only=True)
+    parts: FieldParts | None = None
     """The parts of the field that each group is, if it is one; its rows are weighted then."""
     kept: dict[Any, Any] | None = field(default=None, init=False, compare=False)
     """What was counted of this very table, if that is to be kept; a copy by `replace` has none."""
@@ -286,11 +286,11 @@ def is_field(table: InputTable) -> TypeGuard[ScoreTable]:
     return isinstance(table, ScoreTable) and table.parts is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RateTable(InputTable):
     """A table of ROC points, with the columns recall and fpr; with counts, also tp, fp, fn and tn."""
 
-    argument: str = field(default="rates", kw_only=True)
+    argument: str = "rates"
     """The argument that names the points: "rates" or "cells"."""
 
     @property
