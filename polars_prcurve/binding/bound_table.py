@@ -105,16 +105,16 @@ class Question:
         """Return the table with every column resolved and typed; `makes` are the names of the result."""
         # A bound table of a DataFrame is read once for all calls in which the same words hold.
         asked = {**self.columns, **options}
-        kept = self.kept
-        key = None if kept is None else _describe_words({**asked, "stacked": self.stacked})
-        found: Any = None if kept is None or key is None else kept.pop(key, None)
+        kept = {} if self.kept is None else self.kept
+        key = None if self.kept is None else _describe_words({**asked, "stacked": self.stacked})
+        found: Any = kept.pop(key, None)
         if found is not None:
             check_group_names(found.by, makes)
         else:
             of = {"may_collect": self.may_collect, "made_from": self.made_from}
             found = read_input(self.frame, makes=makes, **of, **asked)  # type: ignore[arg-type]
             found = found.keep_counts() if key is not None and isinstance(found, ScoreTable) else found
-        if kept is not None and key is not None:
+        if key is not None:
             kept[key] = found  # the last one used stands last
             while len(kept) > _MOST_KEPT:
                 kept.pop(next(iter(kept)), None)

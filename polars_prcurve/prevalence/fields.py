@@ -240,7 +240,6 @@ def build_factors(
     for name, n, of_class in ((c.POS_FACTOR, n_pos, eta_of), (c.NEG_FACTOR, n_neg, 1 - eta_of)):
         own = pl.when(eta_of.is_null()).then(rows / (n_pos + n_neg)).otherwise(rows * of_class / n)
         factors[name] = pl.when(n > 0).then(own).otherwise(0.0)
-    # Several parts of a plan read the few rows of this table.
     return both.select(
         *keys.names.values(),
         *(factor.alias(name) for name, factor in factors.items()),
@@ -248,7 +247,7 @@ def build_factors(
         share,
         *c.UNCERTAIN_ETA_COLUMNS,
         pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
-    ).cache(), uncertain
+    ), uncertain
 
 
 def build_field(table: ScoreTable, eta: object, *, confidence: float | None = None) -> ScoreTable:
@@ -258,6 +257,8 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
     names = {column: key for key, column in keys.names.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
         built = table.collect(built, "field()").lazy()
+    else:  # several parts of the plan read these few rows
+        built = built.cache()
     limits = add_eta_limits(built.with_columns(pl.col(c.PART_ETA).alias("eta")))
     parts = limits.rename(names).select(
         *table.by, c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS, c.N_POS, c.N_NEG
