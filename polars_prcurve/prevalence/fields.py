@@ -233,7 +233,7 @@ def build_factors(
     exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST))
     whole = exact_arithmetic.to_integer(share, exponent).sum()
     whole = exact_arithmetic.from_integer(whole.over(by) if by else whole, exponent)
-    share = share / repeat_in_rows(whole, share)
+    both = both.with_columns(share / repeat_in_rows(whole, share))
     rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(c.PART_ETA)
     n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
     factors = {}
