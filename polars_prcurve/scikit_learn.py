@@ -403,7 +403,14 @@ class PrevalenceDisplay:
         <PrevalenceDisplay of LogisticRegression>
         """
         check_texts(name=name)
-        test = from_cv_results(_name_results(cv_results, name), X, y, pos_label=pos_label)
+        models = cv_results.get("estimator") if isinstance(cv_results, Mapping) else None
+        if isinstance(models, list | tuple) and models:  # of one model, which has no name yet
+            cv_results = {type(models[0]).__name__ if name is None else name: cv_results}
+        elif name is not None:
+            raise PrcError(
+                f"name={name!r} is of one model, and cv_results has names of its own; leave it out"
+            )
+        test = from_cv_results(cv_results, X, y, pos_label=pos_label)
         return cls(test, eta=eta, confidence=confidence)
 
     @cached_property
@@ -460,18 +467,6 @@ class PrevalenceDisplay:
     def __repr__(self) -> str:
         names = dict.fromkeys(self.name if isinstance(self.name, list) else [self.name])
         return f"<PrevalenceDisplay of {', '.join(map(str, names))}>"
-
-
-def _name_results(cv_results: Any, name: str | None) -> Any:
-    """Return results by the names of models, where those of one model have none yet."""
-    models = cv_results.get("estimator") if isinstance(cv_results, Mapping) else None
-    if isinstance(models, list | tuple) and models:
-        return {type(models[0]).__name__ if name is None else name: cv_results}
-    if name is not None:
-        raise PrcError(
-            f"name={name!r} is of one model, and cv_results has names of its own; leave it out"
-        )
-    return cv_results
 
 
 def _unpack_one(values: list[T]) -> T | list[T]:

@@ -204,7 +204,17 @@ class ColumnReader:
         """Return the fields of an `InputTable`, without the rows that are left out."""
         frame, row_counts = self.frame, None
         if self.drop:
-            frame = self._drop_missing()
+            missing = pl.any_horizontal(self.missing)
+            if self.example_keys:  # an example is left out as a whole
+                names = [f"{c.RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
+                keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
+                incomplete = frame.filter(missing).select(keys).unique()
+                dtypes = dict(incomplete.collect_schema())
+                flagged = incomplete.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
+                frame = join_groups(frame.with_columns(keys), flagged, dtypes, how="left")
+                frame = frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
+            else:
+                frame = frame.filter(~missing)
             tables = {"all": self.frame, "kept": frame}
             counts = [table.select(pl.len().alias(name)) for name, table in tables.items()]
             row_counts = pl.concat(counts, how="horizontal")
@@ -220,19 +230,6 @@ class ColumnReader:
             "n_rows": self.user_table.height if isinstance(self.user_table, pl.DataFrame) else None,
             "row_counts": row_counts,
         }
-
-    def _drop_missing(self) -> pl.LazyFrame:
-        """Return the table without rows in which a value is missing, and without their examples."""
-        missing = pl.any_horizontal(self.missing)
-        if not self.example_keys:
-            return self.frame.filter(~missing)
-        names = [f"{c.RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
-        keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
-        incomplete = self.frame.filter(missing).select(keys).unique()
-        dtypes = dict(incomplete.collect_schema())
-        flagged = incomplete.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
-        frame = join_groups(self.frame.with_columns(keys), flagged, dtypes, how="left")
-        return frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
 
     def _read_spans(self) -> dict[str, Span]:
         """Return the ends of the group columns whose dtypes do not tell them; none of a LazyFrame."""
