@@ -206,7 +206,7 @@ def join_factors(
 def build_factors(
     table: InputTable,
     keys: PartKeys,
-    eta: object,
+    eta: pl.DataFrame | pl.LazyFrame,
     *,
     confidence: float | None = None,
     may_be_uncertain: bool = False,
@@ -250,7 +250,9 @@ def build_factors(
     ), uncertain
 
 
-def build_field(table: ScoreTable, eta: object, *, confidence: float | None = None) -> ScoreTable:
+def build_field(
+    table: ScoreTable, eta: pl.DataFrame | pl.LazyFrame, *, confidence: float | None = None
+) -> ScoreTable:
     """Return the table of the fields that the groups `within` make up: the rows of parts, weighted."""
     keys = number_keys(table, table.within)
     built, uncertain = build_factors(table, keys, eta, confidence=confidence, may_be_uncertain=True)
@@ -356,16 +358,13 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
 
 
 def _read_frame(
-    eta: object,
+    eta: pl.DataFrame | pl.LazyFrame,
     keys: PartKeys,
     table_schema: Mapping[str, pl.DataType],
     confidence: float | None,
     may_be_uncertain: bool,
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the frame with internal names, PART_ETA, PART_SHARE and ends of eta; it may raise."""
-    eta = kinds.take_frame(eta)
-    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        raise kinds.refuse_kind("eta=", "a frame with the columns of parts=, eta and share", eta)
     schema = eta.lazy().collect_schema()
     if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
         raise PrcError(
