@@ -158,7 +158,7 @@ class Question:
             # The rows of a part are weighted, so that they have its prevalence and its share.
             field = read_field(self.find_eta(), table, self.level)
             return field, build_field_grid(field)
-        return table, read_eta(self.find_eta(), table, makes, confidence=self.level)
+        return table, read_eta(self.eta, table, makes, confidence=self.level)
 
     def find_eta(self) -> Any:
         """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""

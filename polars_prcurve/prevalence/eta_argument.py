@@ -108,7 +108,7 @@ def read_eta(
     `compares_models`, those of a group must share their own prevalence. Intervals of prevalences must
     have the level `confidence`, too.
     """
-    has_own, eta = table.has_counts, take_frame(eta)
+    eta = take_frame(eta)
     # What is not counted is no prevalence that models could differ in.
     shared = tuple(table.group_columns) if compares_models and counts_negatives(table) else None
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
@@ -117,14 +117,14 @@ def read_eta(
                 f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
                 "names them, out of the eta= frame"
             )
-        grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own, confidence)
+        grid = _read_eta_frame(eta, table.group_columns, set(makes), table.has_counts, confidence)
         # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
         is_estimate = "shift_p_value" in grid.carried
         others = (name for name in grid.carried if not (is_estimate and name == "n"))
         check_forgotten_groups("eta", others, table.schema)
         return replace(grid, shared=shared)
     values = read_eta_list(eta)
-    if None in values and not has_own:
+    if None in values and not table.has_counts:
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
     return EtaTable(

@@ -56,7 +56,7 @@ def build_eta_sweep(
     clusters, and RATE_CORRELATION. `listed` are thresholds in place of `thresholds`: different values of
     the score's dtype.
     """
-    steps, read = read_thresholds(thresholds, table)
+    steps, read = (None, None) if thresholds is None else read_thresholds(thresholds, table)
     design = choose_design(table, effective=effective, clustered=clusters)
     marks = read if listed is None else listed
     rows, groups, _ = build_running_sums(table, marks, design=design)
@@ -177,8 +177,6 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 
     Thresholds are values of the score's dtype; null stands for those that no score reaches.
     """
-    if thresholds is None:
-        return None, None
     if isinstance(thresholds, str):
         read_choice("thresholds=", thresholds, ["corners"])
         return CORNERS, None
