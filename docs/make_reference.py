@@ -24,8 +24,7 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import Decision, PrevalenceDisplay, Verdict, charts, engines, metrics
-from polars_prcurve.binding.argument_conflicts import RULES
-from polars_prcurve.binding.shared_arguments import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.binding.shared_words import CHART_WORDS, RULES, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.namespace.expression import ExprPrc

@@ -4,15 +4,12 @@ An internal name starts with `_prc_`. No group column of a user may have such a 
 contains one. The sections follow the data: rows of the input, groups, pairs, rows of the curve.
 """
 
-from __future__ import annotations
-
-import polars as pl
-from polars import selectors
-
 COUNT_COLUMNS = ("score", "n_pos", "n_neg")
 SQUARE_COLUMNS = ("n_pos_squares", "n_neg_squares")
 UNLABELLED_COLUMNS = ("score", "n")
 ETA_LOW, ETA_HIGH, ETA_CONFIDENCE = "eta_low", "eta_high", "eta_confidence"
+UNCERTAIN_ETA_COLUMNS = (ETA_LOW, ETA_HIGH, ETA_CONFIDENCE)
+"""The columns that stand after eta in every result, if an eta= frame has them."""
 FIELD_COLUMNS = ("n_pos_effective", "n_neg_effective", "fp_effective")
 CELLS = ("tp", "fp", "fn", "tn")
 SWEEP_COLUMNS = ("threshold", *CELLS, "recall", "fpr")
@@ -151,16 +148,3 @@ SQUARE_RISE = "_prc_square_rise"
 SQUARE_RUN = "_prc_square_run"
 SQUARE_GAP = "_prc_square_gap"
 PLACE = "_prc_place"  # number of the row among those of its curve that have influences
-
-
-# Names that users choose ----------------------------------------------------------------------
-
-
-def is_pattern(name: str) -> bool:
-    """Return whether `pl.col` takes a name for a pattern of names."""
-    return name == "*" or (name.startswith("^") and name.endswith("$"))
-
-
-def select_column(name: str) -> pl.Expr:
-    """Return the column of exactly this name, also where `pl.col` would read a pattern."""
-    return selectors.by_name(name).as_expr() if name[:1] in ("*", "^") else pl.col(name)

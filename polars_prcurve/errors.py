@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TypeVar
 
 from polars_prcurve.visible_text import make_visible, shorten_name
-
-T = TypeVar("T", bound=Hashable)
 
 _PACKAGE = "polars_prcurve"
 _MAX_LETTERS = 1_000
@@ -58,11 +54,6 @@ def list_names(names: Iterable[str]) -> str:
     if len(names) <= _MAX_NAMES:
         return ", ".join(names)
     return f"{', '.join(names[:_FIRST_NAMES])} and {len(names) - _FIRST_NAMES} more"
-
-
-def find_repeats(values: Iterable[T]) -> list[T]:
-    """Return the values that occur more than once, in order."""
-    return [value for value, number in Counter(values).items() if number > 1]
 
 
 def describe_value(value: object) -> str:

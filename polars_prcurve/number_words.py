@@ -184,13 +184,8 @@ def say_cases(per: float) -> str:
     if per == MILLION:
         return "per million cases"
     is_round = str(int(per)).rstrip("0") == "1" and per == int(per)
-    return glue_numbers(f"{'per' if is_round else 'among'} {say_number(per)} cases")
-
-
-def say_number(number: float) -> str:
-    """Return all digits of a number, in groups of three."""
-    whole = f"{number:,.0f}" if number == round(number) else f"{number:,.6g}"
-    return glue_numbers(whole.replace(",", " "))
+    number = (f"{per:,.0f}" if per == round(per) else f"{per:,.6g}").replace(",", " ")
+    return glue_numbers(f"{'per' if is_round else 'among'} {number} cases")
 
 
 def glue_numbers(text: str) -> str:

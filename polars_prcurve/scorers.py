@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polars_prcurve.argument_kinds import read_choice
+from polars_prcurve.argument_kinds import hint_at_arguments, read_choice
 from polars_prcurve.errors import PrcError, list_names, suggest_names
-from polars_prcurve.inputs.value_checks import label_dtypes
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence.eta_argument import check_eta
+from polars_prcurve.query_checks import label_dtypes
 from polars_prcurve.sweep.array_sweep import RocPoints, read_labels, roc_points
 
 if TYPE_CHECKING:

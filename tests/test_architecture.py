@@ -22,7 +22,7 @@ HERE = "tests/test_architecture.py"
 
 
 def module_name(path: Path) -> str:
-    """Return `sweep.sort_key` for a file; a folder goes by its own name, the package by "__init__"."""
+    """Return `charts.pr` for a file; a folder goes by its own name, the package by "__init__"."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
 
@@ -34,9 +34,9 @@ MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 # import each other, without circles.
 CHAPTERS = [
     [
-        *("errors", "argument_kinds", "query_guards", "column_names", "float_bits"),
-        *("normal_distribution", "exact_sums", "group_numbers", "atomic_file", "visible_text"),
-        *("number_words", "progress", "name_hints"),
+        *("errors", "argument_kinds", "query_checks", "column_names", "exact_arithmetic"),
+        *("normal_distribution", "group_keys", "atomic_file", "visible_text"),
+        *("number_words", "progress"),
     ],
     ["metrics"],
     ["inputs"],
@@ -52,8 +52,7 @@ CHAPTERS = [
     ["report"],
     ["namespace"],
     ["scorers"],
-    ["held_out_scores"],
-    ["estimator_display"],
+    ["scikit_learn"],
     ["__init__"],
     ["engines", "cli"],
     ["__main__"],
@@ -68,14 +67,14 @@ ALLOWED = {
     "narwhals": ("engines",),
     "scipy": ("confidence.rates",),
 }
-# `query_guards.run_query` collects for all modules, except a few that ask an engine about its values.
+# `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
-    "query_guards": 1,
+    "query_checks": 1,
     "engines.narwhals_counts": 3,
 }
 # Doors, and the one method by which a stage collects half way, `InputTable.collect`.
 RUNS_QUERIES = {
-    "query_guards",
+    "query_checks",
     "engines.narwhals_counts",
     "inputs.score_and_rate_tables",
     "inputs.never_scored",

@@ -24,6 +24,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import field, intervals, metrics, prc, progress
+from polars_prcurve.argument_kinds import find_repeats
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.command_errors import name_options, translate_message
 from polars_prcurve.cli.commands import build_parser, describe_metrics
@@ -37,7 +38,7 @@ from polars_prcurve.cli.options import (
     read_confidence,
 )
 from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
-from polars_prcurve.errors import PrcError, find_repeats
+from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import parse_metric
 from polars_prcurve.visible_text import cut_text, measure_width
 from tests.support.model_tests import EQUAL, SETTLED

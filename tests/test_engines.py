@@ -21,7 +21,7 @@ from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.inputs.column_reader import list_columns
-from polars_prcurve.query_guards import translate_errors
+from polars_prcurve.query_checks import translate_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from scipy import optimize, stats
 
 from polars_prcurve import PrcError, prc
-from polars_prcurve.prevalence import estimate_from_posteriors as estimate
+from polars_prcurve.prevalence import posteriors as estimate
 from polars_prcurve.sweep.mixture_prevalence import (
     LevelCounts,
     chi_squared_tail,

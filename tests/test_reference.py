@@ -42,7 +42,7 @@ from polars_prcurve import (
     shift_prior,
 )
 from polars_prcurve.comparison import roots
-from polars_prcurve.prevalence import estimate_from_posteriors as estimate
+from polars_prcurve.prevalence import posteriors as estimate
 from polars_prcurve.uncertainty import bootstrap
 from polars_prcurve.uncertainty.bootstrap import CellSample
 from polars_prcurve.uncertainty.negative_subsampling import subsampled_precision

@@ -15,7 +15,7 @@ from scipy import stats
 from polars_prcurve import PrcError, prc
 from polars_prcurve.inputs.table_reader import read_input
 from polars_prcurve.prevalence.eta_argument import read_eta
-from polars_prcurve.query_guards import run_query
+from polars_prcurve.query_checks import run_query
 from polars_prcurve.uncertainty import negative_subsampling
 from polars_prcurve.uncertainty.negative_subsampling import (
     SUBSAMPLE_COLUMNS,

@@ -11,32 +11,30 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import take_frame
-from polars_prcurve.binding import shared_arguments as vocabulary
-from polars_prcurve.binding.argument_conflicts import check_rules, list_facts
-from polars_prcurve.binding.shared_arguments import TableWords
+from polars_prcurve.argument_kinds import hint_at_arguments, read_choice, select_column, take_frame
+from polars_prcurve.binding import shared_words as vocabulary
+from polars_prcurve.binding.shared_words import TableWords, check_rules, list_facts
 from polars_prcurve.comparison.model_pairs import Examples
 from polars_prcurve.confidence.confidence_argument import Confidence, Intervals, read_certainty
 from polars_prcurve.confidence.point_intervals import BandOptions, read_bands
 from polars_prcurve.curves.rates_over_parts import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import (
+    MISSING,
     Column,
     ColumnReader,
     check_group_names,
-    is_dropping,
     list_columns,
 )
 from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.inputs.table_reader import gives_squares, list_parts, read_input, read_unlabelled
-from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
-from polars_prcurve.prevalence.field_and_class_mix import ClassMix, Field, ScoresOfField
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, eta_from_sample
+from polars_prcurve.prevalence.fields import ClassMix, Field, ScoresOfField
+from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
+from polars_prcurve.query_checks import SCORE_DTYPES
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -107,16 +105,16 @@ class Question:
         """Return the table with every column resolved and typed; `makes` are the names of the result."""
         # A bound table of a DataFrame is read once for all calls in which the same words hold.
         asked = {**self.columns, **options}
-        kept = self.kept
-        key = None if kept is None else _describe_words({**asked, "stacked": self.stacked})
-        found: Any = None if kept is None or key is None else kept.pop(key, None)
+        kept = {} if self.kept is None else self.kept
+        key = None if self.kept is None else _describe_words({**asked, "stacked": self.stacked})
+        found: Any = kept.pop(key, None)
         if found is not None:
             check_group_names(found.by, makes)
         else:
             of = {"may_collect": self.may_collect, "made_from": self.made_from}
             found = read_input(self.frame, makes=makes, **of, **asked)  # type: ignore[arg-type]
             found = found.keep_counts() if key is not None and isinstance(found, ScoreTable) else found
-        if kept is not None and key is not None:
+        if key is not None:
             kept[key] = found  # the last one used stands last
             while len(kept) > _MOST_KEPT:
                 kept.pop(next(iter(kept)), None)
@@ -160,7 +158,7 @@ class Question:
             # The rows of a part are weighted, so that they have its prevalence and its share.
             field = read_field(self.find_eta(), table, self.level)
             return field, build_field_grid(field)
-        return table, read_eta(self.find_eta(), table, makes, confidence=self.level)
+        return table, read_eta(self.eta, table, makes, confidence=self.level)
 
     def find_eta(self) -> Any:
         """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""
@@ -178,39 +176,38 @@ class Question:
 def _set_parts(call: Question, given: Sequence[Column], said: Mapping[str, Any]) -> Question:
     """Return the call at a field, whose parts are no groups: bound ones leave `by` and `model`."""
     parts = {name_column(part) for part in given}
-    kept: dict[str, Any] = {}
-    for word in ("by", "model"):
-        groups = list_columns(f"{word}=", call.columns.get(word))
+    columns: dict[str, Any] = {"by": None, **call.columns, "within": list(given)}
+    for word in [word for word in ("by", "model") if columns.get(word) is not None]:
+        groups = list_columns(f"{word}=", columns[word])
         both = [group for group in groups if name_column(group) in parts]
         if both and said.get(word) is not None:
             raise PrcError(
                 f"{word}= and parts= both hold the column {name_column(both[0])!r}; leave {word}= out "
                 "for the answer of the whole field, or pass eta= without field() for one of each part"
             )
-        kept[word] = [group for group in groups if name_column(group) not in parts]
-    columns = {**call.columns, "by": kept["by"], "within": list(given)}
-    if not kept["model"]:
-        columns.pop("model", None)
+        kept = [group for group in groups if name_column(group) not in parts]
+        if word == "by" or not kept:
+            columns[word] = kept or None
     return replace(call, columns=columns)
 
 
 def _set_groups(call: Question) -> Question:
     """Return the call with the column of models where the method reads it: alone, or as a last group."""
     columns = dict(call.columns)
-    groups: list[Column] = list_columns("by=", columns.get("by"))
     model: Any = columns.pop("model", None)
     example = columns.pop("id", None)
     if call.method in vocabulary.TAKES_ONE_MODEL and model is None:
         known = call.frame.lazy().collect_schema().names()
         if "model" not in set(known) - set(map(name_column, columns.get("within", ()))):
-            return replace(call, columns={**columns, "by": groups})
+            return replace(call, columns=columns)
     if call.method in vocabulary.COMPARES_MODELS:
         model = "model" if model is None else model
-        columns |= {"by": leave_out(model, groups), "model": model}
+        groups = leave_out(model, list_columns("by=", columns.get("by")))
+        columns |= {"by": groups, "model": model}
         columns |= {"example": example} if example is not None else {}
     elif model is not None:
         ColumnReader(call.frame, "raise", may_collect=False).read_column("model", model)
-        columns["by"] = [*leave_out(model, groups), model]
+        columns["by"] = [*leave_out(model, list_columns("by=", columns.get("by"))), model]
     return replace(call, columns=columns)
 
 
@@ -234,7 +231,8 @@ def _make_long(call: Question, *, paired: bool) -> Question:
             "paired=False is for models that have examples of their own, and models of a wide table "
             "share its rows; leave paired= out"
         )
-    long = stack_models(call.frame.lazy(), score, drop=paired and is_dropping(call.columns["missing"]))
+    missing = read_choice("missing=", call.columns["missing"], MISSING)
+    long = stack_models(call.frame.lazy(), score, drop=paired and missing == "drop")
     if paired and len(score) < 2:
         raise PrcError(f"compare() takes two models or more; got score={list(score)}")
     columns = {**call.columns, "score": long.score}
@@ -262,7 +260,7 @@ def _stack_classes(call: Question, groups: list[Column]) -> Question:
         each = read_classes(label, dtype, list(score)).alias("class").to_frame()
         is_own = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
         eta = each.join(parts, how="cross").with_columns(is_own.alias("eta"))
-        columns["within"] = [c.select_column(label).alias(_TRUE_CLASS)]
+        columns["within"] = [select_column(label).alias(_TRUE_CLASS)]
         call = replace(call, eta=Field(eta, (_TRUE_CLASS,)))
     stacked = list(score.items())
     return _set_groups(replace(call, frame=long.frame, columns=columns, stacked=stacked))
@@ -477,7 +475,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             del shared["missing"]
         try:
             question = self._ask("estimate_prevalence", shared, collects=True)
-            return question.read_unlabelled(("eta", *UNCERTAIN_ETA_COLUMNS))
+            return question.read_unlabelled(("eta", *c.UNCERTAIN_ETA_COLUMNS))
         except PrcError as error:
             raise PrcError(f"in the table that eta= is estimated from, {error}") from None
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import number_formats, point_thinning
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
@@ -21,7 +21,6 @@ from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, check_table,
 from polars_prcurve.charts.parts.findings import name_curves, say_each
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import NO_BREAK, say_count, say_estimate, say_eta, say_where
 
 

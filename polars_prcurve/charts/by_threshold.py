@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import (
     chart_assembly,
     chart_axes,
@@ -26,7 +26,6 @@ from polars_prcurve.charts.parts.findings import lie_at_foot, say_thresholds
 from polars_prcurve.charts.parts.label_placement import Panel, Word
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import format_count, say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
@@ -25,7 +25,6 @@ from polars_prcurve.charts.parts.findings import say_each_of_100
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import format_level, format_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import (
     RARELY_RIGHT,
     count_of_100,

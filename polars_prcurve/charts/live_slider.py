@@ -14,7 +14,7 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, read_number
+from polars_prcurve.argument_kinds import Title, hint_at_arguments, read_number
 from polars_prcurve.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import check_words
@@ -23,7 +23,6 @@ from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, re
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.prevalence.eta_argument import read_share
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words

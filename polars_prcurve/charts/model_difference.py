@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import curves_to_draw, number_formats
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
@@ -20,7 +20,6 @@ from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import is_higher_better, say_better
 from polars_prcurve.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import format_count, say_eta, say_signed
 from polars_prcurve.visible_text import shorten_name
 

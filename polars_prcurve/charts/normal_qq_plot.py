@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import point_thinning
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
@@ -21,7 +21,6 @@ from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.findings import say_bent_classes
 from polars_prcurve.charts.parts.number_formats import LOWER
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_threshold
 
 _AREAS = "Area: under the ROC curve, and under that of the fit"

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import curves_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
@@ -18,7 +18,6 @@ from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import say_alarms
 from polars_prcurve.charts.parts.number_formats import format_level, format_metric, round_digits
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_estimate, say_eta, say_share
 
 _VALUES = ("value", "overall", "overall_low", "overall_high", "reference", "bound", "alarm", "since")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, read_choice, read_flag
+from polars_prcurve.argument_kinds import Title, hint_at_arguments, read_choice, read_flag
 from polars_prcurve.charts.parts import chart_axes, findings, marked_points, point_thinning
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
@@ -18,7 +18,6 @@ from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apar
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, format_range
 from polars_prcurve.confidence.estimate_columns import find_estimate
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}

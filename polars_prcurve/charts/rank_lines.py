@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import colors_and_panels, curves_to_draw
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
@@ -22,7 +22,6 @@ from polars_prcurve.charts.parts.findings import say_firsts
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 

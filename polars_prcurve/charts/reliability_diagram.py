@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
@@ -22,9 +22,8 @@ from polars_prcurve.charts.parts.point_thinning import has_counts
 from polars_prcurve.confidence.binomial_tails import is_tail_at_most
 from polars_prcurve.confidence.rates import check_confidence, find_wilson_ends, z_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import format_count, say_count, say_eta, say_shares
-from polars_prcurve.prevalence.eta_formulas import check_prior, shift_prior
+from polars_prcurve.prevalence.posteriors import check_prior, shift_prior
 
 # What scores say in a range, the share of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")

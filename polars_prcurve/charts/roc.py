@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, read_flag, read_list, read_number
+from polars_prcurve.argument_kinds import Title, hint_at_arguments, read_flag, read_list, read_number
 from polars_prcurve.charts.parts import marked_points, point_thinning
 from polars_prcurve.charts.parts.canvas import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
@@ -18,7 +18,6 @@ from polars_prcurve.charts.parts.curves_to_draw import read_sweep
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.number_formats import add_threshold
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.number_words import say_eta, say_share
 from polars_prcurve.prevalence.eta_argument import read_share
 

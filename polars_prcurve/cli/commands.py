@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from polars_prcurve import __version__, metrics
-from polars_prcurve.binding.shared_arguments import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.binding.shared_words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.cli import options as kinds
 from polars_prcurve.cli.command_errors import PROGRAM, RaisingParser, name_command
 from polars_prcurve.cli.method_call import FilePrc

@@ -13,17 +13,17 @@ from shutil import get_terminal_size
 import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target
-from polars_prcurve.binding.shared_arguments import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS
+from polars_prcurve.binding.shared_words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.cli import command_errors, table_files
 from polars_prcurve.cli.method_call import AskedMethod, check_output_path, read_command
 from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_reader import gives_squares
 from polars_prcurve.namespace import prc
-from polars_prcurve.prevalence.field_and_class_mix import Field
+from polars_prcurve.prevalence.fields import Field
 from polars_prcurve.prevalence.uncertain_eta import describe_refuted_estimates
 from polars_prcurve.progress import is_watched, show_seconds
-from polars_prcurve.query_guards import run_query
+from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import fill_lines, make_visible, shorten_name
 
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.atomic_file import is_stream, resolve_target, write_atomically
 from polars_prcurve.errors import PrcError, list_names
-from polars_prcurve.query_guards import translate_errors
+from polars_prcurve.query_checks import translate_errors
 
 STDIO = "-"  # the path that stands for CSV from standard input, or to standard output
 _ROWS_TO_INFER = 10_000

@@ -23,7 +23,7 @@ from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_argument import find_shared_eta
-from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty import analytic
 from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, find_freedom

@@ -13,7 +13,7 @@ from polars_prcurve.comparison.model_pairs import Comparison, list_compare_colum
 from polars_prcurve.comparison.point_differences import subtract_point_metrics
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import merge_zeros
+from polars_prcurve.group_keys import merge_zeros
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, counts_negatives
 from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
 from polars_prcurve.uncertainty.metrics_without_negatives import check_negatives

@@ -19,11 +19,11 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
+from polars_prcurve import exact_arithmetic
 from polars_prcurve.comparison.difference_tests import Level, adjust_p_values, is_resolved
 from polars_prcurve.comparison.model_pairs import ETA_NUMBER, SIDES, A, B, join_sides
 from polars_prcurve.curves.curve_table import pick_by_number
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
@@ -71,7 +71,7 @@ def count_discordant(
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
-        squares = exact_sums.square_integer(squares, scaled=table.float_sums)
+        squares = exact_arithmetic.square_integer(squares, scaled=table.float_sums)
     totals = rows.group_by(c.GROUP).agg(_SUMS.name.prefix(OF_ALL), squares.sum().name.suffix(_SQUARED))
     pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
     pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
@@ -83,8 +83,8 @@ def count_discordant(
         kinds = {side: pl.col(side + amount) - both for side in SIDES}
         kinds |= {BOTH: both, OF_ALL: pl.col(OF_ALL + amount)}
         if table.float_sums:
-            kinds = {kind: exact_sums.scale_near_one(of) for kind, of in kinds.items()}
-            square = exact_sums.scale_near_one(square, squares=True)
+            kinds = {kind: of.cast(pl.Float64) * exact_arithmetic.NEAR_ONE for kind, of in kinds.items()}
+            square = square.cast(pl.Float64) * exact_arithmetic.SQUARES_NEAR_ONE
         # What a weight of 1 counts as.
         unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
         counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
@@ -113,9 +113,10 @@ def _read_models(
     elif not table.float_sums:
         whole = [amount.cast(pl.Int128) for amount in amounts]
     else:  # the models of a table have the same weights, and so the same scale
-        exponents = (exact_sums.weight_exponent(amount.max().over(c.GROUP)) for amount in amounts)
+        exponents = (exact_arithmetic.weight_exponent(amount.max().over(c.GROUP)) for amount in amounts)
         whole = [
-            exact_sums.to_integer(of, exponent) for of, exponent in zip(amounts, exponents, strict=True)
+            exact_arithmetic.to_integer(of, exponent)
+            for of, exponent in zip(amounts, exponents, strict=True)
         ]
     of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))

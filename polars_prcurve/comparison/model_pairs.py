@@ -10,13 +10,13 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.curves.targets import Target
-from polars_prcurve.group_numbers import aggregate_by, join_groups
+from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
-from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
+from polars_prcurve.query_checks import Check, stop_if_broken
+from polars_prcurve.sweep.grouped_rows import SweepTables, build_numbered_rows, keep_counted_groups
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 
 COMPARE_COLUMNS = (
@@ -123,7 +123,7 @@ def two_models_check() -> Check:
     """Return the check that some `by` group has two models."""
     groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(c.GROUP).n_unique()
     text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
-    return Check((models > 0) & (models == groups), compose_sentence(text))
+    return Check((models > 0) & (models == groups), (text,))
 
 
 def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
@@ -154,15 +154,15 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
 def _matching_checks() -> list[Check]:
     """Return the checks over the counts of `_count_unmatched`."""
     unmatched, unequal = pl.col(_UNMATCHED).max(), pl.col(_UNEQUAL).max()
-    of_unmatched = compose_sentence(
+    of_unmatched = (
         "each example, by id=, needs exactly one row for each model, and ",
-        unmatched.cast(pl.String),
+        unmatched,
         " example(s) lack a row or repeat one; if an id has several examples, such as the "
         'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
         "filter these out",
     )
-    of_unequal = compose_sentence(
-        unequal.cast(pl.String),
+    of_unequal = (
+        unequal,
         " example(s), by id=, have another label, weight, stratum or cluster in another model; "
         "mend these, or filter them out",
     )

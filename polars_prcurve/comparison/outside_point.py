@@ -30,7 +30,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
-from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
+from polars_prcurve.query_checks import Check, stop_if_broken
 
 Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
 _POINT = "point_"
@@ -98,8 +98,7 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) ->
     points = points.filter(cuts | (pl.len().over(*by, "model_b") == 1))
     twice = pl.struct(*by, "model_b").is_duplicated().sum()
     text = " rows of other= are of a group that has several; match= takes one point of each"
-    sentence = compose_sentence("", twice.cast(pl.String), text)
-    points = stop_if_broken(points, [Check(twice > 0, sentence)])
+    points = stop_if_broken(points, [Check(twice > 0, (twice, text))])
     if not by:
         return rows.join(points, how="cross")
     joined = rows.join(points, on=by, how="left", nulls_equal=True)
@@ -107,7 +106,7 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) ->
     keys = [pl.col(name).cast(pl.String).fill_null("null") for name in by]
     shown = pl.concat_str(keys, separator=", ").filter(alone).first()
     parts = "other= has no row for the group ", shown, "; add one, or leave it out"
-    return stop_if_broken(joined, [Check(alone.any(), compose_sentence(*parts))])
+    return stop_if_broken(joined, [Check(alone.any(), parts)])
 
 
 def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:

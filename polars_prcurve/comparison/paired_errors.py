@@ -28,11 +28,11 @@ from polars_prcurve.comparison.model_pairs import (
 )
 from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.curves.curve_table import pick_by_number
-from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.exact_arithmetic import square_integer, sum_shares, to_whole_shares
+from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.sweep.group_table import SweepTables
+from polars_prcurve.sweep.grouped_rows import SweepTables
 from polars_prcurve.uncertainty.cluster_errors import add_up_clusters
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, build_influences
 

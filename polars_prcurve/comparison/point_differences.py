@@ -32,11 +32,11 @@ from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_clustered, is_field, is_stratified
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import find_shared_eta
-from polars_prcurve.query_guards import stop_if_broken
+from polars_prcurve.query_checks import stop_if_broken
 
 _METRIC = f"{c.RESERVED}metric_number"
 _BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"

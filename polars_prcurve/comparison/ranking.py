@@ -18,8 +18,7 @@ from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import merge_zeros
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_keys import join_groups, merge_zeros
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, find_shared_eta

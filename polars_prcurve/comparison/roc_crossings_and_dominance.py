@@ -24,7 +24,7 @@ from polars_prcurve.comparison.roots import Floats
 from polars_prcurve.curves.curve_segments import collect_curves, find_upper_hull
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.sweep.group_table import has_class
+from polars_prcurve.sweep.grouped_rows import has_class
 
 DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-from polars_prcurve.argument_kinds import read_pair
+from polars_prcurve.argument_kinds import hint_at_arguments, read_pair
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.name_hints import hint_at_arguments
 
 
 @hint_at_arguments

@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.rates import z_value
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 
 ABOVE_CHANCE = "above_chance"
 _PLACES = 0.1

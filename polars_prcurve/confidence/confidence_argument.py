@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, get_args
 
 from polars_prcurve import argument_kinds as kinds
+from polars_prcurve.argument_kinds import hint_at_arguments
 from polars_prcurve.confidence.rates import RateMethod, check_confidence, check_rate_method
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 
 IntervalMethod: TypeAlias = Literal["analytic", "rectangle", "bootstrap"]
 """Where intervals come from: a formula, the corners of two intervals, or resampled examples."""

@@ -30,14 +30,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_ar
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_flag, read_number, read_numbers
+from polars_prcurve.argument_kinds import (
+    hint_at_arguments,
+    read_choice,
+    read_flag,
+    read_number,
+    read_numbers,
+)
 from polars_prcurve.confidence import rates
 from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.precision_width import check_delta
 from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.array_or_expression import choose_where
-from polars_prcurve.name_hints import hint_at_arguments
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -41,11 +41,11 @@ from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.counted_prevalence import ETA_CORRELATIONS
 from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod, compute_limits, z_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.query_guards import Check, stop_if_broken
+from polars_prcurve.query_checks import Check, stop_if_broken
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 """How intervals of both rates make a band."""
@@ -238,7 +238,7 @@ def add_bands(
         frame = _add_reference_correlations(frame)
     needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
     if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
-        check = Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))
+        check = Check(pl.col(c.IS_OWN_ETA).any(), (bands.tell_exact_eta(),))
         frame = stop_if_broken(frame, [check])
     # Asked once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import argument_kinds as kinds
+from polars_prcurve.argument_kinds import hint_at_arguments
 from polars_prcurve.confidence import rates
 from polars_prcurve.confidence.point_intervals import find_corners
 from polars_prcurve.confidence.rates import RateMethod
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.name_hints import hint_at_arguments
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_choice, read_number, read_numbers
+from polars_prcurve.argument_kinds import hint_at_arguments, read_choice, read_number, read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.array_or_expression import choose_where
-from polars_prcurve.name_hints import hint_at_arguments
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -18,12 +18,11 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_whole_number
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.normal_distribution import normal_cdf
-from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
+from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end
 
 BINORMAL_COLUMNS = (

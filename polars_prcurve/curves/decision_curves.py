@@ -32,7 +32,7 @@ from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.point_metrics import build_net_benefit
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable, read_eta_list
-from polars_prcurve.prevalence.eta_formulas import check_prior, shift_prior
+from polars_prcurve.prevalence.posteriors import check_prior, shift_prior
 from polars_prcurve.sweep.sweep_table import build_eta_sweep
 
 PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))

@@ -20,17 +20,15 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
+from polars_prcurve import exact_arithmetic, query_checks
 from polars_prcurve.curves.curve_table import list_curve_columns
 from polars_prcurve.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Column, describe_expression, read_expression
-from polars_prcurve.inputs.value_checks import equals_label, label_dtypes
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import class_factors, read_eta_list
-from polars_prcurve.query_guards import guard
+from polars_prcurve.query_checks import equals_label, guard, label_dtypes
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None for the own prevalence of its rows."""
@@ -59,7 +57,7 @@ class _CountReader:
 
     def show(self, count: pl.Expr, exponent: str) -> pl.Expr:
         """Return a count as users see it: an integer, or a Float64 sum of weights."""
-        return exact_sums.from_integer(count, pl.field(exponent)) if self.weighted else count
+        return exact_arithmetic.from_integer(count, pl.field(exponent)) if self.weighted else count
 
     def show_all(self) -> list[pl.Expr]:
         """Return tp, fp, fn and tn as users see them."""
@@ -71,7 +69,7 @@ class _CountReader:
         if not self.weighted:
             return count.cast(pl.Float64)
         least = pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
-        return count.cast(pl.Float64) * exact_sums.weight_unit(least)
+        return count.cast(pl.Float64) * exact_arithmetic.weight_unit(least)
 
     def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
         """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
@@ -137,7 +135,7 @@ class ScoredRows:
         falling = (self.pos if positive else self.neg).sort_by(self.score, descending=True)
         amount = self._gather_own_score(falling.cum_sum() if cell[1] == "p" else _sum_below(falling))
         if self.exponents:
-            amount = exact_sums.from_integer(amount, self.exponents[not positive])
+            amount = exact_arithmetic.from_integer(amount, self.exponents[not positive])
         return self.keep_name(amount)
 
     def rate(self, positive: bool) -> pl.Expr:
@@ -181,7 +179,7 @@ class ScoredRows:
         fields = _alias_all(names, (pl.field("score"), *counts))
         if self.exponents:
             sums, names = map(_own_sum, c.SQUARE_COLUMNS), (*names, *c.SQUARE_COLUMNS)
-            squares = map(exact_sums.square_from_integer, sums, map(pl.field, exponents))
+            squares = map(exact_arithmetic.square_from_integer, sums, map(pl.field, exponents))
             fields += _alias_all(c.SQUARE_COLUMNS, squares)
         rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
         return self.keep_name(_build_structs(rows, fields, names))
@@ -322,7 +320,9 @@ class ScoredRows:
         rows: pl.Expr = pl.when(self.guard == 0).then(falling)
         if self.weight is not None:
             rows = rows.list.filter(pl.element().struct.field("weight") > 0)
-        square_sums = (exact_sums.square_integer(amount, scaled=True).cum_sum() for amount in (pos, neg))
+        square_sums = (
+            exact_arithmetic.square_integer(amount, scaled=True).cum_sum() for amount in (pos, neg)
+        )
         running = pl.element().struct.eval(
             score,
             *_cumulative_counts(pos, neg),
@@ -383,33 +383,33 @@ def read_scored_rows(
         return pl.field(name)
 
     named = {"score": describe_expression("score", score), "label": describe_expression("label", given)}
-    score = value_checks.SCORE_DTYPES.restrict(named["score"], score)
+    score = query_checks.SCORE_DTYPES.restrict(named["score"], score)
     given = label_dtypes(pos_label).restrict(named["label"], given)
     checks = [
-        *value_checks.missing_checks(count, named["score"], score, nan=True),
-        *value_checks.missing_checks(count, named["label"], given, nan=False),
+        *query_checks.missing_checks(count, named["score"], score, nan=True),
+        *query_checks.missing_checks(count, named["label"], given, nan=False),
     ]
     if pos_label is None:
         number = given.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
         positive = number == 1
-        checks += value_checks.label_checks(count, named["label"], number)
+        checks += query_checks.label_checks(count, named["label"], number)
     else:
         positive = equals_label(given, pos_label)
-        checks += value_checks.pos_label_checks(count, named["label"], positive, pos_label)
+        checks += query_checks.pos_label_checks(count, named["label"], positive, pos_label)
     pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
     weights: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()
     if weight is not None:
         weights = read_expression("weight=", weight)
         what = describe_expression("weight", weights)
-        weights = value_checks.AMOUNT_DTYPES.restrict(what, weights).cast(pl.Float64)
-        checks += value_checks.missing_checks(count, what, weights, nan=True)
-        checks += value_checks.amount_checks(count, what, weights)
+        weights = query_checks.AMOUNT_DTYPES.restrict(what, weights).cast(pl.Float64)
+        checks += query_checks.missing_checks(count, what, weights, nan=True)
+        checks += query_checks.amount_checks(count, what, weights)
         amounts = weights * pos, weights * neg
-        exponents = tuple(exact_sums.weight_exponent(amount.max()) for amount in amounts)
-        pos, neg = map(exact_sums.to_integer, amounts, exponents)
+        exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amounts)
+        pos, neg = map(exact_arithmetic.to_integer, amounts, exponents)
     if isinstance(etas[0], pl.Expr):
-        checks += value_checks.eta_checks(count, "eta=", etas[0])
+        checks += query_checks.eta_checks(count, "eta=", etas[0])
     guarded = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
     return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"), etas)
 
@@ -417,7 +417,7 @@ def read_scored_rows(
 def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     """Return the prevalences of the context; an expression is one of them, as a Float64."""
     if isinstance(eta, pl.Expr):
-        restricted = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
+        restricted = query_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
         return [restricted.cast(pl.Float64)]
     etas = read_eta_list(eta)
     if len(etas) > 1 and not takes_several:

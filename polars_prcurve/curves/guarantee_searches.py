@@ -41,7 +41,7 @@ from polars_prcurve.curves.targets import (
     number_where,
 )
 from polars_prcurve.curves.threshold_frames import GroupThresholds
-from polars_prcurve.float_bits import is_at_most
+from polars_prcurve.exact_arithmetic import is_at_most
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows, Step
 from polars_prcurve.normal_distribution import add_normal_quantile

@@ -44,8 +44,8 @@ from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, 
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.query_guards import Check, compose_sentence
-from polars_prcurve.sweep.group_table import class_counts
+from polars_prcurve.query_checks import Check
+from polars_prcurve.sweep.grouped_rows import class_counts
 
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
 
@@ -135,15 +135,15 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     if promise is None or not grid.uncertain or not any(target.depends_on_eta for target in targets):
         return checks
     given, interval = pl.col(c.ETA_LOW).is_not_null(), pl.col(c.ETA_CONFIDENCE)
-    unknown = compose_sentence(
+    unknown = (
         "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
-        "eta_confidence to the eta= frame"
+        "eta_confidence to the eta= frame",
     )
     level, alpha = promise.level, promise.alpha
     share = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
-    no_room = compose_sentence(
+    no_room = (
         "an eta_confidence of ",
-        interval.min().cast(pl.String),
+        interval.min(),
         f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
         f"of a level above {1 - 2 * alpha:.12g}",
     )

@@ -44,7 +44,7 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
 from polars_prcurve.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.sweep.effective_sizes import Design, choose_design
-from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
+from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 
 _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")

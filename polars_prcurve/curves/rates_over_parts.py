@@ -30,15 +30,14 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import take_frame
+from polars_prcurve.column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.confidence import point_intervals
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole, to_whole_shares
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable
-from polars_prcurve.prevalence.field_parts import build_field
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.prevalence.fields import build_field
 from polars_prcurve.sweep.sweep_table import PART_COUNTS, build_part_counts
 
 _ROW = f"{c.RESERVED}field_row"
@@ -192,7 +191,7 @@ def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
 
 def add_squares(square: pl.Expr) -> pl.Expr:
     """Return the sum of squared distances, in which an infinite one is far beyond any other."""
-    # Integers are added, so that the order of the parts changes no bit (see `exact_sums`).
+    # Integers are added, so that the order of the parts changes no bit (see `exact_arithmetic`).
     known = pl.when(square.is_finite()).then(square.clip(upper_bound=_MOST_SQUARE))
     whole = to_whole(known.otherwise(_INFINITE_SQUARE) * _SQUARE_SCALE)
     return whole.sum().cast(pl.Float64) * (1 / _SQUARE_SCALE)

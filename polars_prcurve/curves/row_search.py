@@ -53,7 +53,7 @@ from polars_prcurve.curves.targets import (
     merge_steps,
 )
 from polars_prcurve.curves.threshold_frames import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.sweep.sweep_table import begin_block, end_block

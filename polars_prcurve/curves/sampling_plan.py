@@ -26,14 +26,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_whole_number, refuse_objects
+from polars_prcurve import query_checks
+from polars_prcurve.argument_kinds import read_whole_number, refuse_objects, select_column
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.errors import PrcError, list_names
-from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import ReadColumn
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.query_guards import Check, compose_sentence, show_value, stop_if_broken
+from polars_prcurve.query_checks import Check, show_value, stop_if_broken
 from polars_prcurve.sweep.sweep_table import count_scores
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
@@ -219,7 +219,7 @@ def build_weighed_sample(
     if both := [name for name in SAMPLE_COLUMNS if name in names]:
         raise PrcError(f"the table has a column {both[0]!r} already; drop or rename it")
     if drop:
-        frame = frame.filter(~value_checks.is_missing(score.value, score.dtype))
+        frame = frame.filter(~query_checks.is_missing(score.value, score.dtype))
     reaches = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
     place = pl.sum_horizontal(reached.cast(pl.Int64) for reached in reaches) - 1
     highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
@@ -228,18 +228,18 @@ def build_weighed_sample(
     )
     is_labelled = label.value.is_not_null()
     nan, beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
-    checks = [*value_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)]
-    where = f"{score.what} is in no stratum of the plan in ", beyond.sum().cast(pl.String)
+    checks = [*query_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)]
+    where = f"{score.what} is in no stratum of the plan in ", beyond.sum()
     example, remake = score.value.filter(beyond).first(), "; make the plan of these rows"
-    sentence = compose_sentence(*where, " row(s), such as ", show_value(example), remake)
+    sentence = (*where, " row(s), such as ", show_value(example), remake)
     checks.append(Check(beyond.any(), sentence))
     for number, (stratum, low, high, rows) in enumerate(zip(*plan, strict=True)):
         has = f"stratum {stratum} of the plan, scores {low} to {high}, has {rows} row(s) and "
         n = (is_labelled & (pl.col(_PLACE) == number)).sum()
-        checks.append(Check(n == 0, compose_sentence(f"{has}no label; label as many as its n_next")))
-        checks.append(Check(n > rows, compose_sentence(has, n.cast(pl.String), f" label(s){remake}")))
+        checks.append(Check(n == 0, (f"{has}no label; label as many as its n_next",)))
+        checks.append(Check(n > rows, (has, n, f" label(s){remake}")))
     size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
     stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
     weight = size / pl.len().over(_PLACE).cast(pl.Float64)
     kept = stop_if_broken(frame, checks).filter(is_labelled)
-    return kept.select(*map(c.select_column, names), stratum=stratum, weight=weight)
+    return kept.select(*map(select_column, names), stratum=stratum, weight=weight)

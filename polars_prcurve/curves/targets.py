@@ -21,7 +21,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.curves import threshold_frames
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import is_at_least, is_at_most
+from polars_prcurve.exact_arithmetic import is_at_least, is_at_most
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
@@ -29,8 +29,8 @@ from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.query_guards import Check, compose_sentence
-from polars_prcurve.sweep.sort_key import rising_code
+from polars_prcurve.query_checks import Check
+from polars_prcurve.sweep.grouped_rows import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]
@@ -215,9 +215,9 @@ def build_only_point_target(table: RateTable) -> Target:
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
     several = (table.tallies.count(point_of_row, per_group=True) > 1).sum()
-    sentence = compose_sentence(
+    sentence = (
         "points are compared one by one, and ",
-        several.cast(pl.String),
+        several,
         " model(s) have several points; keep one row for each, or pass threshold=, if score= names the "
         "thresholds of the points",
     )

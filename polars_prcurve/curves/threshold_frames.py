@@ -14,12 +14,11 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import round_to_float
 from polars_prcurve.errors import PrcError, list_names
-from polars_prcurve.float_bits import merge_zeros
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_keys import join_groups, merge_zeros
 from polars_prcurve.inputs import column_reader
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.query_guards import Check, compose_sentence, run_query, stop_if_broken
+from polars_prcurve.query_checks import Check, run_query, stop_if_broken
 
 THRESHOLD_ROW = f"{c.RESERVED}threshold_row"
 """The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
@@ -102,8 +101,7 @@ def read_group_thresholds(
         repeated = pl.struct(*keys).is_duplicated().sum() if keys else pl.len()
         why = "models are ranked at one target" if argument == "threshold" else "a run has one start"
         text = f"{why}, and the {argument}= frame holds several for a group, in "
-        sentence = compose_sentence(text, repeated.cast(pl.String), " row(s); filter it")
-        frame = stop_if_broken(frame, [Check(repeated > 1, sentence)])
+        frame = stop_if_broken(frame, [Check(repeated > 1, (text, repeated, " row(s); filter it"))])
     if isinstance(given, pl.DataFrame):
         frame = run_query(frame).lazy()
     return GroupThresholds(frame, keys, names, argument)
@@ -145,7 +143,7 @@ def _add_least_scores(
         columns = {GIVEN_THRESHOLD: least.cast(pl.Float64), LEAST_SCORE: least}
         nan = threshold.cast(pl.Float64).is_nan().sum()
         beyond = " row(s), and no score is at or above it"
-        text = compose_sentence(f"{argument}= holds NaN in ", nan.cast(pl.String), beyond)
+        text = (f"{argument}= holds NaN in ", nan, beyond)
         return stop_if_broken(given.lazy().with_columns(**columns), [Check(nan > 0, text)])
     if isinstance(given, pl.LazyFrame):
         raise PrcError(

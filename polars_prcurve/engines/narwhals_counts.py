@@ -18,13 +18,13 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve import query_checks
 from polars_prcurve.argument_kinds import read_choice
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Missing, list_columns
 from polars_prcurve.inputs.table_reader import read_input
 from polars_prcurve.namespace import prc
-from polars_prcurve.query_guards import Check, guard, run_query
+from polars_prcurve.query_checks import Check, guard, run_query
 
 T = TypeVar("T")
 _ROW_COUNT, _RUN_NUMBER, _RUN_START = (f"{c.RESERVED}{name}" for name in ("n", "run", "below"))
@@ -186,7 +186,7 @@ def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.Lazy
         if name not in columns:
             raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, columns)}")
     score, mark = pl.col("score"), pl.col(c.MARK)
-    marks = positives.select(*by, score.cast(dtype)).filter(value_checks.is_missing(score, dtype).not_())
+    marks = positives.select(*by, score.cast(dtype)).filter(query_checks.is_missing(score, dtype).not_())
     rows = pl.concat([counted, marks.with_columns(pl.lit(True).alias(c.MARK))], how="diagonal")
     scores = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), mark.any())
     below = pl.when(mark).then(score).forward_fill()
@@ -319,16 +319,16 @@ def _list_kinds(
 def _list_checks(names: ColumnNames, dtypes: dict[str, pl.DataType], pos_label: Any) -> Iterator[Check]:
     """Yield the checks of frame methods, in the same order, on the table of examples."""
     score, label = f"score column {names.score!r}", f"label column {names.label!r}"
-    yield from value_checks.missing_checks(_sum_rows, score, pl.col("score"), nan=True)
-    yield from value_checks.missing_checks(_sum_rows, label, pl.col("label"), nan=False)
+    yield from query_checks.missing_checks(_sum_rows, score, pl.col("score"), nan=True)
+    yield from query_checks.missing_checks(_sum_rows, label, pl.col("label"), nan=False)
     if pos_label is not None:
-        yield from value_checks.pos_label_checks(_sum_rows, label, pl.col("label"), pos_label)
+        yield from query_checks.pos_label_checks(_sum_rows, label, pl.col("label"), pos_label)
     elif dtypes[names.label] != pl.Boolean:
-        yield from value_checks.label_checks(_sum_rows, label, pl.col("label"))
+        yield from query_checks.label_checks(_sum_rows, label, pl.col("label"))
     if names.weight is not None:
         weight = f"weight column {names.weight!r}"
-        yield from value_checks.missing_checks(_sum_rows, weight, pl.col("weight"), nan=True)
-        yield from value_checks.amount_checks(_sum_rows, weight, pl.col("weight"))
+        yield from query_checks.missing_checks(_sum_rows, weight, pl.col("weight"), nan=True)
+        yield from query_checks.amount_checks(_sum_rows, weight, pl.col("weight"))
 
 
 def _sum_rows(test: pl.Expr) -> pl.Expr:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
+from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_list, read_name, refuse_kind, refuse_objects
+from polars_prcurve import query_checks
+from polars_prcurve.argument_kinds import select_column
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
-from polars_prcurve.inputs import value_checks
+from polars_prcurve.group_keys import WIDE_DTYPES, Span, group_number, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import Tallies
-from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence, run_query, show_value
+from polars_prcurve.query_checks import Check, DtypeRule, run_query, show_value
 
 Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
 
@@ -28,6 +29,7 @@ TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
 
 Missing: TypeAlias = Literal["raise", "drop", "below"]
 """What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
+MISSING = get_args(Missing)
 
 _EXPECTED = "a column name or an expression"
 _IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
@@ -46,7 +48,7 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
     """Return the columns of `by=` or `id=` as a list, which is empty for None."""
     if columns is None:
         return []
-    return read_list(argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr))
+    return kinds.read_list(argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr))
 
 
 def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> list[Column]:
@@ -62,9 +64,9 @@ def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> 
 def read_expression(what: str, column: Any) -> pl.Expr:
     """Return the expression of one column, in a context whose schema is not known yet."""
     if isinstance(column, str):
-        return c.select_column(read_name(what, column))
+        return select_column(kinds.read_name(what, column))
     if not isinstance(column, pl.Expr):
-        raise refuse_kind(what, _EXPECTED, column)
+        raise kinds.refuse_kind(what, _EXPECTED, column)
     # Polars would spread several columns over the arguments of one sort or one struct.
     if column.meta.has_multiple_outputs():
         raise PrcError(
@@ -77,11 +79,6 @@ def read_expression(what: str, column: Any) -> pl.Expr:
 def describe_expression(argument: str, column: pl.Expr) -> str:
     """Return what error messages call an expression, such as `score column 'p'`."""
     return f"{argument} column {column.meta.output_name()!r}"
-
-
-def is_dropping(missing: Missing) -> bool:
-    """Return whether rows with missing values are left out; raise unless `missing` is a choice."""
-    return read_choice("missing=", missing, ("raise", "drop", "below")) == "drop"
 
 
 class ColumnReader:
@@ -103,7 +100,7 @@ class ColumnReader:
         self.may_collect = may_collect
         self.schema = self.frame.collect_schema()
         self.tallies = Tallies()
-        self.drop = is_dropping(missing)
+        self.drop = kinds.read_choice("missing=", missing, MISSING) == "drop"
         self.lets_null_scores = missing == "below"
         self.by: dict[str, pl.DataType] = {}
         self.by_exprs: list[pl.Expr] = []
@@ -128,21 +125,21 @@ class ColumnReader:
                 raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names}")
             [(name, dtype)] = dtypes.items()
         if dtype == pl.Object:
-            refuse_objects(f"{argument}=", {name: dtype})
+            kinds.refuse_objects(f"{argument}=", {name: dtype})
         return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
 
     def read_expr(self, argument: str, column: Any) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
         if not isinstance(column, str | pl.Expr):
-            raise refuse_kind(f"{argument}=", _EXPECTED, column)
+            raise kinds.refuse_kind(f"{argument}=", _EXPECTED, column)
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
-                known = self.user_table.lazy().collect_schema()
+                kinds.read_name(f"{argument}=", name)
+                hint = suggest_names(name, self.user_table.lazy().collect_schema())
                 raise PrcError(
-                    f"{argument}= names the column {read_name(f'{argument}=', name)!r}, which is not in "
-                    f"the table; {suggest_names(name, known)}"
+                    f"{argument}= names the column {name!r}, which is not in the table; {hint}"
                 )
-        return c.select_column(column) if isinstance(column, str) else column
+        return select_column(column) if isinstance(column, str) else column
 
     def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
         """Return the names and dtypes of what expressions make of the table."""
@@ -161,7 +158,7 @@ class ColumnReader:
             what = f"{argument}= holds a column {name!r}"
             if name.startswith(c.RESERVED):
                 raise PrcError(f"{what}; names that start with {c.RESERVED!r} are reserved")
-            if c.is_pattern(name):
+            if kinds.is_pattern(name):
                 raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(f"{what} of dtype {dtype}, which cannot be sorted; cast it")
@@ -172,7 +169,7 @@ class ColumnReader:
         return dtypes
 
     def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
-        """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
+        """Add checks of values, which `query_checks` makes over the sums of `tallies`."""
         self.tallies.checks += make_checks(self.tallies.count, what, *values)
 
     def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
@@ -191,15 +188,15 @@ class ColumnReader:
         `models` are the columns that scores were in before a wide table was made long.
         """
         if self.drop:
-            self.missing.append(value_checks.is_missing(column.value, column.dtype))
+            self.missing.append(query_checks.is_missing(column.value, column.dtype))
             return
         nan, null = column.dtype.is_float(), not may_be_null
-        counters: dict[str, value_checks.RowCounter] = {
+        counters: dict[str, query_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
             for model in models
         }
         for what, count in (counters or {column.what: self.tallies.count}).items():
-            self.tallies.checks += value_checks.missing_checks(
+            self.tallies.checks += query_checks.missing_checks(
                 count, what, column.value, nan=nan, null=null
             )
 
@@ -207,7 +204,17 @@ class ColumnReader:
         """Return the fields of an `InputTable`, without the rows that are left out."""
         frame, row_counts = self.frame, None
         if self.drop:
-            frame = self._drop_missing()
+            missing = pl.any_horizontal(self.missing)
+            if self.example_keys:  # an example is left out as a whole
+                names = [f"{c.RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
+                keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
+                incomplete = frame.filter(missing).select(keys).unique()
+                dtypes = dict(incomplete.collect_schema())
+                flagged = incomplete.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
+                frame = join_groups(frame.with_columns(keys), flagged, dtypes, how="left")
+                frame = frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
+            else:
+                frame = frame.filter(~missing)
             tables = {"all": self.frame, "kept": frame}
             counts = [table.select(pl.len().alias(name)) for name, table in tables.items()]
             row_counts = pl.concat(counts, how="horizontal")
@@ -224,19 +231,6 @@ class ColumnReader:
             "row_counts": row_counts,
         }
 
-    def _drop_missing(self) -> pl.LazyFrame:
-        """Return the table without rows in which a value is missing, and without their examples."""
-        missing = pl.any_horizontal(self.missing)
-        if not self.example_keys:
-            return self.frame.filter(~missing)
-        names = [f"{c.RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
-        keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
-        incomplete = self.frame.filter(missing).select(keys).unique()
-        dtypes = dict(incomplete.collect_schema())
-        flagged = incomplete.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
-        frame = join_groups(self.frame.with_columns(keys), flagged, dtypes, how="left")
-        return frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
-
     def _read_spans(self) -> dict[str, Span]:
         """Return the ends of the group columns whose dtypes do not tell them; none of a LazyFrame."""
         # In memory one cheap pass over the keys saves a join; over a file it would be a second reading.
@@ -247,7 +241,7 @@ class ColumnReader:
         held = set(self.user_table.columns)
         exprs = (e for e in self.by_exprs if held.issuperset(e.meta.root_names()))
         keys = self.user_table.lazy().select(exprs)
-        wide = list_wide_keys(keys.collect_schema())
+        wide = [name for name, dtype in keys.collect_schema().items() if dtype in WIDE_DTYPES]
         if not wide:
             return {}
         physical = keys.select(pl.col(wide).to_physical())
@@ -309,9 +303,9 @@ def missing_row_check(
     the `droppable` column.
     """
     column = f"the column {droppable}" if droppable else "a column by which its rows need not differ"
-    lacking = f"the {argument}= frame has no row for ", n_groups.cast(pl.String), " group(s), such as "
+    lacking = f"the {argument}= frame has no row for ", n_groups, " group(s), such as "
     todo = f"; add it, or leave out {column}"
-    return Check(n_groups > 0, compose_sentence(*lacking, *show_first(keys, missing), todo))
+    return Check(n_groups > 0, (*lacking, *show_first(keys, missing), todo))
 
 
 def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:

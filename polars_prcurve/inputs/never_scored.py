@@ -18,11 +18,10 @@ import polars as pl
 from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
-from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
+from polars_prcurve.group_keys import aggregate_by, group_number, join_groups
 from polars_prcurve.inputs.column_reader import check_forgotten_groups, read_group_keys
 from polars_prcurve.inputs.score_and_rate_tables import MANY, TOTALS, NeverScored, ScoreTable, Tallies
-from polars_prcurve.inputs.value_checks import count_check
-from polars_prcurve.query_guards import Check, run_query, stop_if_broken
+from polars_prcurve.query_checks import Check, count_check, run_query, stop_if_broken
 
 Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 """Positives and negatives that were never scored: two numbers, or a frame with a row per group."""

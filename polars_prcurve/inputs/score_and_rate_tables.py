@@ -17,9 +17,9 @@ from typing import Any, TypeGuard
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve import query_checks
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs import value_checks
-from polars_prcurve.query_guards import Check, run_query, stop_if_broken
+from polars_prcurve.query_checks import Check, run_query, stop_if_broken
 
 _LEN = f"{c.RESERVED}len"
 
@@ -62,7 +62,7 @@ class NeverScored:
     counts_negatives: bool = True  # whether it is known how many negatives there are
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InputTable:
     """A table, and what its columns mean."""
 
@@ -79,14 +79,14 @@ class InputTable:
     """Whether queries may be run half way: the user gave a DataFrame, or the method collects anyway."""
     row_counts: pl.LazyFrame | None
     """A query for the numbers of rows of the user's table and of those kept; None if all are kept."""
-    n_rows: int | None = field(default=None, kw_only=True)
+    n_rows: int | None = None
     """The rows of the user's table; None for a LazyFrame."""
-    model_name: str = field(default="", kw_only=True)  # what users call the column MODEL
-    unscored: NeverScored | None = field(default=None, kw_only=True)
+    model_name: str = ""  # what users call the column MODEL
+    unscored: NeverScored | None = None
     """The examples below all scores; None if there are none."""
-    score_dtype: pl.DataType | None = field(default=None, kw_only=True)
+    score_dtype: pl.DataType | None = None
     """The dtype of SCORE, which thresholds have, too; None if they are not known."""
-    count_dtype: pl.DataType | None = field(default=None, kw_only=True)
+    count_dtype: pl.DataType | None = None
     """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights and from rates of known
     sizes; None without counts."""
 
@@ -103,7 +103,7 @@ class InputTable:
     @property
     def has_cells(self) -> bool:
         """Whether metrics are computed from the four counts of a row, and not from its rates."""
-        return self.has_counts
+        return self.count_dtype is not None
 
     def collect(self, query: pl.LazyFrame, why: str, *, n_etas: int | None = None) -> pl.DataFrame:
         """Run a query half way, where Polars has no expression; raise if the user gave a LazyFrame.
@@ -135,9 +135,9 @@ class InputTable:
     @property
     def rows(self) -> pl.LazyFrame:
         """The rows to count at a score."""
-        if self.unscored is None or not self.unscored.in_rows:
-            return self.all_rows
-        return self.all_rows.filter(pl.col(c.SCORE).is_not_null())
+        rows = self.frame.select(*self.by_exprs, **self.columns)
+        has_null = self.unscored is not None and self.unscored.in_rows
+        return rows.filter(pl.col(c.SCORE).is_not_null()) if has_null else rows
 
     def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
@@ -160,20 +160,20 @@ class InputTable:
         return both.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreTable(InputTable):
     """A table of scores, with the columns SCORE and either LABEL or both POS and NEG.
 
     With LABEL each row is one example, without a weight.
     """
 
-    score_dtype: pl.DataType = field(kw_only=True)
-    count_dtype: pl.DataType = field(kw_only=True)
+    score_dtype: pl.DataType
+    count_dtype: pl.DataType
     float_sums: bool  # whether POS and NEG are Float64; otherwise they are Int128
     weighted: bool  # whether each row is one example with a weight
-    within: tuple[str, ...] = field(default=(), kw_only=True)
+    within: tuple[str, ...] = ()
     """The last group columns, if they tell the parts of a field apart."""
-    parts: FieldParts | None = field(default=None, kw_only=True)
+    parts: FieldParts | None = None
     """The parts of the field that each group is, if it is one; its rows are weighted then."""
     kept: dict[Any, Any] | None = field(default=None, init=False, compare=False)
     """What was counted of this very table, if that is to be kept; a copy by `replace` has none."""
@@ -216,7 +216,7 @@ class ScoreTable(InputTable):
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
             null = self.unscored is None or not self.unscored.in_rows
-            value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
+            query_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
         sums = {_LEN: pl.len().cast(pl.Int64), c.POS: self.columns[c.LABEL].cast(pl.Int64).sum()}
         sums |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}
@@ -278,7 +278,7 @@ def counts_negatives(table: InputTable) -> bool:
 
 def has_unlike_examples(table: InputTable) -> bool:
     """Return whether rows do not count as one independent example each: by weights, or in clusters."""
-    return is_clustered(table) or (isinstance(table, ScoreTable) and table.has_squares)
+    return c.CLUSTER in table.columns or (isinstance(table, ScoreTable) and table.has_squares)
 
 
 def is_field(table: InputTable) -> TypeGuard[ScoreTable]:
@@ -286,11 +286,11 @@ def is_field(table: InputTable) -> TypeGuard[ScoreTable]:
     return isinstance(table, ScoreTable) and table.parts is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RateTable(InputTable):
     """A table of ROC points, with the columns recall and fpr; with counts, also tp, fp, fn and tn."""
 
-    argument: str = field(default="rates", kw_only=True)
+    argument: str = "rates"
     """The argument that names the points: "rates" or "cells"."""
 
     @property

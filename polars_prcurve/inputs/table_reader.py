@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_arguments, refuse_kind
+from polars_prcurve import query_checks
+from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_kind
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import (
     Column,
     ColumnReader,
@@ -29,7 +29,7 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.never_scored import Below, add_never_scored
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.number_words import format_count
-from polars_prcurve.query_guards import Check, compose_sentence
+from polars_prcurve.query_checks import Check
 
 Cells: TypeAlias = tuple[Column, Column, Column, Column]  # the columns of tp, fp, fn and tn
 
@@ -78,7 +78,8 @@ def read_input(
     not `labelled`, all rows stand as negatives, of which `counts` says how many each is.
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
-    reader.read_by(by, makes)
+    if by is not None:
+        reader.read_by(by, makes)
     model_name = "" if model is NO_MODEL else _read_model(reader, model)
     parts = [] if within is None else _read_within(reader, within)
     if rates is not None or sizes is not None or cells is not None:
@@ -112,11 +113,9 @@ def read_input(
         model_name=model_name,
         within=tuple(parts),
     )
-    if not labelled:
-        return table
-    if below is not None or reader.lets_null_scores:
+    if labelled and (below is not None or reader.lets_null_scores):
         table = add_never_scored(table, below, in_rows=reader.lets_null_scores)
-    return table.aggregate_scores() if _scores_repeat(table, frame) else table
+    return table.aggregate_scores() if labelled and _scores_repeat(table, frame) else table
 
 
 def read_unlabelled(frame: pl.DataFrame | pl.LazyFrame, **arguments: Any) -> ScoreTable:
@@ -293,8 +292,8 @@ def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[
     most = pl.when(number.is_finite()).then(number).max().over(*reader.by_exprs, key)
     reader.frame = reader.frame.with_columns(most.alias(c.ROW_WEIGHT))
     stands_for = pl.col(c.ROW_WEIGHT)
-    reader.check(value_checks.stratum_weight_checks, amount.what, number)
-    reader.check(value_checks.equal_weight_checks, amount.what, number, stands_for)
+    reader.check(query_checks.stratum_weight_checks, amount.what, number)
+    reader.check(query_checks.equal_weight_checks, amount.what, number, stands_for)
     return {c.STRATUM: key, c.ROW_WEIGHT: stands_for}
 
 
@@ -310,16 +309,16 @@ def _read_score(
     models = reader.by.get(c.MODEL) if matched else None
     wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
     given = reader.read_column("score", score)
-    value_checks.SCORE_DTYPES.require(given.what, given.dtype)
+    query_checks.SCORE_DTYPES.require(given.what, given.dtype)
     reader.handle_missing(given, wide, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if not posteriors:
         return given
     value = given.value.cast(pl.Float64)
     if labelled:
-        reader.check(value_checks.posterior_checks, given.what, value)
+        reader.check(query_checks.posterior_checks, given.what, value)
         return given
-    reader.check(value_checks.unlabelled_checks, given.what, value)
+    reader.check(query_checks.unlabelled_checks, given.what, value)
     return given._replace(value=value, dtype=pl.Float64())
 
 
@@ -340,7 +339,8 @@ def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedE
 def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str, TypedExpr]:
     """Return POS and NEG, the counts of a row, and their squares if known."""
     # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
-    refuse_arguments("counts= stands in place of labels and weights", pos_label=pos_label)
+    if pos_label is not None:
+        raise PrcError("counts= stands in place of labels and weights; leave out pos_label=")
     has_squares, what = gives_squares(None, counts), "columns, of positives and of negatives"
     more = "and of their squared weights" if has_squares else "or four with sums of squared weights"
     listed = list_parts("counts", counts, 4 if has_squares else 2, f"{what}, {more}")
@@ -352,7 +352,7 @@ def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str,
     for total, squares, column in zip(values, values[2:], listed[2:], strict=False):
         what = f"counts column {column!r}" if isinstance(column, str) else "counts="
         sums = total.cast(pl.Float64), squares.cast(pl.Float64)
-        reader.check(value_checks.square_checks, what, *sums)
+        reader.check(query_checks.square_checks, what, *sums)
     for value, dtype in amounts.values():
         if dtype.is_integer():
             _check_sum(reader, value)
@@ -365,19 +365,19 @@ def _read_labels(
     """Return LABEL; with weights return POS and NEG, of which one is 0 in each row."""
     given = reader.read_column("label", label)
     value, dtype, _, what = given
-    value_checks.label_dtypes(pos_label).require(what, dtype)
+    query_checks.label_dtypes(pos_label).require(what, dtype)
     reader.handle_missing(given)
     if pos_label is not None:
         if isinstance(dtype, pl.Enum) and pos_label not in (known := dtype.categories.to_list()):
             hint = suggest_names(str(pos_label), known)
             raise PrcError(f"{what} has no category {pos_label!r}; {hint}")
-        positive = value_checks.equals_label(value, pos_label)
-        reader.check(value_checks.pos_label_checks, what, positive, pos_label)
+        positive = query_checks.equals_label(value, pos_label)
+        reader.check(query_checks.pos_label_checks, what, positive, pos_label)
     elif dtype == pl.Boolean:
         positive = value
     else:
         positive = value == 1
-        reader.check(value_checks.label_checks, what, value)
+        reader.check(query_checks.label_checks, what, value)
     if weight is None:
         return {c.LABEL: (positive, pl.Boolean())}
     amount, amount_dtype = _read_amount(reader, "weight", weight)
@@ -400,13 +400,13 @@ def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
     high, low = (reader.tallies.count(part, per_group=True) for part in parts)
     total = high.cast(pl.Int128) * 2**32 + low
     text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
-    reader.tallies.checks.append(Check(total.max() >= 2**63, compose_sentence(text)))
+    reader.tallies.checks.append(Check(total.max() >= 2**63, (text,)))
 
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
     """Return a weight or a count, as an Int128 if it is an integer, and as a Float64 otherwise."""
-    value, dtype, _, what = reader.read_values(argument, column, value_checks.AMOUNT_DTYPES)
-    reader.check(value_checks.amount_checks, what, value)
+    value, dtype, _, what = reader.read_values(argument, column, query_checks.AMOUNT_DTYPES)
+    reader.check(query_checks.amount_checks, what, value)
     # Sums in the user's dtype could overflow.
     wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
     return value.cast(wide), wide
@@ -434,8 +434,8 @@ def _read_points(
     points = {}
     pair = list_parts("rates", rates, 2, "columns, of recall and of fpr")
     for name, column in zip(("recall", "fpr"), pair, strict=True):
-        given = reader.read_values("rates", column, value_checks.RATE_DTYPES)
-        reader.check(value_checks.rate_checks, given.what, given.value)
+        given = reader.read_values("rates", column, query_checks.RATE_DTYPES)
+        reader.check(query_checks.rate_checks, given.what, given.value)
         points[name] = given.value.cast(pl.Float64)
     if sizes is None:
         return points, {}
@@ -474,7 +474,7 @@ def _read_cells(
     if isinstance(score, str) and score == "score" and score not in reader.schema:
         return points, fields  # the default, of a table that has no thresholds
     given = reader.read_column("score", score)
-    value_checks.SCORE_DTYPES.require(given.what, given.dtype)
+    query_checks.SCORE_DTYPES.require(given.what, given.dtype)
     return points | {c.SCORE: given.value}, fields | {"score_dtype": given.dtype}
 
 
@@ -495,6 +495,6 @@ def _read_count(
         raise PrcError(f"{given.what} is {given.dtype}; expected whole numbers >= 0")
     if not may_be_null:
         reader.handle_missing(given)
-    reader.check(value_checks.amount_checks, given.what, value)
-    reader.check(value_checks.whole_checks, given.what, value.cast(pl.Float64))
+    reader.check(query_checks.amount_checks, given.what, value)
+    reader.check(query_checks.whole_checks, given.what, value.cast(pl.Float64))
     return value

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import polars as pl
 from polars import selectors
 
+from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_list, read_name, read_shares, refuse_kind, refuse_objects
+from polars_prcurve.argument_kinds import select_column
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
-from polars_prcurve.inputs.value_checks import SCORE_DTYPES, is_missing
-from polars_prcurve.query_guards import Check, compose_sentence, show_value, stop_if_broken
+from polars_prcurve.query_checks import SCORE_DTYPES, Check, is_missing, show_value, stop_if_broken
 
 _SCORE_COLUMNS = "column names, as a list"
 _WEIGHT, _ROWS = f"{c.RESERVED}weight", f"{c.RESERVED}rows"
@@ -23,7 +23,7 @@ def unpivot_scores(
     frame: pl.LazyFrame, scores: Sequence[str], *, name: str, score: str, row: str | None
 ) -> pl.LazyFrame:
     """Return a row for each row and score column: `name`, its name, `score`, and the number `row`."""
-    columns = read_list("scores=", scores, _SCORE_COLUMNS, single=str)
+    columns = kinds.read_list("scores=", scores, _SCORE_COLUMNS, single=str)
     _check_new_names(name=name, score=score, row=row)
     others = _find_other_columns(frame.collect_schema(), "scores", columns, [name, score, row])
     labels = pl.Series(name, columns, dtype=pl.String)
@@ -42,21 +42,21 @@ class StackedTable(NamedTuple):
 
 def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:
     """Return a row per model and row; with `drop` none of a row in which one score is missing."""
-    scores = read_list("score=", scores, _SCORE_COLUMNS, single=str)
+    scores = kinds.read_list("score=", scores, _SCORE_COLUMNS, single=str)
     schema = frame.collect_schema()
     _check_known(schema, "score", scores)
     score = " or ".join(scores)
     if drop:
-        missing = (is_missing(c.select_column(n), schema[n]) for n in scores)
+        missing = (is_missing(select_column(n), schema[n]) for n in scores)
         frame = frame.filter(~pl.any_horizontal(missing))
     # One model keeps the name of its column.
     new = [c.MODEL, None if score in schema else score, c.EXAMPLE]
     others = _find_other_columns(schema, "score", scores, new)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
     rows, names = _number_rows(frame, c.EXAMPLE), pl.Enum(scores)
-    kept = [pl.col(c.EXAMPLE), *map(c.select_column, others)]
+    kept = [pl.col(c.EXAMPLE), *map(select_column, others)]
     models = (
-        rows.select(*kept, pl.lit(name, dtype=names).alias(c.MODEL), c.select_column(name).alias(score))
+        rows.select(*kept, pl.lit(name, dtype=names).alias(c.MODEL), select_column(name).alias(score))
         for name in scores
     )
     return StackedTable(pl.concat(models), score, c.MODEL)
@@ -66,7 +66,7 @@ def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) ->
     """Return a row for each class and row of a table with one score column per class."""
     schema = frame.collect_schema()
     if not isinstance(label, str):
-        raise refuse_kind(
+        raise kinds.refuse_kind(
             "label=", "the name of the column of classes, beside score= as a mapping", label
         )
     _check_known(schema, "label", [label])
@@ -82,7 +82,7 @@ def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) ->
     classes = read_classes(label, schema[label], list(scores)).alias(c.CLASS)
     frame = _check_all_occur(frame, label, classes, "score")
     long = _stack_columns(frame, score, columns, classes, others=others, row=c.EXAMPLE)
-    long = long.with_columns((c.select_column(label) == pl.col(c.CLASS)).alias(is_class))
+    long = long.with_columns((select_column(label) == pl.col(c.CLASS)).alias(is_class))
     return StackedTable(long, score, c.CLASS, label=is_class)
 
 
@@ -104,7 +104,7 @@ def one_vs_rest(
     schema = frame.collect_schema()
     _check_known(schema, "label", [label])
     if not isinstance(scores, Mapping):
-        raise refuse_kind("scores=", "a mapping from each class to its score column", scores)
+        raise kinds.refuse_kind("scores=", "a mapping from each class to its score column", scores)
     _check_new_names(name=name, score=score, row=row)
     columns = list(scores.values())
     new = [name, score, row, "label" if label != "label" else None, None if mix is None else "weight"]
@@ -115,7 +115,7 @@ def one_vs_rest(
         frame = _join_class_weights(frame, label, schema[label], mix, classes)
         others = [*others, _WEIGHT]
     long = _stack_columns(frame, score, columns, classes, others=others, row=row)
-    long = long.with_columns((c.select_column(label) == c.select_column(name)).alias("label"))
+    long = long.with_columns((select_column(label) == select_column(name)).alias("label"))
     return long if mix is None else long.select(pl.exclude(_WEIGHT), pl.col(_WEIGHT).alias("weight"))
 
 
@@ -123,14 +123,14 @@ def _join_class_weights(
     frame: pl.LazyFrame, label: str, dtype: pl.DataType, mix: object, classes: pl.Series
 ) -> pl.LazyFrame:
     """Add _WEIGHT, the share of the class of a row in the field, by `mix`, over that in the table."""
-    given = read_shares("mix=", mix)
+    given = kinds.read_shares("mix=", mix)
     known = read_classes(label, dtype, list(given))
     if lacking := [value for value in classes.to_list() if value not in known.to_list()]:
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking[0]!r}")
     shares = pl.Series(_WEIGHT, [*given.values()], dtype=pl.Float64)
     field = pl.LazyFrame([known.alias(label), shares / math.fsum(shares)])
     n, weight = pl.col(_ROWS), pl.col(_WEIGHT)
-    rows = frame.filter(c.select_column(label).is_not_null())
+    rows = frame.filter(select_column(label).is_not_null())
     counts = rows.group_by(label).agg(pl.len().alias(_ROWS))
     no_rows = n.is_null() & (weight > 0) & (n.sum() > 0)
     checks = [
@@ -145,15 +145,15 @@ def _join_class_weights(
 
 def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
     """Return the check that no class, one per row, satisfies a test."""
-    example = show_value(c.select_column(label).filter(test).sort().first())
+    example = show_value(select_column(label).filter(test).sort().first())
     todo = f", a class of label column {label!r}; mix= names each of its classes once"
-    return Check(test.any(), compose_sentence(f"{trouble} ", example, todo))
+    return Check(test.any(), (f"{trouble} ", example, todo))
 
 
 def _check_new_names(*, name: object, score: object, row: object) -> None:
     """Raise unless the names of new columns are texts; `row` may be None."""
     for argument, new in (("name=", name), ("score=", score), *([] if row is None else [("row=", row)])):
-        if c.is_pattern(read_name(argument, new)):
+        if kinds.is_pattern(kinds.read_name(argument, new)):
             raise PrcError(
                 f"{argument} is {new!r}, which Polars reads as a pattern; choose another name"
             )
@@ -172,14 +172,14 @@ def _stack_columns(
     if row is not None:
         frame, others = _number_rows(frame, row), [row, *others]
     name = pl.lit(names.implode()).first().alias(names.name)
-    values = pl.concat_list(*map(c.select_column, columns)).alias(score)
-    kept = map(c.select_column, others)
+    values = pl.concat_list(*map(select_column, columns)).alias(score)
+    kept = map(select_column, others)
     return frame.select(*kept, name, values).explode(selectors.by_name(names.name, score))
 
 
 def _number_rows(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
     """Add the numbers of rows, from 0 up, as a column `name`."""
-    return frame.with_row_index(name).with_columns(c.select_column(name).cast(pl.Int64))
+    return frame.with_row_index(name).with_columns(select_column(name).cast(pl.Int64))
 
 
 def _find_other_columns(
@@ -210,7 +210,7 @@ def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
     """Raise unless all `columns` are names of columns in the table."""
     for column in columns:
         if not isinstance(column, str):
-            raise refuse_kind(f"{argument}=", "column names", column)
+            raise kinds.refuse_kind(f"{argument}=", "column names", column)
         if column not in schema:
             hint = suggest_names(column, schema)
             raise PrcError(f"{argument}= names the column {column!r}, which is not in the table; {hint}")
@@ -218,7 +218,7 @@ def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
 
 def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Series:
     """Return the classes in the dtype of the label column; raise if it cannot hold them."""
-    refuse_objects("label=", {label: dtype})
+    kinds.refuse_objects("label=", {label: dtype})
     try:
         values = pl.Series(classes, dtype=dtype)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
@@ -235,13 +235,13 @@ def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argume
     """Return the table with a guard: the query stops if it has labels, and none of a class."""
     n_labels = f"{c.RESERVED}labels"
     class_of = {f"{c.RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
-    sums = ((c.select_column(label) == value).sum().alias(name) for name, value in class_of.items())
-    totals = frame.select(c.select_column(label).count().alias(n_labels), *sums)
+    sums = ((select_column(label) == value).sum().alias(name) for name, value in class_of.items())
+    totals = frame.select(select_column(label).count().alias(n_labels), *sums)
     labels, checks = pl.col(n_labels).sum(), []
-    known = f"label column {label!r} holds ", labels.cast(pl.String)
+    known = f"label column {label!r} holds ", labels
     for name, value in class_of.items():
         text = f" label(s) and none is {value!r}; check the spelling, or leave that class out of "
         absent = (labels > 0) & (pl.col(name).sum() == 0)
-        checks.append(Check(absent, compose_sentence(*known, f"{text}{argument}=")))
+        checks.append(Check(absent, (*known, f"{text}{argument}=")))
     present = stop_if_broken(totals, checks).select(n_labels)
     return frame.join(present, how="cross", maintain_order="left")

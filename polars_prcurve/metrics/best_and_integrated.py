@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import is_at_least, is_at_most
+from polars_prcurve.exact_arithmetic import is_at_least, is_at_most
 from polars_prcurve.metrics.array_or_expression import (
     Cell,
     atanh_rest,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_sums import SHARE_SCALE
+from polars_prcurve.exact_arithmetic import SHARE_SCALE
 from polars_prcurve.metrics.array_or_expression import Array
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with

@@ -3,9 +3,9 @@
 A sweep is a chain of segments of the ROC curve, from `(recall_before, fpr_before)` to
 `(recall, fpr)`, and it starts at the origin. All areas are sums over the segments on which recall
 rises, so that a formula says what one segment contributes. The contributions are added as integers
-(see `exact_sums`), so that the order of the rows does not matter. What a formula uses more than once is
-bound to a name first, in `steps`: Polars would compute it again for each use, and uses within uses
-multiply.
+(see `exact_arithmetic`), so that the order of the rows does not matter. What a formula uses more than
+once is bound to a name first, in `steps`: Polars would compute it again for each use, and uses within
+uses multiply.
 
 >>> from polars_prcurve import metrics
 >>> metrics.average_precision.range
@@ -26,7 +26,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_sums import SHARE_SCALE, from_whole, to_whole, to_whole_shares
+from polars_prcurve.exact_arithmetic import SHARE_SCALE, from_whole, to_whole, to_whole_shares
 from polars_prcurve.metrics.array_or_expression import Array, Cell, choose_where, keep_where, maximum
 from polars_prcurve.metrics.curve_arrays import CurveArrays, add_shares, read_curve
 from polars_prcurve.metrics.metric import Metric, declare

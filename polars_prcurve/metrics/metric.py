@@ -12,8 +12,8 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from polars_prcurve.argument_kinds import hint_at_arguments
 from polars_prcurve.errors import PrcError
-from polars_prcurve.name_hints import hint_at_arguments
 
 M = TypeVar("M", bound="Metric")
 P = ParamSpec("P")

@@ -11,12 +11,11 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from polars_prcurve.argument_kinds import read_list, refuse_kind
-from polars_prcurve.errors import PrcError, find_repeats, suggest_names
+from polars_prcurve.argument_kinds import METRICS_MEANT, find_repeats, read_list, refuse_kind
+from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.metrics.metric import DECLARED, Metric, list_factories
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
-from polars_prcurve.name_hints import METRICS_MEANT
 
 M = TypeVar("M", bound=Metric)
 

@@ -26,7 +26,7 @@ from polars_prcurve.argument_kinds import read_number, read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.array_or_expression import Array, Cell, choose_where
 from polars_prcurve.metrics.metric import Metric, declare
-from polars_prcurve.query_guards import Check, DtypeRule, compose_sentence, guard
+from polars_prcurve.query_checks import Check, DtypeRule, guard
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
@@ -202,8 +202,7 @@ def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> 
     checks = []
     for argument, column in columns.items():
         n = (column.is_nan() | ~column.is_between(0, 1)).sum()
-        sentence = (f"{argument} must lie in [0, 1]; ", n.cast(pl.String), " value(s) do not")
-        checks.append(Check(n > 0, compose_sentence(*sentence)))
+        checks.append(Check(n > 0, (f"{argument} must lie in [0, 1]; ", n, " value(s) do not")))
     result: pl.Expr = formula(*columns.values()) + guard(checks)
     return result.fill_nan(None).alias(name)
 

@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, merge_words, name_column
-from polars_prcurve.binding.shared_arguments import (
+from polars_prcurve.binding.shared_words import (
     TABLE_WORDS,
     OneTargetOfTable,
     RateTargetsOfTable,
@@ -29,7 +29,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, check_eta, read_eta, read_eta_list
-from polars_prcurve.query_guards import run_query
+from polars_prcurve.query_checks import run_query
 from polars_prcurve.uncertainty.metrics_without_negatives import check_negatives, hide_uncounted
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ import polars as pl
 from polars_prcurve.argument_kinds import check_texts, read_whole_number
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
-from polars_prcurve.binding.shared_arguments import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.binding.shared_words import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts, decide
 from polars_prcurve.decision.evidence import Asked
@@ -25,8 +26,7 @@ from polars_prcurve.decision.judged_groups import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.prevalence.eta_argument import Eta
-from polars_prcurve.prevalence.field_and_class_mix import Field
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.prevalence.fields import Field
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

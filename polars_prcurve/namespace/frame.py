@@ -18,7 +18,7 @@ from polars_prcurve.namespace.decision import DecisionMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.query_guards import run_query
+from polars_prcurve.query_checks import run_query
 
 _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.binding.bound_table import BoundTable, F, say_of_reference
-from polars_prcurve.binding.shared_arguments import RateTargetsOfTable, TableWords
+from polars_prcurve.binding.shared_words import RateTargetsOfTable, TableWords
 from polars_prcurve.confidence.confidence_argument import Confidence
 from polars_prcurve.confidence.examples_needed import read_size_options
 from polars_prcurve.confidence.point_intervals import BandOptions
@@ -18,25 +18,19 @@ from polars_prcurve.curves.operating_points import (
     build_resolution_table,
     build_sample_size_table,
 )
-from polars_prcurve.curves.sampling_plan import (
-    build_sampling_plan,
-    build_weighed_sample,
-    read_strata,
-)
+from polars_prcurve.curves.sampling_plan import build_sampling_plan, build_weighed_sample, read_strata
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader
 from polars_prcurve.inputs.table_reader import read_part_labelled, read_parts, read_reference
-from polars_prcurve.inputs.value_checks import SCORE_DTYPES
-from polars_prcurve.prevalence.estimate_from_posteriors import (
+from polars_prcurve.prevalence.eta_argument import Eta, read_eta
+from polars_prcurve.prevalence.fields import Field, build_reweighted_table
+from polars_prcurve.prevalence.posteriors import (
     build_estimates_table,
     check_estimate_method,
     list_estimate_columns,
 )
-from polars_prcurve.prevalence.eta_argument import Eta, read_eta
-from polars_prcurve.prevalence.field_and_class_mix import Field
-from polars_prcurve.prevalence.field_parts import build_reweighted_table
-from polars_prcurve.query_guards import run_query
+from polars_prcurve.query_checks import SCORE_DTYPES, run_query
 from polars_prcurve.sweep.sweep_table import Thresholds
 from polars_prcurve.uncertainty.negative_subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
-from polars_prcurve.binding.argument_conflicts import check_unscored
 from polars_prcurve.binding.bound_table import PublicMethods
-from polars_prcurve.binding.shared_arguments import (
+from polars_prcurve.binding.shared_words import (
     CHART_WORDS,
     ChartOfPoints,
     ChartOfTable,
     ChartOfTargets,
+    check_unscored,
 )
 from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.rates import check_confidence
@@ -33,7 +33,7 @@ from polars_prcurve.metrics.names import default_curve_metric, find_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.prevalence.eta_argument import eta_grid
-from polars_prcurve.query_guards import run_query
+from polars_prcurve.query_checks import run_query
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -20,26 +20,30 @@ import polars as pl
 
 from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import refuse_kind, take_frame
-from polars_prcurve.errors import PrcError, describe_value, find_repeats, list_names
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.argument_kinds import (
+    find_repeats,
+    hint_at_arguments,
+    is_pattern,
+    refuse_kind,
+    take_frame,
+)
+from polars_prcurve.errors import PrcError, describe_value, list_names
+from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,
     read_group_keys,
 )
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, counts_negatives
-from polars_prcurve.inputs.value_checks import count_check
-from polars_prcurve.name_hints import hint_at_arguments
-from polars_prcurve.prevalence import uncertain_eta as estimates
-from polars_prcurve.query_guards import Check, compose_sentence, run_query, stop_if_broken
+from polars_prcurve.prevalence.uncertain_eta import warn_of_refuted_estimates
+from polars_prcurve.query_checks import Check, count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from polars_prcurve.binding.bound_table import BoundTable
-    from polars_prcurve.prevalence.field_and_class_mix import ClassMix, Field
+    from polars_prcurve.prevalence.fields import ClassMix, Field
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ def read_eta(
     `compares_models`, those of a group must share their own prevalence. Intervals of prevalences must
     have the level `confidence`, too.
     """
-    has_own, eta = table.has_counts, take_frame(eta)
+    eta = take_frame(eta)
     # What is not counted is no prevalence that models could differ in.
     shared = tuple(table.group_columns) if compares_models and counts_negatives(table) else None
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
@@ -113,14 +117,14 @@ def read_eta(
                 f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
                 "names them, out of the eta= frame"
             )
-        grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own, confidence)
+        grid = _read_eta_frame(eta, table.group_columns, set(makes), table.has_counts, confidence)
         # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
         is_estimate = "shift_p_value" in grid.carried
         others = (name for name in grid.carried if not (is_estimate and name == "n"))
         check_forgotten_groups("eta", others, table.schema)
         return replace(grid, shared=shared)
     values = read_eta_list(eta)
-    if None in values and not has_own:
+    if None in values and not table.has_counts:
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
     return EtaTable(
@@ -154,12 +158,12 @@ def _read_eta_frame(
             "labels is bound with label=None first"
         )
     keys = read_group_keys("eta", schema, by)
-    uncertain = estimates.has_uncertain_eta(schema, keys)
-    own_names = ("eta", *(estimates.UNCERTAIN_ETA_COLUMNS if uncertain else ()))
+    uncertain = has_uncertain_eta(schema, keys)
+    own_names = ("eta", *(c.UNCERTAIN_ETA_COLUMNS if uncertain else ()))
     carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
     for name in carried:
         what = f"the eta= frame carries a column {name!r}"
-        if c.is_pattern(name):
+        if is_pattern(name):
             raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
         if name in makes or name in by or name.startswith(c.RESERVED):
             raise PrcError(f"{what}, and the result has a column of that name; rename it")
@@ -168,7 +172,7 @@ def _read_eta_frame(
     troubles = [(value.is_nan() | ~value.is_between(0, 1), outside)]
     checked = eta.lazy().with_columns(value.cast(pl.Float64))
     if uncertain:
-        checked, others = estimates.add_uncertain_eta(checked, schema, confidence)
+        checked, others = add_uncertain_eta(checked, schema, confidence)
         troubles += others
     troubles.append((pl.struct(columns).is_duplicated(), "repeats a group and eta"))
     if not has_own:
@@ -179,11 +183,67 @@ def _read_eta_frame(
     if isinstance(eta, pl.DataFrame):
         checked = run_query(checked).lazy()
         if "shift_p_value" in carried:
-            estimates.warn_of_refuted_estimates(eta, list(keys))
+            warn_of_refuted_estimates(eta, list(keys))
         etas_per_group = None if keys else eta.height
         holds_own = eta["eta"].null_count() > 0
     held = {name: by[name] for name in keys}
     return EtaTable(checked, held, carried, etas_per_group, uncertain=uncertain, holds_own=holds_own)
+
+
+# Prevalences of a frame that are estimates -----------------------------------------------------
+
+_SAME_LEVEL = 1e-9  # levels that differ by less are one level, which was computed in two ways
+
+
+def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) -> bool:
+    """Return whether an eta= frame has intervals, in no key columns; raise if it has half of one."""
+    found = [name for name in c.UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
+    for name in found:
+        if not (schema[name].is_numeric() or schema[name] == pl.Null):
+            raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
+    lacking = [name for name in (c.ETA_LOW, c.ETA_HIGH) if name not in found]
+    if found and lacking:
+        raise PrcError(
+            f"the eta= frame has a column {found[0]!r} and no {lacking[0]!r}; an eta that is an "
+            f"estimate needs both ends, {c.ETA_LOW!r} and {c.ETA_HIGH!r}"
+        )
+    return bool(found)
+
+
+def add_uncertain_eta(
+    frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
+) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
+    """Return the frame with the three columns, null where eta is exact, and what may be wrong in a row.
+
+    What may be wrong is a test of the row, and how a sentence says it.
+    """
+    low, high = (pl.col(name).cast(pl.Float64) for name in (c.ETA_LOW, c.ETA_HIGH))
+    level = pl.lit(confidence, dtype=pl.Float64)
+    if c.ETA_CONFIDENCE in schema:
+        level = pl.col(c.ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
+    is_exact = low.is_null() & high.is_null()
+    columns = (low, high, pl.when(~is_exact).then(level))
+    added = dict(zip(c.UNCERTAIN_ETA_COLUMNS, columns, strict=True))
+    eta, low, high, level = map(pl.col, ("eta", *c.UNCERTAIN_ETA_COLUMNS))
+    has_end = low.is_not_null() | high.is_not_null()
+    outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
+    ends = f"{c.ETA_LOW} and {c.ETA_HIGH}"
+    alone = f"holds one of {ends} and not the other (null in both: eta is exact)"
+    own = f"holds {ends} beside a null eta (a group's own prevalence has none)"
+    no_level = f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
+    troubles = [
+        (low.is_null() != high.is_null(), alone),
+        (has_end & eta.is_null(), own),
+        (outside, f"does not hold 0 <= {c.ETA_LOW} <= eta <= {c.ETA_HIGH} <= 1"),
+        (level.is_nan() | (level <= 0) | (level >= 1), no_level),
+    ]
+    if confidence is not None:
+        other = f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
+        troubles.append(((level - confidence).abs() > _SAME_LEVEL, other))
+    return frame.with_columns(**added), troubles
+
+
+# Groups at prevalences --------------------------------------------------------------------------
 
 
 def join_etas(
@@ -229,8 +289,8 @@ def same_eta_check(keys: Sequence[str]) -> Check:
     """Return the check that models have one own prevalence within each group of `keys`."""
     eta = pl.when(c.IS_OWN_ETA).then("eta")
     low, high = (of.over(keys) if keys else of for of in (eta.min(), eta.max()))
-    least, most = (of.filter(low < high).first().cast(pl.String) for of in (low, high))
-    text = compose_sentence(
+    least, most = (of.filter(low < high).first() for of in (low, high))
+    text = (
         "eta=None compares models at their own prevalence, and those differ, from ",
         *(least, " to ", most),
         "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",

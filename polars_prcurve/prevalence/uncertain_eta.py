@@ -1,28 +1,17 @@
-"""Prevalences that are estimates themselves: a value, its interval, and the level of the interval.
-
-k of n                            -> eta_from_sample    the four columns of an eta= frame
-columns of a user's eta= frame    -> add_uncertain_eta  the three beside eta, and their checks
-"""
+"""Prevalences that are estimates: k of n with an interval, and those that their own test refutes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import check_texts, read_numbers, take_frame
+from polars_prcurve.argument_kinds import check_texts, hint_at_arguments, read_numbers, take_frame
 from polars_prcurve.confidence.rates import check_confidence, compute_limits
 from polars_prcurve.errors import PrcError, list_names, warn_caller
-from polars_prcurve.inputs.value_checks import count_check
-from polars_prcurve.name_hints import hint_at_arguments
-from polars_prcurve.query_guards import run_query, stop_if_broken
-
-UNCERTAIN_ETA_COLUMNS = (c.ETA_LOW, c.ETA_HIGH, c.ETA_CONFIDENCE)
-"""The columns that stand after eta in every result, if an eta= frame has them."""
-
-_SAME_LEVEL = 1e-9  # levels that differ by less are one level, which was computed in two ways
+from polars_prcurve.query_checks import count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -117,7 +106,7 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
                 f"(name the column of {name} with {name}=)"
             )
     others = [name for name in schema if name not in (k, n)]
-    for name in ("eta", *UNCERTAIN_ETA_COLUMNS):
+    for name in ("eta", *c.UNCERTAIN_ETA_COLUMNS):
         if name in others:
             raise PrcError(
                 f"the frame has a column {name!r} already, which eta_from_sample adds; rename it"
@@ -135,57 +124,6 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
         high.alias(c.ETA_HIGH),
         pl.lit(level).alias(c.ETA_CONFIDENCE),
     )
-
-
-# The columns of a user's frame ----------------------------------------------------------------
-
-
-def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) -> bool:
-    """Return whether an eta= frame has intervals, in no key columns; raise if it has half of one."""
-    found = [name for name in UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
-    for name in found:
-        if not (schema[name].is_numeric() or schema[name] == pl.Null):
-            raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
-    lacking = [name for name in (c.ETA_LOW, c.ETA_HIGH) if name not in found]
-    if found and lacking:
-        raise PrcError(
-            f"the eta= frame has a column {found[0]!r} and no {lacking[0]!r}; an eta that is an "
-            f"estimate needs both ends, {c.ETA_LOW!r} and {c.ETA_HIGH!r}"
-        )
-    return bool(found)
-
-
-def add_uncertain_eta(
-    frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
-) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
-    """Return the frame with the three columns, null where eta is exact, and what may be wrong in a row.
-
-    What may be wrong is a test of the row, and how a sentence says it.
-    """
-    low, high = (pl.col(name).cast(pl.Float64) for name in (c.ETA_LOW, c.ETA_HIGH))
-    level = pl.lit(confidence, dtype=pl.Float64)
-    if c.ETA_CONFIDENCE in schema:
-        level = pl.col(c.ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
-    is_exact = low.is_null() & high.is_null()
-    columns = (low, high, pl.when(~is_exact).then(level))
-    added = dict(zip(UNCERTAIN_ETA_COLUMNS, columns, strict=True))
-    eta, low, high, level = map(pl.col, ("eta", *UNCERTAIN_ETA_COLUMNS))
-    has_end = low.is_not_null() | high.is_not_null()
-    outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
-    ends = f"{c.ETA_LOW} and {c.ETA_HIGH}"
-    alone = f"holds one of {ends} and not the other (null in both: eta is exact)"
-    own = f"holds {ends} beside a null eta (a group's own prevalence has none)"
-    no_level = f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
-    troubles = [
-        (low.is_null() != high.is_null(), alone),
-        (has_end & eta.is_null(), own),
-        (outside, f"does not hold 0 <= {c.ETA_LOW} <= eta <= {c.ETA_HIGH} <= 1"),
-        (level.is_nan() | (level <= 0) | (level >= 1), no_level),
-    ]
-    if confidence is not None:
-        other = f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
-        troubles.append(((level - confidence).abs() > _SAME_LEVEL, other))
-    return frame.with_columns(**added), troubles
 
 
 # Estimates of a prevalence that their own test refutes ------------------------------------------

@@ -21,7 +21,7 @@ from polars_prcurve.decision.value_words import (
     say_precision,
 )
 from polars_prcurve.number_words import format_level, say_cases, say_estimate, say_eta
-from polars_prcurve.prevalence.eta_formulas import shift_prior
+from polars_prcurve.prevalence.posteriors import shift_prior
 from polars_prcurve.report.html_parts import escape, isolate, show_value
 from polars_prcurve.visible_text import name_metric
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from polars_prcurve.argument_kinds import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
-from polars_prcurve.exact_sums import sum_along
-from polars_prcurve.name_hints import hint_at_arguments
+from polars_prcurve.exact_arithmetic import BITS
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
@@ -93,6 +93,26 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     (pos, pos_exponent), (neg, neg_exponent) = map(sum_along, of_classes)
     counts = np.ldexp(pos[ends], -pos_exponent), np.ldexp(neg[ends], -neg_exponent)
     return RocPoints(threshold, _divide(pos[ends]), _divide(neg[ends]), *counts)
+
+
+def sum_along(weights: Floats) -> tuple[Floats, int]:
+    """Return the running sums of an array of weights, times 2**exponent, and that exponent."""
+    import numpy as np
+
+    # Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the
+    # weights above it matters.
+    exponent = BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
+    rest = np.trunc(np.ldexp(weights, exponent))
+    digits = []  # of 30 bits, so that sums of 2**33 of them fit an Int64
+    for place in (60, 30, 0):
+        digit = np.floor(np.ldexp(rest, -place))
+        rest = rest - np.ldexp(digit, place)
+        digits.append(np.cumsum(digit.astype(np.int64)))
+    high, middle, low = digits
+    middle += low >> 30
+    high += middle >> 30
+    lower = (middle % 2**30 << 30) + low % 2**30
+    return np.ldexp(high.astype(np.float64), 60) + lower.astype(np.float64), exponent
 
 
 def _divide(counts: NDArray[Any]) -> Floats:

@@ -30,7 +30,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.counted_prevalence import name_moment, sum_moments
 from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
-from polars_prcurve.sweep.sort_key import SortedRows
+from polars_prcurve.sweep.grouped_rows import SortedRows
 
 _FORCE = 3  # the number of rows that the design effect half way stands for
 _SIDES = {c.POS: c.NEG, c.NEG: c.POS}

@@ -23,15 +23,19 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.counted_prevalence import MOMENTS, OWN_MOMENTS, UNITS
-from polars_prcurve.exact_sums import scale_near_one, sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, is_field, is_stratified
+from polars_prcurve.exact_arithmetic import (
+    NEAR_ONE,
+    SQUARES_NEAR_ONE,
+    repeat_in_rows,
+    sum_shares,
+    to_whole_shares,
+)
+from polars_prcurve.group_keys import aggregate_by, join_groups
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.sweep import effective_clusters as clusters
 from polars_prcurve.sweep import effective_strata as strata
 from polars_prcurve.sweep import weighted_sizes as weights
-from polars_prcurve.sweep.group_table import add_counts
-from polars_prcurve.sweep.sort_key import SortedRows
+from polars_prcurve.sweep.grouped_rows import SortedRows, add_counts
 
 CLASS_WEIGHTS = {c.N_POS: f"{c.RESERVED}pos_weight", c.N_NEG: f"{c.RESERVED}neg_weight"}
 """The columns with the share that a part has of the positives, and of the negatives, of its field."""
@@ -66,15 +70,13 @@ class Design:
         return running
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the sizes of the classes to a group table with their totals."""
-        if not self.effective:
-            return groups
+        """Add the sizes of the classes, if they are asked for, to a group table with their totals."""
         return groups.with_columns(
             list_plain_sizes(pl.col(c.N_POS).cast(pl.Float64), pl.col(c.N_NEG).cast(pl.Float64))
         )
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add counts and rates to rows, as `group_table.add_counts`, and sizes at their thresholds."""
+        """Add counts and rates to rows, as `grouped_rows.add_counts`, and sizes at their thresholds."""
         return add_counts(self.table, frame)
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -173,8 +175,6 @@ class PartsDesign(Design):
     summed = _SQUARES
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        if not self.effective:
-            return groups
         # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
         parts = build_class_weights(self.table).with_columns(
             to_whole_shares((pl.col(weight) * pl.col(weight) / pl.col(n)).fill_nan(0.0)).alias(weight)
@@ -196,23 +196,24 @@ class PartsDesign(Design):
         rows = pl.col(c.CUM_NEG).cast(pl.Float64)
         columns = []
         for name, (total, squares) in zip(c.FIELD_COLUMNS, sums, strict=True):
-            size = scale_near_one(total.fill_null(0))
+            size = total.fill_null(0).cast(pl.Float64) * NEAR_ONE
             # Kish 1965: (sum of w)^2 / (sum of w^2).
-            square = repeat_in_rows(scale_near_one(squares, squares=True), rows)
+            square = repeat_in_rows(squares.cast(pl.Float64) * SQUARES_NEAR_ONE, rows)
             columns.append(pl.when(size > 0).then(size * size / square).otherwise(0.0).alias(name))
         return super().add_counts(frame.with_columns(columns))
 
 
 def choose_design(table: InputTable, *, effective: bool, clustered: bool = False) -> Design:
     """Return the design of a table; weights matter only if `effective`, clusters if `clustered`."""
-    if is_field(table):
-        return PartsDesign(table, effective)
-    if clustered:
-        return ClusteredDesign(table, effective)
-    if effective and is_stratified(table):
-        return StratifiedDesign(table, effective)
-    if effective and isinstance(table, ScoreTable) and table.has_squares:
-        return WeightedDesign(table, effective)
+    if isinstance(table, ScoreTable):
+        if table.parts is not None:
+            return PartsDesign(table, effective)
+        if clustered:
+            return ClusteredDesign(table, effective)
+        if effective and c.STRATUM in table.columns:
+            return StratifiedDesign(table, effective)
+        if effective and table.has_squares:
+            return WeightedDesign(table, effective)
     return Design(table, effective)
 
 

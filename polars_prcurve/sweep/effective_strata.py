@@ -39,11 +39,10 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.counted_prevalence import name_moment, name_unit
-from polars_prcurve.exact_sums import from_whole, to_whole_shares
-from polars_prcurve.float_bits import round_up_to_power_of_two
-from polars_prcurve.group_numbers import aggregate_by, join_groups
+from polars_prcurve.exact_arithmetic import from_whole, round_up_to_power_of_two, to_whole_shares
+from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.sweep.sort_key import SortedRows
+from polars_prcurve.sweep.grouped_rows import SortedRows
 
 _SIDES = (("tp", "fp"), ("fn", "tn"))
 _CLASSES = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}

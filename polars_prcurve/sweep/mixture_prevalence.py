@@ -21,14 +21,14 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.group_numbers import aggregate_by, join_groups
+from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.column_reader import missing_row_check, show_first
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS, warn_of_refuted_estimates
-from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
-from polars_prcurve.sweep.group_table import CLASS_SUMS
+from polars_prcurve.prevalence.posteriors import join_estimates
+from polars_prcurve.prevalence.uncertain_eta import warn_of_refuted_estimates
+from polars_prcurve.query_checks import Check, stop_if_broken
+from polars_prcurve.sweep.grouped_rows import CLASS_SUMS
 from polars_prcurve.sweep.sweep_table import build_running_sums
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float
     return EtaTable(
         etas.lazy(),
         dict(table.by),
-        carried=() if confidence is None else UNCERTAIN_ETA_COLUMNS,
+        carried=() if confidence is None else c.UNCERTAIN_ETA_COLUMNS,
         etas_per_group=None if table.by else 1,
         uncertain=confidence is not None,
     )
@@ -148,7 +148,7 @@ def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:
     first = show_first({name: pl.col(name) for name in reference.by}, wrong)
     remedy = "; it takes positives and negatives at two scores or more to tell the classes apart"
     where = [" where ", *first] if first else []
-    return Check(wrong.any(), compose_sentence(trouble, *where, remedy))
+    return Check(wrong.any(), (trouble, *where, remedy))
 
 
 def _read_counts(found: pl.DataFrame) -> LevelCounts:

@@ -14,20 +14,25 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
+from polars_prcurve import exact_arithmetic
 from polars_prcurve.argument_kinds import read_choice, read_list, read_whole_number
 from polars_prcurve.errors import PrcError
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence import eta_argument
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.query_guards import Check, stop_if_broken
-from polars_prcurve.sweep import group_table
-from polars_prcurve.sweep.effective_sizes import Design, choose_design
-from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS, SumColumns, SweepTables
-from polars_prcurve.sweep.published_rates import build_points, point_checks
-from polars_prcurve.sweep.sort_key import SortedRows, sort_rows
+from polars_prcurve.query_checks import Check, count_check, stop_if_broken
+from polars_prcurve.sweep import grouped_rows
+from polars_prcurve.sweep.effective_sizes import Design, choose_design, list_plain_sizes
+from polars_prcurve.sweep.grouped_rows import (
+    CLASS_SUMS,
+    SQUARE_SUMS,
+    SortedRows,
+    SumColumns,
+    SweepTables,
+    sort_rows,
+)
 
 
 def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
@@ -51,7 +56,7 @@ def build_eta_sweep(
     clusters, and RATE_CORRELATION. `listed` are thresholds in place of `thresholds`: different values of
     the score's dtype.
     """
-    steps, read = read_thresholds(thresholds, table)
+    steps, read = (None, None) if thresholds is None else read_thresholds(thresholds, table)
     design = choose_design(table, effective=effective, clustered=clusters)
     marks = read if listed is None else listed
     rows, groups, _ = build_running_sums(table, marks, design=design)
@@ -59,12 +64,12 @@ def build_eta_sweep(
         rows = drop_inner_negatives(rows)
     elif steps is not None:  # before they are repeated at each prevalence, which does not change them
         counted = rows.join(groups, on=c.GROUP, maintain_order="left")
-        counted = keep_recall_steps(group_table.add_counts(table, counted), steps)
+        counted = keep_recall_steps(grouped_rows.add_counts(table, counted), steps)
         rows = counted.select(rows.collect_schema().names())
     if grid is None:
         frame = rows.join(groups, on=c.GROUP, maintain_order="left")
     else:
-        groups = eta_argument.join_etas(groups, grid, *group_table.class_sizes(table))
+        groups = eta_argument.join_etas(groups, grid, *grouped_rows.class_sizes(table))
         if checks := eta_argument.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
         if grid.etas_per_group == 1 and grid.copies == 1:
@@ -111,14 +116,14 @@ def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) ->
     own_counts = rows.with_columns(pl.col(s.cum) - pl.col(s.above) for s in sums)
     frame = own_counts.join(groups, on=c.GROUP, maintain_order="left")
     n_pos, n_neg = (pl.col(s.cum) for s in CLASS_SUMS)
-    n_pos, n_neg = group_table.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    n_pos, n_neg = grouped_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
     values = {"score": pl.col(c.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if weighted:
         for name, s in zip(c.SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
             square, exponent = pl.col(s.cum), pl.col(s.exponent)
             values[name] = square.cast(pl.Float64)
             if table.float_sums:
-                values[name] = exact_sums.square_from_integer(square, exponent)
+                values[name] = exact_arithmetic.square_from_integer(square, exponent)
         columns = (*columns, *c.SQUARE_COLUMNS)
     return frame.select(*table.by, *(values[name].alias(name) for name in columns))
 
@@ -172,8 +177,6 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 
     Thresholds are values of the score's dtype; null stands for those that no score reaches.
     """
-    if thresholds is None:
-        return None, None
     if isinstance(thresholds, str):
         read_choice("thresholds=", thresholds, ["corners"])
         return CORNERS, None
@@ -197,7 +200,7 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 #
 # The sums never start anew at a group, so ten groups and a hundred thousand cost much the same. Integers
 # lose nothing when the totals of earlier groups are subtracted, and weights become integers (see
-# `exact_sums`).
+# `exact_arithmetic`).
 
 _IS_KEPT = f"{c.RESERVED}kept"
 _BELOW = {c.N_POS: c.POS_BELOW, c.N_NEG: c.NEG_BELOW}
@@ -250,19 +253,19 @@ def _sum_rows(
     squares = bool(design.summed)
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
     # Cached because the rows and the sweep both join it; Polars would aggregate the table twice.
-    groups = group_table.build_groups(table, group_table.class_totals(table, squares=squares)).cache()
+    groups = grouped_rows.build_groups(table, grouped_rows.class_totals(table, squares=squares)).cache()
     if checked and not table.float_sums:
-        groups = group_table.check_groups(table, groups)
-    rows = group_table.prepare_rows(table, groups, squares=squares)
+        groups = grouped_rows.check_groups(table, groups)
+    rows = grouped_rows.prepare_rows(table, groups, squares=squares)
     if table.float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
-        weights = group_table.prepare_rows(table, groups, without=c.SCORE, squares=squares)
+        weights = grouped_rows.prepare_rows(table, groups, without=c.SCORE, squares=squares)
         totals = weights.group_by(c.GROUP).agg(pl.col(s.amount).sum().alias(s.total) for s in sums)
         groups = groups.join(totals, on=c.GROUP, how="left", maintain_order="left")
         # A group whose weights are all 0 has no rows to add up.
         groups = groups.with_columns(pl.col([s.total for s in sums]).fill_null(0))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = group_table.check_groups(table, groups) if checked else groups
+        groups = grouped_rows.check_groups(table, groups) if checked else groups
     marks = None
     if listed is not None:
         marks = groups.select(c.GROUP).join(pl.LazyFrame({c.SCORE: listed.drop_nulls()}), how="cross")
@@ -271,10 +274,12 @@ def _sum_rows(
     if marks is not None:  # a mark adds nothing to either class
         zero = pl.lit(0, dtype=pl.Int128)
         marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
-    ordered = design.add_sums(sort_rows(rows, table, marks, design.summed, design.carried))
+    ordered = sort_rows(rows, table, marks, design.summed, design.carried)
+    ordered = design.add_sums(ordered) if design.sums else ordered
     running = _add_up(ordered, sums, ends_only=ends_only, also=design.sums, marked=marks is not None)
-    groups = design.add_group_sizes(groups).with_columns(_group_columns(table, sums))
-    running = design.measure_rows(running)
+    running = design.measure_rows(running) if design.sums else running
+    groups = design.add_group_sizes(groups) if design.effective else groups
+    groups = groups.with_columns(_group_columns(table, sums))
     if listed is not None and listed.null_count() > 0:
         # A first row of each group, with a null score that no score reaches: nothing is flagged there.
         ends = {name: pl.col(s.before) for s in sums for name in (s.cum, s.above)}
@@ -295,7 +300,7 @@ def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Exp
     columns += [pl.when(pl.col(s.total) > 0).then(s.total) for s in CLASS_SUMS]
     unit: pl.Expr = pl.lit(1.0)
     if table.float_sums:
-        unit = exact_sums.weight_unit(pl.min_horizontal(c.POS_EXPONENT, c.NEG_EXPONENT))
+        unit = exact_arithmetic.weight_unit(pl.min_horizontal(c.POS_EXPONENT, c.NEG_EXPONENT))
     return [*columns, unit.alias(c.WEIGHT_UNIT)]
 
 
@@ -378,7 +383,7 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         return joined.select(c.GROUP, c.SCORE)
 
     rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
-    swept = group_table.add_counts(parts.table, rows.join(groups, on=c.GROUP))
+    swept = grouped_rows.add_counts(parts.table, rows.join(groups, on=c.GROUP))
     zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
     none = groups.select(c.GROUP, c.N_POS, c.N_NEG, tp=zero, fp=zero).with_columns(
         no_score.alias(c.SCORE)
@@ -392,6 +397,85 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     known = known.filter(pl.col(c.PART_SHARE) > 0)
     of_parts = (c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS)
     return counted.join(known.select(part, pl.col(_FIELD).alias(c.GROUP), *of_parts), on=PART)
+
+
+# Published ROC points, in the shape of running sums --------------------------------------------
+
+#     rate table -> groups  one row per group, with the number of points at which recall falls
+#                -> rows    one row per point, each with the point before it
+#
+# Points without counts leave counts null, and points without a score leave thresholds null.
+
+
+def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
+    """Return the points of each group by rising fpr, then rising recall, and the group table."""
+    aggregates: list[pl.Expr] = []
+    if table.has_counts:
+        columns = table.columns
+        n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
+        # Sizes that are one number are as long as the table this way.
+        both = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
+        differ = pl.any_horizontal(
+            (n.max() != n.min()) | (n.is_null().any() & n.is_not_null().any()) for n in both
+        )
+        aggregates = [n.max().alias(name) for n, name in zip(both, (c.N_POS, c.N_NEG), strict=True)]
+        aggregates.append(differ.fill_null(False).cast(pl.Int64).alias(c.SIZES_DIFFER))
+    groups = grouped_rows.build_groups(table, aggregates).with_columns(pl.lit(1.0).alias(c.WEIGHT_UNIT))
+    if table.has_counts:
+        # A class without examples has no interval, as one of unknown size.
+        sizes = (pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (c.N_POS, c.N_NEG))
+        groups = groups.with_columns(list_plain_sizes(*sizes))
+    rows = grouped_rows.join_group_numbers(table, table.rows, groups)
+    order = [c.GROUP, "fpr", "recall", *([] if table.score_dtype is None else [c.SCORE])]
+    rows = rows.sort(
+        order, descending=[name == c.SCORE for name in order], nulls_last=[False] * len(order)
+    )
+    unknown = dict.fromkeys([] if table.has_counts else c.CELLS, pl.lit(None, dtype=pl.Int64))
+    no_score = pl.lit(None, dtype=pl.Float64)
+    # Recall stands in for running sums where these only tell whether recall grows.
+    rows = add_row_before(rows).with_columns(
+        pl.col("recall").alias(c.CUM_POS),
+        (no_score if table.score_dtype is None else pl.col(c.SCORE)).alias("threshold"),
+        **unknown,
+    )
+    falls = (pl.col("recall") < pl.col(c.RECALL_BEFORE)).sum().alias(c.RECALL_FALLS)
+    count = rows.group_by(c.GROUP).agg(falls)
+    groups = groups.join(count, on=c.GROUP, how="left", maintain_order="left")
+    if checked:
+        # Checked last: an error ahead of a group_by can lock the streaming engine.
+        groups = grouped_rows.check_groups(
+            table, groups, *point_checks(table, lambda name: pl.col(name).sum())
+        )
+        groups = groups.drop(c.RECALL_FALLS, c.SIZES_DIFFER, strict=False)
+    return SweepTables(rows, groups)
+
+
+def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
+    """Add to sorted ROC points the point before each, first the origin."""
+    same = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
+    starts = {c.RECALL_BEFORE: "recall", c.FPR_BEFORE: "fpr"}
+    return points.with_columns(
+        pl.when(same).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
+        for start, end in starts.items()
+    )
+
+
+def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Check]:
+    """Return the checks that recall never falls, and of one size per class, over sums by `count`."""
+    are_rates = table.argument == "rates"
+    text = (
+        " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
+        "such as 1 - pl.col('specificity'); does the table hold several curves? Pass by="
+        if are_rates
+        else " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
+    )
+    falling = count_check(count(c.RECALL_FALLS), f"{table.argument}= holds ", text)
+    if not table.has_counts:
+        return [falling]
+    what = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
+    text = " group(s); one curve is of one test set: pass by=, or check the columns"
+    text += "; what is not known is null in all rows of a group" if are_rates else ""
+    return [count_check(count(c.SIZES_DIFFER), f"{what} between the rows of ", text), falling]
 
 
 # Checks of a query that adds up rows, made on its result ----------------------------------------
@@ -413,7 +497,7 @@ def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.L
         pl.when(c.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
     )
     frame = stop_if_broken(frame.with_columns(once), table.tallies.checks)
-    frame = group_table.keep_counted_groups(table, frame)
+    frame = grouped_rows.keep_counted_groups(table, frame)
     return stop_if_broken(frame, others) if others else frame
 
 

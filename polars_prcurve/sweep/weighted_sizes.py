@@ -32,12 +32,12 @@ from functools import reduce
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
+from polars_prcurve import exact_arithmetic
 from polars_prcurve.confidence.counted_prevalence import name_moment
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
-from polars_prcurve.sweep.group_table import CLASS_SUMS, SQUARE_SUMS
+from polars_prcurve.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS
 
 _SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
@@ -191,13 +191,13 @@ def _ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
     if not table.float_sums:
         return pl.lit(1.0), pl.lit(1.0)
     pos, neg = pl.col(c.POS_EXPONENT), pl.col(c.NEG_EXPONENT)
-    return exact_sums.exponent_ratio(pos, neg), exact_sums.exponent_ratio(neg, pos)
+    return exact_arithmetic.exponent_ratio(pos, neg), exact_arithmetic.exponent_ratio(neg, pos)
 
 
 def _near_one(table: ScoreTable, total: pl.Expr, *, squares: bool = False) -> pl.Expr:
     """Return a sum of integers as a float, in the unit of its class."""
-    whole = total.cast(pl.Float64)
-    return exact_sums.scale_near_one(total, squares=squares) if table.float_sums else whole
+    unit = exact_arithmetic.SQUARES_NEAR_ONE if squares else exact_arithmetic.NEAR_ONE
+    return total.cast(pl.Float64) * unit if table.float_sums else total.cast(pl.Float64)
 
 
 def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:

@@ -29,7 +29,7 @@ from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.progress import show_share
-from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import drop_inner_negatives
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 

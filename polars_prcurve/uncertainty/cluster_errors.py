@@ -25,10 +25,9 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, join_influences
 
 STUDENT_FREEDOM = f"{c.RESERVED}freedom"  # the column with the degrees of freedom of an interval

@@ -8,8 +8,8 @@ A constant added to all influences changes no variance. All examples of one scor
 and so have all negatives between two scores of positives. So a row of the curve stands for all examples
 down to it: `rise` is the share of positives on this row, `run` that of the negatives on it, and `gap`
 that of the negatives between it and the row before. Influences are a sum along each curve, from the
-highest score down, less their means. To be added up exactly (see `exact_sums`), they are first divided
-by a power of two, their size, which none of their curve reaches.
+highest score down, less their means. To be added up exactly (see `exact_arithmetic`), they are first
+divided by a power of two, their size, which none of their curve reaches.
 
 Sources: Hampel 1974; DeLong et al. 1988.
 """
@@ -26,8 +26,13 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.curves.curve_segments import CurveSegments
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import is_at_least, repeat_in_rows, round_up_to_power_of_two
+from polars_prcurve.exact_arithmetic import (
+    is_at_least,
+    repeat_in_rows,
+    round_up_to_power_of_two,
+    sum_shares,
+    to_whole_shares,
+)
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
 
 CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}

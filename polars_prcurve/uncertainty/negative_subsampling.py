@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import MOST_REPEATS, read_seed, read_whole_number
+from polars_prcurve.argument_kinds import MOST_REPEATS, hint_at_arguments, read_seed, read_whole_number
 from polars_prcurve.curves.curve_table import metric_values
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics import point_metrics as point
-from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.sweep_table import Thresholds, build_eta_sweep

@@ -33,15 +33,13 @@ from polars_prcurve.curves.rates_over_parts import (
     add_part_rates,
     add_squares,
 )
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weights
-from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
-from polars_prcurve.sweep.published_rates import add_row_before
-from polars_prcurve.sweep.sweep_table import PART, build_part_counts
+from polars_prcurve.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
+from polars_prcurve.sweep.sweep_table import PART, add_row_before, build_part_counts
 from polars_prcurve.uncertainty.eta_error import widen_intervals
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, join_influences
 from polars_prcurve.uncertainty.unseen_in_areas import from_logit, to_logit

@@ -32,7 +32,7 @@ from polars_prcurve.metrics.areas import roc_auc
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.normal_distribution import normal_from_student
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.sweep.group_table import SweepTables, class_counts
+from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
 from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors

@@ -1,4 +1,4 @@
-"""Numbers for groups, and joins on group columns. Null and NaN are values like any other there.
+"""Keys: numbers for groups, bits of floats, and joins on group columns, where null and NaN are values.
 
 The sweep sorts all rows at once, by the number of their group, which follows from the `by` columns, or,
 if these can take too many values, from a list of the groups in order.
@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.float_bits import float_bits
 
 Span: TypeAlias = tuple[int, int]
 """The least and the greatest physical value of a column."""
@@ -24,7 +23,8 @@ _SPANS: dict[Any, Span] = {
     pl.UInt8: (0, 2**8 - 1),
     pl.UInt16: (0, 2**16 - 1),
 }
-_WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, pl.Duration, pl.Time)
+WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, pl.Duration, pl.Time)
+"""Those of keys whose numbers `group_number` can make only if their span in the data is known."""
 
 
 def group_number(
@@ -32,7 +32,7 @@ def group_number(
 ) -> pl.Expr | None:
     """Return a UInt32 that rises in the order of the groups; None for over 2**32 combinations of keys.
 
-    The span of a key follows from its dtype, or, for those that `list_wide_keys` lists, is in `spans`.
+    The span of a key follows from its dtype, or, for WIDE_DTYPES, is in `spans`.
     """
     # A key is a digit of the number, 0 for null, and the last key is the lowest digit.
     numbers: list[pl.Expr] = []
@@ -54,11 +54,6 @@ def group_number(
     if size > 2**32:
         return None
     return (pl.sum_horizontal(numbers) if numbers else pl.lit(0)).cast(pl.UInt32)
-
-
-def list_wide_keys(keys: Mapping[str, pl.DataType]) -> list[str]:
-    """Return the keys that `group_number` can use only if their span in the data is known."""
-    return [name for name, dtype in keys.items() if dtype in _WIDE_DTYPES]
 
 
 def join_groups(
@@ -90,3 +85,14 @@ def aggregate_by(rows: pl.LazyFrame, by: Iterable[str], aggregates: Iterable[pl.
     """Return one row per group with the aggregates; without group columns, one row for the table."""
     keys = [*by]
     return rows.group_by(keys).agg(aggregates) if keys else rows.select(aggregates)
+
+
+def float_bits(value: pl.Expr) -> pl.Expr:
+    """Return the bits of a float as an Int64, which is the same for 0.0 and -0.0."""
+    return merge_zeros(value.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
+
+
+def merge_zeros(value: pl.Expr) -> pl.Expr:
+    """Return a float with 0.0 in place of -0.0."""
+    # The two zeros are equal, but have different bits. `value + 0.0` would do, if Polars kept it.
+    return pl.when(value == 0).then(0.0).otherwise(value)

@@ -1,7 +1,12 @@
-"""The prevalence of rows without labels, estimated from their posteriors (Saerens et al. 2002).
+"""Posteriors: moved from one prevalence to another, and the prevalence that those of a field tell.
 
-The estimate eta is the mean of the posteriors, moved to eta from the prevalence of training. The EM
-algorithm starts at the prevalence of training, and replaces eta by that mean until it hardly changes.
+If the share of positives changes and nothing else, the odds of every posterior are multiplied by one
+number (Williams 2021, eq. 3). The order of the rows stays, and so do all counts. Thresholds move by the
+same function.
+
+The prevalence eta of rows without labels is estimated by the mean of their posteriors, moved to eta from
+the prevalence of training (Saerens et al. 2002). The EM algorithm starts at the prevalence of training,
+and replaces eta by that mean until it hardly changes.
 
 The interval is that of the likelihood (Wilks 1938): all eta with `2 (l(estimate) - l(eta)) <= z^2`,
 where `l = sum log(eta p / eta_train + (1 - eta) (1 - p) / (1 - eta_train))` over the posteriors p.
@@ -10,21 +15,111 @@ where `l = sum log(eta p / eta_train + (1 - eta) (1 - p) / (1 - eta_train))` ove
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve import query_checks
+from polars_prcurve.argument_kinds import hint_at_arguments, read_number, read_numbers
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.column_reader import describe_expression, read_expression
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.prevalence.eta_formulas import check_prior
-from polars_prcurve.query_guards import stop_if_broken
+from polars_prcurve.metrics.point_metric import evaluate
+from polars_prcurve.query_checks import Check, guard, stop_if_broken
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
+_ODDS_SCALE = 2.0**1000
+"""A factor of both odds, which cancels out, and without which products of tiny shares would be 0."""
+
+
+@overload
+def shift_prior(p: pl.Expr, eta_train: pl.Expr | float, eta: pl.Expr | float) -> pl.Expr: ...
+@overload
+def shift_prior(p: float, eta_train: float, eta: float) -> float: ...
+@overload
+def shift_prior(p: ArrayLike, eta_train: ArrayLike, eta: ArrayLike) -> float | NDArray[np.float64]: ...
+
+
+@hint_at_arguments
+def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
+    """Return a posterior, or a threshold on it, moved from the prevalence of training to another.
+
+    The result is `p eta (1 - eta_train) / (p eta (1 - eta_train) + (1 - p) (1 - eta) eta_train)`
+    (Williams 2021, eq. 3). 0 and 1 stay. NaN stays NaN in numbers and arrays. An expression gives what
+    the method `.prc.shift_prior` gives.
+
+    Parameters
+    ----------
+    p
+        Posteriors in [0, 1], calibrated at `eta_train`.
+    eta_train, eta
+        The prevalence of training, and the prevalence to move to, each between 0 and 1.
+
+    Examples
+    --------
+    A classifier was trained on equal numbers of positives and negatives, and is 90 % sure of an example.
+    How sure should it be where 1 in 100 is positive?
+
+    >>> round(shift_prior(0.9, eta_train=0.5, eta=0.01), 6)
+    0.083333
+    """
+    given = {"eta_train": eta_train, "eta": eta}
+    if not any(isinstance(value, pl.Expr) for value in (p, *given.values())):
+        given = {name: _check_priors(name, value) for name, value in given.items()}
+        return evaluate("shift_prior", _shift_posterior, {"p": p, **given})
+    if not isinstance(p, pl.Expr):
+        p = pl.lit(read_number("p", p, "a number or an expression"))
+    column = read_expression(".prc", p)
+    checks: list[Check] = []
+    for name, prior in given.items():
+        if isinstance(prior, pl.Expr):
+            named = read_expression(f"{name}=", prior)
+            given[name] = query_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
+            checks += query_checks.inner_eta_checks(_count_rows, f"{name}=", given[name])
+        else:
+            given[name] = check_prior(name, prior)
+    what = describe_expression("score", column)
+    value = query_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
+    checks = query_checks.posterior_checks(_count_rows, what, value) + checks
+    shifted: pl.Expr = _shift_posterior(value, **given) + guard(checks)
+    return shifted.alias(column.meta.output_name())
+
+
+def _shift_posterior(p: Any, eta_train: Any, eta: Any) -> Any:
+    """Return the posterior at `eta`, without checks."""
+    # Each operation rises or falls with p, so that rounding may merge posteriors, but never swap them.
+    positive, negative = _ODDS_SCALE * eta * (1 - eta_train), _ODDS_SCALE * eta_train * (1 - eta)
+    return 1 / (1 + (1 - p) * negative / (p * positive))
+
+
+def _count_rows(test: pl.Expr) -> pl.Expr:
+    return test.sum().cast(pl.Int64)
+
+
+def check_prior(argument: str, value: Any) -> float:
+    """Return a prevalence as a float; raise unless it is a number between 0 and 1."""
+    number = read_number(f"{argument}=", value, "a number between 0 and 1")
+    return float(_check_priors(argument, number))
+
+
+def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
+    """Return prevalences as an array; raise unless all are numbers between 0 and 1."""
+    numbers = read_numbers(f"{argument}=", value, "numbers between 0 and 1")
+    wrong = numbers[~((numbers > 0) & (numbers < 1))]
+    if wrong.size > 0:
+        raise PrcError(
+            f"{argument}= must lie between 0 and 1, both excluded, a share and not a percentage; "
+            f"got {wrong.flat[0]}"
+        )
+    return numbers
+
+
+# The prevalence that posteriors tell, by EM ----------------------------------------------------
 
 _TOLERANCE, _MAX_ITERATIONS = 1e-12, 10_000
 """A group is done as soon as a step is smaller, or after that many: near 0 and 1 EM is slow."""

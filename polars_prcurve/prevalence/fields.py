@@ -1,9 +1,9 @@
-"""The parts of a field, such as countries, each with a prevalence and a share of the field.
+"""What `eta=` takes beside numbers: fields of several parts, class mixes, and the scores of a field.
 
-A part has all rows with equal values in the `within` columns. With P positives and N negatives in the
-part, prevalence eta and share s, and n examples in the group, a positive weighs `n s eta / P` and a
-negative `n s (1 - eta) / N`. So the weights of a group sum to its examples, and its own prevalence
-becomes `sum s eta`, that of the field.
+A part of a field, such as a country, has a prevalence and a share of the field, and all rows with equal
+values in the `within` columns. With P positives and N negatives in the part, prevalence eta and share s,
+and n examples in the group, a positive weighs `n s eta / P` and a negative `n s (1 - eta) / N`. So the
+weights of a group sum to its examples, and its own prevalence becomes `sum s eta`, that of the field.
 
     table     -> parts    one row per part of a group that has rows: both totals
     eta frame -> parts    one row per part of a group that should have rows: eta and share
@@ -13,22 +13,26 @@ becomes `sum s eta`, that of the field.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve import argument_kinds as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve import exact_sums
-from polars_prcurve.argument_kinds import read_name, refuse_kind, take_frame
+from polars_prcurve import exact_arithmetic
+from polars_prcurve.argument_kinds import hint_at_arguments, select_column
 from polars_prcurve.confidence.point_intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.group_keys import aggregate_by, group_number, join_groups
 from polars_prcurve.inputs.column_reader import (
+    Column,
+    Columns,
     check_forgotten_groups,
+    list_columns,
     missing_row_check,
     read_group_keys,
     show_first,
@@ -40,35 +44,150 @@ from polars_prcurve.inputs.score_and_rate_tables import (
     Tallies,
     class_amounts,
 )
-from polars_prcurve.inputs.value_checks import count_check
-from polars_prcurve.prevalence import uncertain_eta as estimates
-from polars_prcurve.query_guards import Check, compose_sentence, stop_if_broken
+from polars_prcurve.prevalence import eta_argument
+from polars_prcurve.query_checks import Check, stop_if_broken
 
-_OF_FRAME = (c.PART_ETA, c.PART_SHARE, *estimates.UNCERTAIN_ETA_COLUMNS)
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A field of several parts, each with a prevalence and a share; `field()` returns it."""
+
+    frame: pl.DataFrame | pl.LazyFrame
+    """One row per part: the columns of `parts`, eta (or k and n) and share."""
+    parts: tuple[Column, ...]
+    """The columns that tell the parts apart."""
+
+    def __repr__(self) -> str:
+        parts = ", ".join(str(part) for part in self.parts)
+        return f"field(<{type(self.frame).__name__}>, parts=[{parts}])"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresOfField:
+    """Rows without labels, whose prevalence is estimated with the table that is asked."""
+
+    table: ScoreTable
+
+    def __repr__(self) -> str:
+        return "prc(<scores of the field>)"
+
+
+@dataclass(frozen=True)
+class ClassMix:
+    """The share of each class in a field; `class_mix()` returns it."""
+
+    shares: Mapping[Any, float]
+
+    def __repr__(self) -> str:
+        return f"class_mix({dict(self.shares)!r})"
+
+
+@hint_at_arguments
+def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
+    """Return a field of several parts, for `eta=`, such as countries that share one threshold.
+
+    The rows of all parts stand behind one threshold, and count with the prevalence and the share of
+    their part. The answer is of the whole field: its prevalence is the sum of share times eta, and its
+    counts are weighted, as by `reweight`. Estimates among the prevalences carry their error (Zou and
+    Donner 2008).
+
+    Parameters
+    ----------
+    frame
+        One row per part (and group): the columns of `parts`, any of the `by` columns, `share`
+        (relative), and the prevalence: `eta`, null for the part's own; with `eta_low` and `eta_high` if
+        it is an estimate; or `k` and `n`, positives in a sample.
+    parts
+        The column or columns that tell the parts apart. If they are bound in `by`, they leave it for
+        that call.
+
+    Examples
+    --------
+    >>> countries = ["de", "de", "fr", "fr"]
+    >>> df = pl.DataFrame({"country": countries, "score": [4, 2, 3, 1], "label": [1, 0, 1, 0]})
+    >>> markets = pl.DataFrame({"country": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
+    >>> df.prc.curve(eta=field(markets, parts="country")).select("eta", "threshold", "precision")
+    shape: (4, 3)
+    ┌─────┬───────────┬───────────┐
+    │ eta ┆ threshold ┆ precision │
+    │ --- ┆ ---       ┆ ---       │
+    │ f64 ┆ i64       ┆ f64       │
+    ╞═════╪═══════════╪═══════════╡
+    │ 0.2 ┆ 4         ┆ 1.0       │
+    │ 0.2 ┆ 3         ┆ 1.0       │
+    │ 0.2 ┆ 2         ┆ 0.615385  │
+    │ 0.2 ┆ 1         ┆ 0.2       │
+    └─────┴───────────┴───────────┘
+    """
+    table = kinds.take_frame(frame)
+    if not isinstance(table, pl.DataFrame | pl.LazyFrame):
+        raise kinds.refuse_kind("field()", "a frame with a row per part", frame)
+    columns = list_columns("parts=", parts)
+    if not columns:
+        raise PrcError("parts= needs at least one column; got none")
+    known = table.lazy().collect_schema()
+    kinds.refuse_objects("the frame of a field", known)
+    for name in (column for column in columns if isinstance(column, str)):
+        if name not in known:
+            raise PrcError(
+                f"parts= names the column {name!r}, which the frame of the field does not have; "
+                f"{suggest_names(name, known)}"
+            )
+    if "eta" not in known and not {"k", "n"} <= set(known):
+        raise PrcError("the frame of a field needs a column 'eta', or the columns 'k' and 'n'")
+    if "share" not in known:
+        raise PrcError(
+            "the frame of a field needs a column 'share', how much of the field each part is; how many "
+            "rows the table has of a part does not tell it"
+        )
+    return Field(table, tuple(columns))
+
+
+@hint_at_arguments
+def class_mix(shares: Mapping[Any, float]) -> ClassMix:
+    """Return the shares of classes where the model will run, for `eta=`.
+
+    For a table with one score column per class, `score={"cat": "p_cat", ...}`: each class then has its
+    share as prevalence, and the other classes have theirs among its negatives.
+
+    Parameters
+    ----------
+    shares
+        From each class of the label to its share, a number >= 0: `{"cat": 20, "dog": 80}`. Shares are
+        relative.
+
+    Examples
+    --------
+    >>> class_mix({"cat": 0.2, "dog": 0.8})
+    class_mix({'cat': 0.2, 'dog': 0.8})
+    """
+    numbers = kinds.read_shares("class_mix()", shares)
+    total = math.fsum(numbers.values())
+    return ClassMix({value: number / total for value, number in numbers.items()})
+
+
+# The parts of a table, and the weights of their rows --------------------------------------------
+
+_OF_FRAME = (c.PART_ETA, c.PART_SHARE, *c.UNCERTAIN_ETA_COLUMNS)
 _CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
 _ROWS, _GROUP_ROWS = f"{c.RESERVED}rows", f"{c.RESERVED}group_rows"
-_LARGEST, _SHARE_SUM, _IN_FRAME = (
-    f"{c.RESERVED}{of}" for of in ("largest_share", "share_sum", "in_frame")
-)
+_LARGEST, _IN_FRAME = f"{c.RESERVED}largest_share", f"{c.RESERVED}in_frame"
 
 
 class PartKeys(NamedTuple):
     """The names of the group columns as users know them, with internal names and dtypes."""
 
+    names: dict[str, str]  # all of them
     by: dict[str, str]
     within: dict[str, str]
     dtypes: dict[str, pl.DataType]  # by internal name
-
-    @property
-    def names(self) -> dict[str, str]:
-        """All names of users, with the internal names."""
-        return self.by | self.within
 
 
 def number_keys(table: InputTable, within: Sequence[str]) -> PartKeys:
     """Return the keys of a table whose groups are parts, the columns `within` among them."""
     numbered = {key: f"{c.RESERVED}key_{i}" for i, key in enumerate(table.by)}
     return PartKeys(
+        numbered,
         by={key: column for key, column in numbered.items() if key not in within},
         within={key: numbered[key] for key in within},
         dtypes={numbered[key]: dtype for key, dtype in table.by.items()},
@@ -87,7 +206,7 @@ def join_factors(
 def build_factors(
     table: InputTable,
     keys: PartKeys,
-    eta: object,
+    eta: pl.DataFrame | pl.LazyFrame,
     *,
     confidence: float | None = None,
     may_be_uncertain: bool = False,
@@ -99,24 +218,22 @@ def build_factors(
     """
     asked, uncertain = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain)
     parts, asked = _count_parts(table, keys), asked.with_columns(pl.lit(1).alias(_IN_FRAME))
-    if keys.by:  # of each group every part of the frame
-        by = [*keys.by.values()]
+    by = [*keys.by.values()]
+    if by:  # of each group every part of the frame
         held = {column: keys.dtypes[column] for column in asked.collect_schema() if column in by}
         asked = join_groups(parts.select(by).unique(), asked, held)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
     stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
     both = stacked.agg(pl.col(c.N_POS, c.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
-    share, largest = pl.col(c.PART_SHARE), pl.col(c.PART_SHARE).max().alias(_LARGEST)
-    both = _join_totals(both.cache(), keys, pl.col(_ROWS).sum().alias(_GROUP_ROWS), largest)
+    share = pl.col(c.PART_SHARE)
+    totals = {_GROUP_ROWS: pl.col(_ROWS).sum(), _LARGEST: share.max()}
+    both = both.with_columns((of.over(by) if by else of).alias(name) for name, of in totals.items())
     both = stop_if_broken(both, _part_checks(keys))
     # Shares are added as integers, so that the order of parts changes no bit.
-    exponent = exact_sums.weight_exponent(pl.col(_LARGEST))
-    both = both.with_columns(
-        exact_sums.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(c.POS_EXPONENT)
-    ).cache()
-    both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
-    whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(c.POS_EXPONENT))
-    share = share / repeat_in_rows(whole, share)
+    exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST))
+    whole = exact_arithmetic.to_integer(share, exponent).sum()
+    whole = exact_arithmetic.from_integer(whole.over(by) if by else whole, exponent)
+    both = both.with_columns(share / repeat_in_rows(whole, share))
     rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(c.PART_ETA)
     n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
     factors = {}
@@ -128,19 +245,22 @@ def build_factors(
         *(factor.alias(name) for name, factor in factors.items()),
         eta_of.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
         share,
-        *estimates.UNCERTAIN_ETA_COLUMNS,
+        *c.UNCERTAIN_ETA_COLUMNS,
         pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
     ), uncertain
 
 
-def build_field(table: ScoreTable, eta: object, *, confidence: float | None = None) -> ScoreTable:
+def build_field(
+    table: ScoreTable, eta: pl.DataFrame | pl.LazyFrame, *, confidence: float | None = None
+) -> ScoreTable:
     """Return the table of the fields that the groups `within` make up: the rows of parts, weighted."""
     keys = number_keys(table, table.within)
     built, uncertain = build_factors(table, keys, eta, confidence=confidence, may_be_uncertain=True)
     names = {column: key for key, column in keys.names.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
-        # The small table is read by several parts of the plan.
         built = table.collect(built, "field()").lazy()
+    else:  # several parts of the plan read these few rows
+        built = built.cache()
     limits = add_eta_limits(built.with_columns(pl.col(c.PART_ETA).alias("eta")))
     parts = limits.rename(names).select(
         *table.by, c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS, c.N_POS, c.N_NEG
@@ -213,18 +333,21 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
         largest = (
-            exact_sums.weight_exponent(amounts[of_class].cast(pl.Float64).max()).alias(exponent)
+            exact_arithmetic.weight_exponent(amounts[of_class].cast(pl.Float64).max()).alias(exponent)
             for of_class, _, exponent in _CLASSES
         )
         groups = table.aggregate_groups([*largest, n_rows]).cache()
         exponents = groups.select(*table.by, *(exponent for *_, exponent in _CLASSES))
         sums = (
-            exact_sums.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent)).sum().alias(total)
+            exact_arithmetic.to_integer(pl.col(of_class).cast(pl.Float64), pl.col(exponent))
+            .sum()
+            .alias(total)
             for of_class, total, exponent in _CLASSES
         )
         totals = join_groups(table.rows, exponents, table.by).group_by(*table.by).agg(sums)
         groups = join_groups(groups, totals, table.by, how="left").with_columns(
-            exact_sums.from_integer(pl.col(total), pl.col(exponent)) for _, total, exponent in _CLASSES
+            exact_arithmetic.from_integer(pl.col(total), pl.col(exponent))
+            for _, total, exponent in _CLASSES
         )
     checked = stop_if_broken(groups, table.tallies.checks)
     names = [pl.col(key).alias(column) for key, column in keys.names.items()]
@@ -235,16 +358,13 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
 
 
 def _read_frame(
-    eta: object,
+    eta: pl.DataFrame | pl.LazyFrame,
     keys: PartKeys,
     table_schema: Mapping[str, pl.DataType],
     confidence: float | None,
     may_be_uncertain: bool,
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the frame with internal names, PART_ETA, PART_SHARE and ends of eta; it may raise."""
-    eta = take_frame(eta)
-    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        raise refuse_kind("eta=", "a frame with the columns of parts=, eta and share", eta)
     schema = eta.lazy().collect_schema()
     if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
         raise PrcError(
@@ -259,18 +379,18 @@ def _read_frame(
     for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
-    uncertain = may_be_uncertain and estimates.has_uncertain_eta(schema, held)
-    own = {*held, "eta", "share", *(estimates.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
+    uncertain = may_be_uncertain and eta_argument.has_uncertain_eta(schema, held)
+    own = {*held, "eta", "share", *(c.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
-    frame = eta.lazy().with_columns(c.select_column("eta").cast(pl.Float64))
+    frame = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
     if uncertain:
-        frame, troubles = estimates.add_uncertain_eta(frame, schema, confidence)
+        frame, troubles = eta_argument.add_uncertain_eta(frame, schema, confidence)
         frame = stop_if_broken(frame, [_row_check(*trouble) for trouble in troubles])
     values = {c.PART_ETA: "eta", c.PART_SHARE: "share"}
-    columns = [c.select_column(key).alias(keys.names[key]) for key in held]
-    columns += [c.select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
+    columns = [pl.col(key).alias(keys.names[key]) for key in held]
+    columns += [pl.col(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
-    columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in estimates.UNCERTAIN_ETA_COLUMNS]
+    columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in c.UNCERTAIN_ETA_COLUMNS]
     value, part = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)
     no_share = part.is_null() | ~(part.is_finite() & (part >= 0))
     outside = value.is_nan() | ~value.is_between(0, 1)
@@ -283,16 +403,8 @@ def _read_frame(
 
 def _row_check(wrong: pl.Expr, trouble: str) -> Check:
     """Return the check that no row of the eta frame is wrong."""
-    return count_check(wrong.sum(), f"the eta= frame {trouble}, in ", " row(s)")
-
-
-def _join_totals(
-    parts: pl.LazyFrame, keys: PartKeys, *totals: pl.Expr, of: pl.LazyFrame | None = None
-) -> pl.LazyFrame:
-    """Return the parts with totals of their group, over the parts or over another table `of` them."""
-    added = parts if of is None else of
-    by = {name: keys.dtypes[name] for name in keys.by.values()}
-    return join_groups(parts, aggregate_by(added, by, totals), by)
+    n = wrong.sum()
+    return Check(n > 0, (f"the eta= frame {trouble}, in ", n, " row(s)"))
 
 
 def _part_checks(keys: PartKeys) -> list[Check]:
@@ -312,11 +424,11 @@ def _part_checks(keys: PartKeys) -> list[Check]:
         (no_pos, "a part has no positives and an eta above 0, ", remedy),
         (no_neg, "a part has no negatives and an eta below 1, ", remedy),
     ]
-    all_0 = compose_sentence("the shares of the eta= frame are all 0 in a group")
+    all_0 = ("the shares of the eta= frame are all 0 in a group",)
     return [
         missing_row_check("eta", values, missing, missing.sum()),
         *(
-            Check(wrong.any(), compose_sentence(trouble, *show_first(values, wrong), what_to_do))
+            Check(wrong.any(), (trouble, *show_first(values, wrong), what_to_do))
             for wrong, trouble, what_to_do in troubles
         ),
         Check((pl.col(_LARGEST) == 0).any(), all_0),
@@ -330,7 +442,11 @@ def build_reweighted_table(
     table: InputTable, within: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
 ) -> pl.LazyFrame:
     """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
-    if c.is_pattern(read_name("name=", name)) or name in table.schema or name.startswith(c.RESERVED):
+    if (
+        kinds.is_pattern(kinds.read_name("name=", name))
+        or name in table.schema
+        or name.startswith(c.RESERVED)
+    ):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
     keys = number_keys(table, within)
     factors, _ = build_factors(table, keys, eta)
@@ -338,5 +454,5 @@ def build_reweighted_table(
     joined = join_factors(table, factors, keys, keep_order=True)
     amounts = weigh_amounts(table)  # one of both is 0
     return joined.select(
-        *map(c.select_column, table.schema), (amounts[c.POS] + amounts[c.NEG]).alias(name)
+        *map(select_column, table.schema), (amounts[c.POS] + amounts[c.NEG]).alias(name)
     )
