@@ -66,7 +66,7 @@ ALLOWED = {
     "vl_convert": ("report.vega_drawings",),
     "sklearn": ("cli.demo_digits",),
     "narwhals": ("engines",),
-    "scipy": ("confidence.rates",),
+    "scipy": ("confidence.intervals",),
 }
 # `query_guards.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {

@@ -16,7 +16,7 @@ from polars_prcurve.binding import shared_arguments as vocabulary
 from polars_prcurve.binding.argument_conflicts import check_rules, list_facts
 from polars_prcurve.binding.shared_arguments import TableWords
 from polars_prcurve.comparison.model_pairs import Examples
-from polars_prcurve.confidence.confidence_argument import Confidence, Intervals, read_certainty
+from polars_prcurve.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.confidence.point_intervals import BandOptions, read_bands
 from polars_prcurve.curves.rates_over_parts import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names

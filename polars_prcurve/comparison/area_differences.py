@@ -15,9 +15,11 @@ from polars_prcurve import column_names as c
 from polars_prcurve.comparison import difference_tests, model_pairs
 from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.comparison.paired_errors import add_bootstrap_errors, add_pair_variances, count_cells
-from polars_prcurve.confidence.estimate_columns import tell_doubts
+from polars_prcurve.confidence.intervals import (
+    tell_doubts,
+    z_value,
+)
 from polars_prcurve.confidence.point_intervals import combine_distances, measure_distances
-from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_segments import CurveSegments, build_curves, number_metrics
 from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_clustered

@@ -30,7 +30,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve import normal_distribution as normal
 from polars_prcurve.comparison.model_pairs import SIDES, A, Adjust, B
-from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, counts_unseen, find_ends, find_gap
 

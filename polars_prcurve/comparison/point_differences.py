@@ -26,8 +26,8 @@ from polars_prcurve.comparison.difference_tests import Level, is_resolved
 from polars_prcurve.comparison.discordant_examples import AMOUNTS, BOTH, OF_ALL
 from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.confidence import point_intervals
+from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.confidence.point_intervals import MOVES, combine_distances
-from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target

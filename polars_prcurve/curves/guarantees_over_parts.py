@@ -18,7 +18,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.rates import compute_beta_limits
+from polars_prcurve.confidence.intervals import compute_beta_limits
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 

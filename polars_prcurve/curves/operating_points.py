@@ -19,11 +19,13 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.estimate_columns import tell_doubts
-from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
+from polars_prcurve.confidence.intervals import (
+    BETA_METHODS,
+    tell_doubts,
+)
 from polars_prcurve.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.precision_width import smallest_eta
-from polars_prcurve.confidence.rates import BETA_METHODS
+from polars_prcurve.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.curves import curve_table, joint_targets, row_search
 from polars_prcurve.curves.curve_segments import build_segments
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits

@@ -20,7 +20,7 @@ from polars_prcurve.comparison.compare_table import build_compare_table
 from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
 from polars_prcurve.comparison.outside_point import Matched, build_matched_table, read_matched_metrics
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
-from polars_prcurve.confidence.confidence_argument import Confidence
+from polars_prcurve.confidence.intervals import Confidence
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric, read_targets
 from polars_prcurve.errors import PrcError, list_names

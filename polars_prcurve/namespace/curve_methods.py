@@ -12,7 +12,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable, F, Question
 from polars_prcurve.binding.shared_arguments import TableWords, TargetsOfTable
-from polars_prcurve.confidence.confidence_argument import Confidence, Intervals
+from polars_prcurve.confidence.intervals import Confidence, Intervals
 from polars_prcurve.curves.binormal import (
     BINORMAL_COLUMNS,
     Smooth,

@@ -17,7 +17,7 @@ from polars_prcurve.argument_kinds import check_texts, read_whole_number
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
 from polars_prcurve.binding.shared_arguments import TARGET_WORDS, TargetsOfTable
-from polars_prcurve.confidence.confidence_argument import Confidence
+from polars_prcurve.confidence.intervals import Confidence
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts, decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.prevalence.eta_formulas import check_prior

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence import point_intervals
-from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.metrics.curve_metric import CurveMetric, odds_against

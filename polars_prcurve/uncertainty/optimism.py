@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.confidence_argument import Intervals
+from polars_prcurve.confidence.intervals import Intervals
 from polars_prcurve.curves.operating_points import build_points_pairs
 from polars_prcurve.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.errors import PrcError

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.confidence.point_intervals import add_eta_limits, measure_distances, to_unbounded
-from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_segments import CurveSegments, add_extents
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.rates_over_parts import (
