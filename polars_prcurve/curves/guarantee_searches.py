@@ -26,7 +26,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence import binomial_tails as tails
 from polars_prcurve.confidence.intervals import compute_upper_limits
-from polars_prcurve.curves import guarantees_over_parts as in_field
+from polars_prcurve.curves import rates_over_parts as in_field
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     ClassSizes,

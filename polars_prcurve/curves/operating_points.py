@@ -29,7 +29,7 @@ from polars_prcurve.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.curves import curve_table, joint_targets, row_search
 from polars_prcurve.curves.curve_segments import build_segments
 from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
-from polars_prcurve.curves.guarantees_over_parts import add_field_tests
+from polars_prcurve.curves.rates_over_parts import add_field_tests
 from polars_prcurve.curves.targets import (
     END,
     ROW_NUMBER,
