@@ -80,7 +80,7 @@ RUNS_QUERIES = {
     "inputs.score_and_rate_tables",
     "inputs.never_scored",
     "inputs.column_reader",
-    "curves.threshold_frames",
+    "curves.targets",
     "prevalence.eta_argument",
     "prevalence.uncertain_eta",
 }

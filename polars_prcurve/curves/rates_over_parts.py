@@ -207,8 +207,8 @@ _SQUARE_SCALE, _MOST_SQUARE, _INFINITE_SQUARE = 2.0**90, 2.0**32, 2.0**22
 # Tests of promises ------------------------------------------------------------------------------
 
 # The alerts of several parts have no binomial tail. A limit of a sum over parts is as far from it as the
-# limits of the parts are from their rates, in quadrature (Zou and Donner 2008). The limits of a part are
-# one-sided ones of Clopper and Pearson. A share of alerts adds the parts of both classes in the same way.
+# limits of the parts are from their rates, in quadrature (Zou and Donner 2008). Those of a part are
+# one-sided, by Clopper and Pearson. A share of alerts adds the parts of both classes in the same way.
 #
 # Precision is at least a target where fpr / recall is at most a ratio, so its upper limit adds distances
 # a second time: from both sums to that of their quotient. Npv is at least a target where fnr / tnr is.

@@ -25,7 +25,7 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
-from polars_prcurve.curves.joint_targets import promise_and_join
+from polars_prcurve.curves.guarantees import promise_and_join
 from polars_prcurve.curves.operating_points import (
     build_points_table,
     list_points_columns,
