@@ -29,7 +29,7 @@ import polars as pl
 
 from polars_prcurve import argument_kinds as kinds
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.array_or_expression import choose_where
+from polars_prcurve.metrics.point_metric import choose_where
 from polars_prcurve.name_hints import hint_at_arguments
 
 if TYPE_CHECKING:

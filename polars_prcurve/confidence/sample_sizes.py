@@ -41,7 +41,7 @@ from polars_prcurve.confidence.intervals import (
 )
 from polars_prcurve.confidence.precision_width import check_delta
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.array_or_expression import choose_where
+from polars_prcurve.metrics.point_metric import choose_where
 from polars_prcurve.name_hints import hint_at_arguments
 
 if TYPE_CHECKING:

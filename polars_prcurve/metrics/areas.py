@@ -16,14 +16,6 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_number
-from polars_prcurve.metrics.array_or_expression import (
-    Cell,
-    atanh_rest,
-    choose_where,
-    keep_where,
-    maximum,
-    minimum,
-)
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
     SHORT,
@@ -44,6 +36,14 @@ from polars_prcurve.metrics.curve_metric import (
     require_one_precision,
 )
 from polars_prcurve.metrics.metric import declare_factory
+from polars_prcurve.metrics.point_metric import (
+    Cell,
+    atanh_rest,
+    choose_where,
+    keep_where,
+    maximum,
+    minimum,
+)
 from polars_prcurve.metrics.random_rankings import (
     least_average_precision,
     least_pr_auc,

@@ -14,7 +14,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import SHARE_SCALE
-from polars_prcurve.metrics.array_or_expression import Array
+from polars_prcurve.metrics.point_metric import Array
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np

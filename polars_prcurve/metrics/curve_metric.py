@@ -27,10 +27,16 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import SHARE_SCALE, from_whole, to_whole, to_whole_shares
-from polars_prcurve.metrics.array_or_expression import Array, Cell, choose_where, keep_where, maximum
 from polars_prcurve.metrics.curve_arrays import CurveArrays, add_shares, read_curve
 from polars_prcurve.metrics.metric import Metric, declare
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metric import (
+    Array,
+    Cell,
+    PointMetric,
+    choose_where,
+    keep_where,
+    maximum,
+)
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np

@@ -10,7 +10,7 @@ from functools import cache
 
 import polars as pl
 
-from polars_prcurve.metrics.array_or_expression import Cell, atanh_rest, choose_where, log1p
+from polars_prcurve.metrics.point_metric import Cell, atanh_rest, choose_where, log1p
 
 
 def least_pr_auc(eta: Cell) -> Cell:
