@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
 from polars_prcurve.comparison.two_points import crossing
-from polars_prcurve.confidence.intervals import (
-    intervals,
-    rate_interval,
-)
+from polars_prcurve.confidence.intervals import intervals, rate_interval
 from polars_prcurve.confidence.precision_width import max_width, precision_interval, rectangle_level
 from polars_prcurve.confidence.published_numbers import (
     published_average_precision,

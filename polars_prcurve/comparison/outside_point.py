@@ -23,11 +23,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import list_compare_columns
-from polars_prcurve.confidence.intervals import (
-    find_wilson_ends,
-    tell_doubts,
-    z_value,
-)
+from polars_prcurve.confidence.intervals import find_wilson_ends, tell_doubts, z_value
 from polars_prcurve.confidence.point_intervals import find_corners
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metrics

@@ -19,10 +19,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.intervals import (
-    BETA_METHODS,
-    tell_doubts,
-)
+from polars_prcurve.confidence.intervals import BETA_METHODS, tell_doubts
 from polars_prcurve.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.sample_sizes import SizeOptions, add_needed_sizes

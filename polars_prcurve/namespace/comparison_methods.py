@@ -16,7 +16,7 @@ from polars_prcurve.binding.shared_arguments import (
     RateTargetsOfTable,
     TableWords,
 )
-from polars_prcurve.comparison.compare_table import build_compare_table
+from polars_prcurve.comparison.differences import build_compare_table
 from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
 from polars_prcurve.comparison.outside_point import Matched, build_matched_table, read_matched_metrics
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns

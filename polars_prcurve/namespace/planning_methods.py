@@ -18,11 +18,7 @@ from polars_prcurve.curves.operating_points import (
     build_resolution_table,
     build_sample_size_table,
 )
-from polars_prcurve.curves.sampling_plan import (
-    build_sampling_plan,
-    build_weighed_sample,
-    read_strata,
-)
+from polars_prcurve.curves.sampling_plan import build_sampling_plan, build_weighed_sample, read_strata
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader

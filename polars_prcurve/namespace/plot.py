@@ -22,10 +22,7 @@ from polars_prcurve.binding.shared_arguments import (
     ChartOfTable,
     ChartOfTargets,
 )
-from polars_prcurve.confidence.intervals import (
-    Intervals,
-    check_confidence,
-)
+from polars_prcurve.confidence.intervals import Intervals, check_confidence
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import list_columns, read_expression

@@ -14,10 +14,7 @@ from polars_prcurve.argument_kinds import read_number, read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import describe_expression, read_expression
-from polars_prcurve.metrics.point_metric import (
-    choose_where,
-    evaluate,
-)
+from polars_prcurve.metrics.point_metric import choose_where, evaluate
 from polars_prcurve.metrics.point_metrics import f_beta
 from polars_prcurve.name_hints import hint_at_arguments
 from polars_prcurve.query_guards import Check, guard

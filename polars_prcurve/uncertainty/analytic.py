@@ -18,12 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.intervals import (
-    Doubts,
-    compute_limits,
-    tell_doubts,
-    z_value,
-)
+from polars_prcurve.confidence.intervals import Doubts, compute_limits, tell_doubts, z_value
 from polars_prcurve.confidence.point_intervals import combine_distances
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified

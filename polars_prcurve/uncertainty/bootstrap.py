@@ -22,10 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.intervals import (
-    Intervals,
-    z_value,
-)
+from polars_prcurve.confidence.intervals import Intervals, z_value
 from polars_prcurve.curves.curve_segments import CurveSegments, add_extents, build_hulls, number_metrics
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
