@@ -61,12 +61,15 @@ from polars_prcurve.query_guards import stop_if_broken
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty import analytic
+from polars_prcurve.uncertainty.analytic import CAUTIOUS, EXTENDED, counts_unseen
 from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
-from polars_prcurve.uncertainty.metrics_without_negatives import check_negatives
-from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, plan_values
-from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, EXTENDED, counts_unseen
+from polars_prcurve.uncertainty.summary_table import (
+    add_bootstrap_intervals,
+    check_negatives,
+    plan_values,
+)
 
 _NUMBER, _ROW, _DISTANCE, _FARTHEST = (
     f"{c.RESERVED}{name}" for name in ("step", "row", "distance", "farthest")

@@ -193,7 +193,7 @@ class Recipe:
     helpers: Mapping[str, CurveMetric] = field(default_factory=dict)
     """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
     metric with one false positive more at every threshold, and `hopeful` its mean over the positives
-    below one more; see `uncertainty.unseen_in_areas`. `slope` is its derivative by logit(eta)."""
+    below one more; see `uncertainty.analytic`. `slope` is its derivative by logit(eta)."""
     least_if_perfect: Callable[[pl.Expr, pl.Expr, float], pl.Expr] | None = None
     """A function from the numbers of positives and of negatives, and 1 - confidence, to the lower end of
     the interval where all positives score higher than all negatives."""

@@ -30,7 +30,7 @@ from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, check_eta, read_eta, read_eta_list
 from polars_prcurve.query_guards import run_query
-from polars_prcurve.uncertainty.metrics_without_negatives import check_negatives, hide_uncounted
+from polars_prcurve.uncertainty.summary_table import check_negatives, hide_uncounted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -40,12 +40,13 @@ from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metri
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta
 from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
-from polars_prcurve.uncertainty.metrics_without_negatives import (
+from polars_prcurve.uncertainty.summary_table import (
+    build_summary_table,
     check_negatives,
     hide_uncounted,
+    list_summary_columns,
     needs_negatives,
 )
-from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

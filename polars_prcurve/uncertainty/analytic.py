@@ -1,13 +1,13 @@
 """Standard errors and intervals of curve metrics without resampling.
 
-    average precision    from influences; on the logit scale, see `unseen_in_areas`
+    average precision    from influences; on the logit scale, with what the sample lacks
     ROC AUC              from influences (DeLong et al. 1988); on the logit scale
     precision at recall  from the error of fpr and the error of the threshold, in quadrature
 
 An interval is reliable where no doubt of `list_doubts` holds. Their limits were read off the simulations
 of `benchmarks/coverage.py`.
 
-Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952.
+Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952; Clopper and Pearson 1934.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty import cluster_errors, unseen_in_areas
+from polars_prcurve.uncertainty import cluster_errors
 from polars_prcurve.uncertainty.influence import standard_error
-from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, counts_unseen, from_logit, to_logit
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
@@ -39,8 +38,10 @@ RowKind: TypeAlias = Literal["independent", "stratified", "clustered", "weighted
 
 Of weighted clusters the rates at a threshold have no errors, and so precision at a recall has none."""
 
-
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
+CAUTIOUS, HOPEFUL = "cautious", "hopeful"
+"""The helpers of a metric with one false positive more, and of the positives below one more."""
+_LEAST, _MOST = "least", "most"
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -102,9 +103,9 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     steps: list[Mapping[str, pl.Expr]] = [errors]
     ends: Sequence[pl.Expr]
     if counts_unseen(metric):
-        steps.append(unseen_in_areas.bind_extended(name))
+        steps.append(bind_extended(name))
         varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # at eta = 0 and 1 it is certain
-        ends = unseen_in_areas.find_ends(name, quantile)
+        ends = find_ends(name, quantile)
     else:
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
     shown = [pl.when(known & varies).then(end) for end in ends]
@@ -187,7 +188,7 @@ def list_doubts(
         if rows == "stratified":
             return at_end | few
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
-        unseen = {"tail not seen": ~(unseen_in_areas.measure_unseen(name, quantile) <= 1)}
+        unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
         return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
@@ -341,3 +342,98 @@ def _move_by_eta(value: pl.Expr, ends: Sequence[pl.Expr], confidence: float) -> 
         far = pl.when(value < 1).then(to_logit(value) + sign * distance).otherwise(to_logit(end) + shift)
         moved.append(pl.when(pl.col(c.ETA_VARIANCE) > 0).then(from_logit(far)).otherwise(end))
     return moved
+
+
+# Examples that the sample lacks -----------------------------------------------------------------
+
+# A variance tells of examples that were seen. Three that may be missing move average precision by more
+# than their share of it:
+#
+#     a false positive above all positives    at small prevalences it costs almost everything
+#     a positive below all negatives          of few positives it is a large share
+#     a positive above all negatives          at small prevalences it is worth more than all others
+#
+# So the lower end of an interval is that of a curve with one false positive more at every threshold, and
+# with one more positive below all others, whose precision is eta, or 0 where examples were never scored.
+# The upper end is that of a curve with one more positive at the top. Either is the plain end where that
+# is farther away. As in the interval of a rate by Clopper and Pearson (1934), both ends are of other
+# counts than the estimate, so the interval is rather too wide.
+#
+# A positive more is a share of all positives: UNSEEN_SHARE above them, and MISSED_SHARE below them.
+# Where rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do
+# there.
+
+
+def counts_unseen(metric: CurveMetric) -> bool:
+    """Return whether the interval of a metric allows for examples that the sample lacks."""
+    return CAUTIOUS in metric.recipe.helpers
+
+
+def bind_extended(name: str) -> dict[str, pl.Expr]:
+    """Return the values of both extended curves and their errors, by column."""
+    missed, top, lowest = map(pl.col, (c.MISSED_SHARE, c.UNSEEN_SHARE, c.MISSED_PRECISION))
+    # A mean over one positive more: below all others it has the least precision, and on top 1.
+    least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
+    most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
+    errors = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}_error"), (1 - top) * pl.col(f"{name}_error")
+    # The influence of that positive: its share, times how far its precision is from the mean.
+    jumps = missed * (least - lowest), top * (1 - most)
+    columns: dict[str, pl.Expr] = {}
+    ends = zip((_LEAST, _MOST), (least, most), errors, jumps, strict=True)
+    for end, value, error, jump in ends:
+        both = (error * error + jump * jump).sqrt()
+        named = zip(_KINDS, (value, jump, both), strict=True)
+        columns |= {f"{name}_{end}{kind}": of for kind, of in named}
+    return columns
+
+
+_KINDS = ("", "_jump", "_error")
+EXTENDED = ("", *(f"_{end}{kind}" for end in (_LEAST, _MOST) for kind in _KINDS), "_error")
+"""What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
+
+
+def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of the interval that reaches `deviations` standard errors to either side."""
+    value = pl.col(side + name)
+
+    def reach(kind: str, sign: int) -> pl.Expr:
+        middle, error = pl.col(f"{side}{name}{kind}"), pl.col(f"{side}{name}{kind}_error")
+        # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
+        return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
+
+    # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
+    low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
+    inside, is_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
+    return (
+        inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(is_0.then(0.0).otherwise(low)),
+        inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(is_0.then(high).otherwise(1.0)),
+    )
+
+
+def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
+    """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
+    # The side that is `better` has its lower curve, and that which is `worse` its upper one.
+    moved, jumps = [], []
+    for side, end in ((better, _LEAST), (worse, _MOST)):
+        value, there = pl.col(side + name), pl.col(f"{side}{name}_{end}")
+        moved.append(value - there if end == _LEAST else there - value)
+        jumps.append(pl.col(f"{side}{name}_{end}_jump"))
+    spread = (error * error + jumps[0] * jumps[0] + jumps[1] * jumps[1]).sqrt()
+    return pl.max_horizontal(moved[0], 0.0) + pl.max_horizontal(moved[1], 0.0) + deviations * spread
+
+
+def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
+    """Return how far unseen examples move the value, in halves of the plain interval."""
+    value, least, most = (to_logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}"))
+    half = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
+    return pl.max_horizontal(value - least, most - value) / half
+
+
+def to_logit(value: pl.Expr) -> pl.Expr:
+    """Return ln(value / (1 - value))."""
+    return (value / (1 - value)).log()
+
+
+def from_logit(value: pl.Expr) -> pl.Expr:
+    """Return the inverse of `to_logit`."""
+    return 1 / (1 + (-value).exp())

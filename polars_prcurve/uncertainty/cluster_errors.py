@@ -13,7 +13,7 @@ with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**4), the c
 they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
 
 A cluster that the sample lacks is worth as many rows as V is times the variance of independent rows:
-UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `unseen_in_areas`.
+UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `analytic`.
 
 Sources: Liang and Zeger 1986; Obuchowski 1997; Wallace 1959 for Student's quantile.
 """

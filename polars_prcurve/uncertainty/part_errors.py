@@ -42,9 +42,9 @@ from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weig
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sweep_table import PART, build_part_counts
+from polars_prcurve.uncertainty.analytic import from_logit, to_logit
 from polars_prcurve.uncertainty.eta_error import widen_intervals
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, join_influences
-from polars_prcurve.uncertainty.unseen_in_areas import from_logit, to_logit
 
 _CLASSES = {
     "pos": (c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),

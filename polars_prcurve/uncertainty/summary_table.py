@@ -7,8 +7,9 @@ sweep -> curves     segments of all groups
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import product
 from statistics import NormalDist
 from typing import cast
@@ -25,18 +26,21 @@ from polars_prcurve.curves.curve_segments import (
     number_metrics,
 )
 from polars_prcurve.curves.curve_table import long_columns
+from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import score_and_rate_tables as of_table
-from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import MANY, InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.table_reader import read_input
 from polars_prcurve.metrics.areas import roc_auc
 from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_from_student
-from polars_prcurve.prevalence.eta_argument import EtaTable
+from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
+from polars_prcurve.uncertainty.analytic import counts_unseen
 from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
-from polars_prcurve.uncertainty.unseen_in_areas import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")
@@ -276,3 +280,54 @@ def add_bootstrap_intervals(
         told = tell_doubts(doubts, pl.col(f"{name}_low").is_not_null())
         flags[f"{name}_reliable"], flags[f"{name}_why"] = told
     return values.with_columns(**flags)
+
+
+# Negatives that are not counted -------------------------------------------------------------------
+
+# Which metrics need the number of negatives, and which follow from the rows that have a score, is found
+# by trial: of a table with more negatives below all scores, precision and average precision stay, and
+# specificity and ROC AUC change. So it is known of a user's own metric, too.
+
+_SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})
+_BELOW = (0, 50, MANY)
+_CELLS = pl.DataFrame(  # no lone number, which Polars would repeat in a query: none may run at import
+    {"tp": [7.0] * 3, "fn": [3.0] * 3, "fp": [2.0] * 3, "tn": [float(n) for n in _BELOW]}
+)
+
+_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
+"""Columns of results that follow from the number of negatives."""
+
+
+def check_negatives(table: InputTable, metrics: Iterable[CurveMetric | PointMetric]) -> None:
+    """Raise for a metric that needs the number of negatives, where a table does not tell it."""
+    wrong = [] if of_table.counts_negatives(table) else list(filter(needs_negatives, metrics))
+    if wrong:
+        raise PrcError(
+            f"negatives are not counted, and {wrong[0].name} needs their number; pass both numbers as "
+            "below=, or metrics of what was found, such as precision, recall, f1 and average_precision"
+        )
+
+
+def hide_uncounted(table: InputTable, query: pl.LazyFrame, makes: Iterable[str]) -> pl.LazyFrame:
+    """Return a result with null in what `makes` names that follows from a number not known."""
+    names = [] if of_table.counts_negatives(table) else [name for name in makes if name in _OF_NEGATIVES]
+    return query.with_columns(pl.when(False).then(pl.col(name)).alias(name) for name in names)
+
+
+@lru_cache(maxsize=1000)
+def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
+    """Return whether the value of a metric changes with the number of negatives below all scores."""
+    if isinstance(metric, PointMetric):  # at equal alerts, among more and more negatives
+        tp, fn, fp, tn = map(pl.col, _CELLS.columns)
+        recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)
+        value = metric.from_counts([tp, fn, fp, tn], (pl.lit(1.0), pl.lit(1.0)), (recall, fpr), eta)
+        values = _CELLS.select(value=value)["value"].to_list()
+    else:
+        values = []
+        for n_neg in _BELOW:
+            table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
+            found = build_summary_table(table, read_eta(None, table, ()), [metric])
+            values.append(table.collect(found, metric.name)["value"].item())
+    if None in values:  # undefined with any number, as at a recall that is not found, it needs none
+        return any(value is not None for value in values)
+    return any(not math.isclose(values[0], x, rel_tol=1e-9) for x in values[1:])
