@@ -10,7 +10,7 @@ Source: Brabec et al. 2020, section 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,7 +101,21 @@ class ModelScores:
         if self.point_metric is None or self.point_metric.ties is None:
             roots = find_sign_changes(self.score_at, a, b, self.low, self.high, term_size=self.term_size)
         else:
-            roots = self._solve_ties(a, b, self.point_metric.ties)
+            solutions: list[tuple[int, float, bool, bool]] = []
+            for pair, models in enumerate(zip(a, b, strict=True)):
+                odds = self.point_metric.ties(*(self.points[model] for model in models))
+                solved = {math.log(r) for r in odds if 0 < r < math.inf}
+                ends = [self.low, *sorted(x for x in solved if self.low < x < self.high), self.high]
+                # At some solutions of the equation the scores only touch. So the scores are compared in
+                # the middle between each two solutions.
+                middles = (np.array(ends[:-1]) + ends[1:]) / 2
+                at_middles = [self.score_at(np.full(len(middles), n), middles) for n in models]
+                signs = np.sign(at_middles[0] - at_middles[1])
+                for place, below, above in zip(ends[1:-1], signs, signs[1:], strict=False):
+                    if below * above < 0:
+                        solutions.append((pair, place, below > 0, False))
+            dtypes = enumerate((np.intp, float, bool, bool))
+            roots = Roots(*(np.array([root[i] for root in solutions], of) for i, of in dtypes))
         roots = roots.select(np.argsort(roots.place))
         first, second = a[roots.pair], b[roots.pair]
         return pl.DataFrame(
@@ -112,24 +126,6 @@ class ModelScores:
                 "is_parting": roots.is_parting,
             }
         )
-
-    def _solve_ties(self, a: Indices, b: Indices, ties: Callable[[Any, Any], Iterable[float]]) -> Roots:
-        """Return the roots of all pairs of operating points, by the metric's equation for ties."""
-        roots: list[tuple[int, float, bool, bool]] = []
-        for pair, (first, second) in enumerate(zip(a, b, strict=True)):
-            odds = ties(self.points[first], self.points[second])
-            solved = {math.log(r) for r in odds if 0 < r < math.inf}
-            ends = [self.low, *sorted(x for x in solved if self.low < x < self.high), self.high]
-            # At some solutions of the equation the scores only touch. So the scores are compared in the
-            # middle between each two solutions.
-            middles = (np.array(ends[:-1]) + ends[1:]) / 2
-            at_middles = [self.score_at(np.full(len(middles), n), middles) for n in (first, second)]
-            signs = np.sign(at_middles[0] - at_middles[1])
-            for place, below, above in zip(ends[1:-1], signs, signs[1:], strict=False):
-                if below * above < 0:
-                    roots.append((pair, place, below > 0, False))
-        columns = zip((np.intp, float, bool, bool), range(4), strict=True)
-        return Roots(*(np.array([root[i] for root in roots], dtype) for dtype, i in columns))
 
 
 def collect_model_scores(

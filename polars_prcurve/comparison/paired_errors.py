@@ -109,11 +109,9 @@ def add_pair_variances(
     of: Comparison,
 ) -> pl.LazyFrame:
     """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
-    by, clustered = of.table.group_columns, is_clustered(of.table)
+    by, clustered, n_etas = of.table.group_columns, is_clustered(of.table), of.grid.etas_per_group
     sums = {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)}
     sums = sums if clustered else {"pos": ("pos", 2), "neg": ("neg", 2)}
-    group_b = B + c.GROUP
-    n_etas = of.grid.etas_per_group
     for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
         # Read for the sizes and for the list, and Polars would compute it anew for each.
         influences = found._replace(frame=found.frame.cache())
@@ -126,21 +124,28 @@ def add_pair_variances(
             columns = dict.fromkeys((c.GROUP, _INFLUENCE, *own))
             named = listed.select(*step, *(pl.col(name).alias(side + name) for name in columns))
             joined = joined.join(named, on=[*(side + name for name in (c.GROUP, _INFLUENCE)), *shared])
-        key_a = A + key
-        differences_of = {name: pl.col(A + name) - pl.col(B + name) for name in names}
+        key_a, group_b = keys = [A + key, B + c.GROUP]
+        gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
         if clustered:  # the shares of both classes add up to 2
-            terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in differences_of.items()}
-            totals = add_up_clusters(joined, [key_a, group_b], terms)
+            terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
+            totals = add_up_clusters(joined, keys, terms)
         else:
-            totals = _add_up_examples(joined, [key_a, group_b], differences_of)
+            squares = {n: to_whole_shares(gap**2 * pl.col(_SHARE)) for n, gap in gaps.items()}
+            variances = {n: sum_shares(pl.col(n)) for n in names}
+            both = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
+            totals = both.group_by(keys).agg(
+                pl.col(name).filter(members).sum().alias(f"{name}_{side}")
+                for name in names
+                for side, members in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
+            )
         totals = totals.join(sizes, left_on=key_a, right_on=key).with_columns(
             pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
             for name in names
             for kind, (side, power) in sums.items()
         )
         columns_of = [f"{name}_{kind}" for name in influences.names for kind in sums]
-        variances = influences.lanes.unpack(totals, columns_of, pair=key_a, also=[group_b])
-        differences = differences.join(variances, on=[key_a, group_b], how="left")
+        unpacked = influences.lanes.unpack(totals, columns_of, pair=key_a, also=[group_b])
+        differences = differences.join(unpacked, on=keys, how="left")
     return differences
 
 
@@ -170,21 +175,6 @@ def _list_influences(
     return rows, of_key
 
 
-def _add_up_examples(
-    joined: pl.LazyFrame, keys: Sequence[str], differences: Mapping[str, pl.Expr]
-) -> pl.LazyFrame:
-    """Return one row per value of `keys`: the variances of differences of influences among examples."""
-    squares = {name: to_whole_shares(gap**2 * pl.col(_SHARE)) for name, gap in differences.items()}
-    variances = {name: sum_shares(pl.col(name)) for name in differences}
-    of_class = {
-        f"{name}_{side}": pl.col(name).filter(members).sum()
-        for name in differences
-        for side, members in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
-    }
-    both = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
-    return both.group_by(keys).agg(**of_class)
-
-
 # Of curve metrics, from replicates -------------------------------------------------------------
 
 
@@ -192,24 +182,24 @@ def add_bootstrap_errors(
     bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame, differences: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Add the errors of differences, from replicates that all models share, and the class sizes."""
-    _, errors, sizes = bootstrap.measure(sweep, values, BASE_GROUP, _subtract_models)
+
+    def subtract_models(
+        pairs: pl.DataFrame, of_models: ReplicateValues
+    ) -> tuple[dict[str, pl.Series], ReplicateValues]:
+        """Return both PAIR numbers of each model pair in a block, and the differences of all values."""
+        rows = pairs.select(BASE_GROUP, ETA_NUMBER, c.GROUP, c.PAIR).with_row_index(_ROW_NUMBER)
+        model_pairs = rows.join(rows, on=[BASE_GROUP, ETA_NUMBER], suffix="_b").filter(
+            pl.col(c.GROUP) < pl.col(f"{c.GROUP}_b")
+        )
+        a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
+        keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
+        values, replicates, sizes = of_models
+        gaps = {"estimates": values[a] - values[b], "replicates": replicates[:, a] - replicates[:, b]}
+        return keys, of_models._replace(**gaps, smaller_class_sizes=sizes[a])
+
+    _, errors, sizes = bootstrap.measure(sweep, values, BASE_GROUP, subtract_models)
     differences = differences.join(errors, on=[side + c.PAIR for side in SIDES], how="left")
     return differences.join(sizes, on=BASE_GROUP, how="left")
-
-
-def _subtract_models(
-    pairs: pl.DataFrame, of_models: ReplicateValues
-) -> tuple[dict[str, pl.Series], ReplicateValues]:
-    """Return both PAIR numbers of each model pair in a block, and the differences of all values."""
-    rows = pairs.select(BASE_GROUP, ETA_NUMBER, c.GROUP, c.PAIR).with_row_index(_ROW_NUMBER)
-    model_pairs = rows.join(rows, on=[BASE_GROUP, ETA_NUMBER], suffix="_b").filter(
-        pl.col(c.GROUP) < pl.col(f"{c.GROUP}_b")
-    )
-    a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
-    keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
-    values, replicates, sizes = of_models
-    gaps = {"estimates": values[a] - values[b], "replicates": replicates[:, a] - replicates[:, b]}
-    return keys, of_models._replace(**gaps, smaller_class_sizes=sizes[a])
 
 
 # Of weighted sums of rates, from discordant examples ---------------------------------------------
@@ -253,8 +243,7 @@ def count_discordant(
     # Only examples that both models flag are joined, which mostly are few: what one model alone flags is
     # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
     # counted together, once for all steps.
-    rows, thresholds = _read_models(table, points, by)
-    flagged, thresholds = _number_levels(rows, thresholds)
+    rows, flagged, thresholds = _read_examples(table, points, by)
     example = {**by, c.EXAMPLE: table.all_rows.collect_schema()[c.EXAMPLE]}
     own, amounts = [c.GROUP, _LEVEL], list(AMOUNTS.values())
     of_both = join_sides(flagged, example, own, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
@@ -298,10 +287,10 @@ def _count_flagged(
     return joined.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
 
 
-def _read_models(
+def _read_examples(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
-) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the examples of all models, with GROUP and whole AMOUNTS, and thresholds as SCORE."""
+) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
+    """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with _LEVEL."""
     amounts = [pl.col(amount) for amount in AMOUNTS.values()]
     if c.LABEL in table.columns:
         members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
@@ -310,36 +299,30 @@ def _read_models(
         whole = [amount.cast(pl.Int128) for amount in amounts]
     else:  # the models of a table have the same weights, and so the same scale
         exponents = (exact_sums.weight_exponent(amount.max().over(c.GROUP)) for amount in amounts)
-        whole = [
-            exact_sums.to_integer(of, exponent) for of, exponent in zip(amounts, exponents, strict=True)
-        ]
+        whole = list(map(exact_sums.to_integer, amounts, exponents))
     of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
     columns = [c.LABEL] if c.LABEL in table.columns else list(AMOUNTS.values())
     rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
-    rows = rows.select(pl.exclude(c.MODEL, *columns), *whole)
-    return rows.cache(), thresholds.drop(c.MODEL)  # rows are added up, and those flagged are joined
-
-
-def _number_levels(rows: pl.LazyFrame, thresholds: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the examples that any threshold flags, and the thresholds, both with _LEVEL."""
+    # Rows are added up, and those flagged are joined: each model with others.
+    rows = rows.select(pl.exclude(c.MODEL, *columns), *whole).cache()
     marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
     least = marks.group_by(c.GROUP).agg(pl.col(c.SCORE).min().alias(_LEAST))
     # What was never scored has no score that is as high.
-    rows = rows.join(least, on=c.GROUP).filter(pl.col(c.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
-    levels = marks.with_row_index(_LEVEL, offset=1)
+    flagged = rows.join(least, on=c.GROUP).filter(pl.col(c.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
     marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
     # A score that equals a threshold comes after it.
-    ordered = pl.concat([rows, marked], how="diagonal").sort(c.GROUP, c.SCORE, _IS_MARK, nulls_last=True)
+    ordered = pl.concat([flagged, marked], how="diagonal")
+    ordered = ordered.sort(c.GROUP, c.SCORE, _IS_MARK, nulls_last=True)
     numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
+    flagged = numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache()
     # Flagged are levels from that of the threshold on: of none, it is beyond all; of no threshold, null.
     beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
-    thresholds = thresholds.join(levels, on=[c.GROUP, c.SCORE], how="left")
+    levels = marks.with_row_index(_LEVEL, offset=1)
+    thresholds = thresholds.drop(c.MODEL).join(levels, on=[c.GROUP, c.SCORE], how="left")
     level = pl.coalesce(_LEVEL, beyond).alias(_LEVEL)
-    thresholds = thresholds.select(pl.exclude(c.SCORE, "tp", _LEVEL), level)
-    # Cached, as each model is paired with others.
-    return numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache(), thresholds
+    return rows, flagged, thresholds.select(pl.exclude(c.SCORE, "tp", _LEVEL), level)
 
 
 def replace_weighted_sums(

@@ -244,15 +244,15 @@ def add_moved_rates(
         pick_by_number(TARGET_NUMBER, beyond).alias(_BEYOND)
     )
     columns, reached = [], pl.col(_BEYOND).first()
+    limits_there: dict[str, pl.Expr] = {}
+    for rate, size_column in SIZE_COLUMNS.items():
+        size = pl.col(size_column).first()
+        limits_there |= dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))
     for end, (rate, limit) in enumerate(ends):
         for name, column in MOVED_RATES[limit].items():
-            is_end = name == rate
-            rate_there = pl.col(limit if is_end else name).filter(pl.col(_END) == end).first()
-            there = reached
-            if is_end:
-                size = pl.col(SIZE_COLUMNS[rate]).first()
-                there = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
-            columns.append(rate_there.fill_null(there).alias(column))
+            found_there, there = (limit, limits_there[limit]) if name == rate else (name, reached)
+            at_end = pl.col(found_there).filter(pl.col(_END) == end).first()
+            columns.append(at_end.fill_null(there).alias(column))
     found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
     numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
     found = found.with_columns(numbers.alias(TARGET_NUMBER))

@@ -99,11 +99,6 @@ def _add_false_positive(rows: Rows) -> Rows:
     return replace(rows, column=read)
 
 
-def _cautious_term(given: Rows) -> Cell:
-    rows = _add_false_positive(given)
-    return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
-
-
 def _hopeful_term(rows: Rows) -> Cell:
     """Return the term of the mean precision of all positives but one, which is above them."""
     share = rows.column(c.UNSEEN_SHARE)
@@ -119,7 +114,10 @@ def _slope_term(rows: Rows) -> Cell:
 _HELPERS = {
     "cautious": CurveMetric(
         "average precision with one false positive more",
-        Recipe(_cautious_term, influence=_build_influence("cautious", _add_false_positive)),
+        Recipe(
+            lambda rows: rows.rise * precision_at(rows.recall, _add_false_positive(rows).fpr, rows.odds),
+            influence=_build_influence("cautious", _add_false_positive),
+        ),
     ),
     "hopeful": CurveMetric(
         "mean precision below one positive more", Recipe(_hopeful_term, ends_only=True)

@@ -144,8 +144,23 @@ def carry_part_eta_errors(
     columns = [pl.col(name).alias(f"{name}_of_field") for name in moved]
     at_ends = _compute_moved_values(table, sweep, pairs.select(c.GROUP, "eta"), moved)
     at_ends = at_ends.join(values.select(c.GROUP, *columns), on=c.GROUP)
-    values = values.join(_add_distances(at_ends, moved, z_value(confidence)), on=c.GROUP, how="left")
-    values = add_eta_limits(values)
+    at_ends = at_ends.with_columns(
+        to_unbounded(pl.col(f"{name}_{place}"), metric.range).alias(f"{name}_{place}_scaled")
+        for name, metric in moved.items()
+        for place in ("of_field", "at_0", "at_1")
+    )
+    squares = {}  # of distances below and above, and of errors: columns, so that each is computed once
+    for name in moved:
+        middle, *ends = (pl.col(f"{name}_{at}_scaled") for at in ("of_field", "at_0", "at_1"))
+        error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z_value(confidence))
+        for side, distance in zip(_SIDES, (*measure_distances(middle, ends), error), strict=True):
+            squares[f"{name}_{side}"] = distance * distance
+    sums = (
+        at_ends.select(c.GROUP, **squares)
+        .group_by(c.GROUP)
+        .agg(add_squares(pl.col(column)).alias(column) for column in squares)
+    )
+    values = add_eta_limits(values.join(sums, on=c.GROUP, how="left"))
     for name, metric in moved.items():
         distances = [pl.col(f"{name}_{side}").sqrt() for side in _SIDES]
         # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
@@ -195,21 +210,3 @@ def _compute_moved_values(
         for name, end in product(moved, (0, 1))
     )
     return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: c.GROUP})
-
-
-def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: float) -> pl.LazyFrame:
-    """Return per field the sums over parts of squared distances below, above, and of errors."""
-    parts = parts.with_columns(
-        to_unbounded(pl.col(f"{name}_{place}"), metric.range).alias(f"{name}_{place}_scaled")
-        for name, metric in moved.items()
-        for place in ("of_field", "at_0", "at_1")
-    )
-    squares = {}
-    for name in moved:
-        middle, *ends = (pl.col(f"{name}_{at}_scaled") for at in ("of_field", "at_0", "at_1"))
-        error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z)
-        for side, distance in zip(_SIDES, (*measure_distances(middle, ends), error), strict=True):
-            squares[f"{name}_{side}"] = distance * distance
-    # Columns first, so that each is computed once.
-    sums = (add_squares(pl.col(column)).alias(column) for column in squares)
-    return parts.select(c.GROUP, **squares).group_by(c.GROUP).agg(sums)

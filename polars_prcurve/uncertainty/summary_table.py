@@ -145,30 +145,6 @@ def _list_doubtful(table: InputTable, named: Mapping[str, CurveMetric]) -> dict[
     return {name: metric for name, metric in named.items() if metric.recipe.limits is not None}
 
 
-def _doubt_gaps(
-    values: pl.LazyFrame, curves: CurveSegments, pairs: pl.LazyFrame, doubtful: Mapping[str, CurveMetric]
-) -> pl.LazyFrame:
-    """Set `<name>_reliable` to false where the gaps between points matter more than the sample does."""
-    if not doubtful:
-        return values
-    limits = curves.compute_values(pairs, _name_limits(doubtful))
-    ends = product(doubtful, _LIMIT_COLUMNS)
-    names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name, end in ends}
-    values = values.join(limits.select(c.PAIR, *names).rename(names), on=c.PAIR, how="left")
-    columns = []
-    for name in doubtful:
-        # The least and the greatest value, over all that may lie between the points, are further apart
-        # than half of the interval.
-        gap = pl.col(names[f"{name}_high"]) - pl.col(names[f"{name}_low"])
-        half = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
-        is_coarse = (gap > half).fill_null(False) & pl.col(f"{name}_reliable")
-        columns += [
-            (pl.col(f"{name}_reliable") & ~is_coarse),
-            pl.when(is_coarse).then(pl.lit("few points")).otherwise(f"{name}_why").alias(f"{name}_why"),
-        ]
-    return values.with_columns(columns)
-
-
 def _build_values_with_errors(
     table: InputTable,
     sweep: SweepTables,
@@ -190,7 +166,24 @@ def _build_values_with_errors(
     if uncertain:
         of_curves = values, curves, pairs, named
         values = carry_eta_errors(*of_curves, build_values=build, confidence=confidence)
-    return _doubt_gaps(values, curves, pairs, doubtful)
+    if not doubtful:
+        return values
+    limits = curves.compute_values(pairs, _name_limits(doubtful))
+    ends = product(doubtful, _LIMIT_COLUMNS)
+    names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name, end in ends}
+    values = values.join(limits.select(c.PAIR, *names).rename(names), on=c.PAIR, how="left")
+    columns = []
+    for name in doubtful:
+        # The least and the greatest value, over all that may lie between the points, are further apart
+        # than half of the interval: the gaps matter more than the sample does.
+        gap = pl.col(names[f"{name}_high"]) - pl.col(names[f"{name}_low"])
+        half = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
+        is_coarse = (gap > half).fill_null(False) & pl.col(f"{name}_reliable")
+        columns += [
+            (pl.col(f"{name}_reliable") & ~is_coarse),
+            pl.when(is_coarse).then(pl.lit("few points")).otherwise(f"{name}_why").alias(f"{name}_why"),
+        ]
+    return values.with_columns(columns)
 
 
 def plan_values(
