@@ -310,17 +310,20 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
     else:
         run = _build_run(target, guarantee, number, ratio, alpha)
         needed = _count_needed(target, ratio, alpha)
-    if start is not None and goes_up:
-        run = run._replace(has_started=lambda rows: rows.column(c.SCORE) >= start)
+    if start is not None:
+        run = run._replace(
+            has_started=lambda rows: (
+                rows.column(c.SCORE) >= start if goes_up else rows.column(c.SCORE) < start
+            )
+        )
 
     def end(rows: Rows) -> Extreme:
         if start is not None:
             return Extreme(start)
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(c.SCORE)), not goes_up)
 
-    if start is None or goes_up:
-        return _search_run(run, goes_up=goes_up), end, *needed
-    return _search_from_score(start, run), end, *needed
+    from_score = start is not None and not goes_up
+    return _search_run(run, goes_up=goes_up, from_score=from_score), end, *needed
 
 
 def _build_field_run(target: Target, ratio: Ratio) -> _Run:
@@ -425,42 +428,26 @@ def _count_needed(target: Target, ratio: Ratio, alpha: tails.Alpha) -> tuple[Nee
     return count_others, None if own_odds is None else count_sought
 
 
-def _search_run(run: _Run, *, goes_up: bool) -> Search:
+def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search:
     """Return the search for the last row of the run before a test fails, down from its start or up."""
     step = -1 if goes_up else 1
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
-        runs = run.has_started(rows)
-        return {
-            "start": number_where(runs, rows, greatest=goes_up),
-            "failure": number_where(runs & ~run.passes(rows), rows, greatest=goes_up),
-            "last": Extreme(rows.column(ROW_NUMBER), not goes_up),
-        }
+        runs, passed, number = run.has_started(rows), run.passes(rows), rows.column(ROW_NUMBER)
+        start = number_where(runs, rows, greatest=goes_up)
+        if from_score:
+            # The counts at a given score are those of the lowest row that is not below it. Its number
+            # and, in the low bit, whether it passes:
+            head = pl.when(~runs).then(number * 2 + passed.cast(pl.Int64))
+            start = Extreme(head, row_of=lambda found: found // 2)
+        failure = number_where(runs & ~passed, rows, greatest=goes_up)
+        return {"start": start, "failure": failure, "last": Extreme(number, not goes_up)}
 
     def read_row(found: Found) -> pl.Expr:
-        row = found("failure").fill_null(found("last") + step) - step
-        return pl.when(row <= found("start") if goes_up else row >= found("start")).then(row)
-
-    return Search(find_ends, read_row, run.steps)
-
-
-def _search_from_score(start: pl.Expr, run: _Run) -> Search:
-    """Return the search for the last row before a test fails, from a given score down."""
-
-    def find_ends(rows: Rows) -> dict[str, Extreme]:
-        below, number = rows.column(c.SCORE) < start, rows.column(ROW_NUMBER)
-        # The counts at the given score are those of the lowest row that is not below it. Its number and,
-        # in the low bit, whether it passes:
-        head = number * 2 + run.passes(rows).cast(pl.Int64)
-        return {
-            "head": Extreme(pl.when(~below).then(head), row_of=lambda found: found // 2),
-            "failure": number_where(below & ~run.passes(rows), rows, greatest=False),
-            "last": Extreme(number),
-        }
-
-    def read_row(found: Found) -> pl.Expr:
-        row = found("failure").fill_null(found("last") + 1) - 1
-        return pl.when(found("head") % 2 == 1).then(row)
+        row, start = found("failure").fill_null(found("last") + step) - step, found("start")
+        if from_score:
+            return pl.when(start % 2 == 1).then(row)
+        return pl.when(row <= start if goes_up else row >= start).then(row)
 
     return Search(find_ends, read_row, run.steps)
 

@@ -234,42 +234,45 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
     return doubts
 
 
-def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
-    """Return a metric: the fpr at which recall reaches `recall` plus `deviations` of its errors."""
+def _build_helpers_at_recall(name: str, recall: float, rows: RowKind) -> dict[str, CurveMetric]:
+    """Return the metrics that the interval of precision at a recall is computed from, by name."""
 
-    def term(rows: Rows) -> pl.Expr:
-        # Of weighted examples the error of recall differs between rows: each row has its own level.
-        n = rows.column(c.N_POS_EFFECTIVE)
-        level = recall + deviations * (recall * (1 - recall) / n).sqrt()
-        level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
-        # As the value itself is: on the ROC curve joined by straight lines, which matters under ties.
-        share = ((level - rows.recall_before) / rows.rise).clip(0.0, 1.0)
-        # Level and recall are both rounded, and recall may equal the level.
-        return pl.when(rows.recall >= level - 1e-12).then(rows.fpr_before + rows.run * share)
+    def find_column(column: str) -> CurveMetric:
+        """Return a metric: the value of a column, above -1, on the row on which recall reaches it."""
 
-    return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
+        def term(rows: Rows) -> pl.Expr:
+            level = recall - 1e-12
+            reaches = (rows.recall >= level) & (rows.recall_before < level)
+            return pl.when(reaches).then(rows.column(column)).otherwise(-1.0)
 
+        return CurveMetric(f"{column} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
 
-def _build_column_at_recall(recall: float, name: str) -> CurveMetric:
-    """Return a metric: the value of a column, above -1, on the row on which recall reaches `recall`."""
+    def find_fpr(deviations: float) -> CurveMetric:
+        """Return a metric: the fpr at which recall is that many of its errors farther on."""
 
-    def term(rows: Rows) -> pl.Expr:
-        level = recall - 1e-12
-        reaches = (rows.recall >= level) & (rows.recall_before < level)
-        return pl.when(reaches).then(rows.column(name)).otherwise(-1.0)
+        def term(rows: Rows) -> pl.Expr:
+            # Of weighted examples the error of recall differs between rows: each row has its own level.
+            n = rows.column(c.N_POS_EFFECTIVE)
+            level = recall + deviations * (recall * (1 - recall) / n).sqrt()
+            level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
+            # As the value is: on the ROC curve joined by straight lines, which matters under ties.
+            share = ((level - rows.recall_before) / rows.rise).clip(0.0, 1.0)
+            # Level and recall are both rounded, and recall may equal the level.
+            return pl.when(rows.recall >= level - 1e-12).then(rows.fpr_before + rows.run * share)
 
-    return CurveMetric(f"{name} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
+        return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
+
+    read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
+    read |= {"correlation": c.RATE_CORRELATION} if rows in _CORRELATED else {}
+    found = {kind: find_column(column) for kind, column in read.items()}
+    # Less recall is reached above the threshold, more recall below it.
+    found |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
+    return {f"{name}_{kind}": helper for kind, helper in found.items()}
 
 
 def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) -> IntervalPlan:
     """Return how the interval of precision at a recall is computed: from fpr, and a counted eta."""
-    correlated, z = rows in _CORRELATED, z_value(confidence)
-    read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
-    read |= {"correlation": c.RATE_CORRELATION} if correlated else {}
-    helpers = {f"{name}_{kind}": _build_column_at_recall(recall, of) for kind, of in read.items()}
-    # Less recall is reached above the threshold, more recall below it.
-    for place, deviations in {"middle": 0.0, "above": -_Z_95, "below": _Z_95}.items():
-        helpers[f"{name}_{place}"] = _build_fpr_at_recall(recall, deviations)
+    z, helpers = z_value(confidence), _build_helpers_at_recall(name, recall, rows)
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     size = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr)
     # The helpers know no confidence: they are fpr at 1.96 standard errors of recall.
@@ -279,7 +282,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
         sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
         sizes["freedom"] = pl.col(cluster_errors.STUDENT_FREEDOM)
-    correlation = pl.col(f"{name}_correlation") if correlated else None
+    correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
     ends = [pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0) for kind in ("most", "least")]
     ends = _move_by_eta(value, [recall / (recall + pl.col(c.ODDS) * end) for end in ends], confidence)
     size = pl.col(f"{name}_size")
