@@ -24,13 +24,13 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import float_bits, repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
-from polars_prcurve.metrics.curve_arrays import find_vertices
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
     Average,
     CurveFacts,
     CurveMetric,
     Rows,
+    find_vertices,
     odds_against,
 )
 from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
