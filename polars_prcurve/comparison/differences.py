@@ -62,9 +62,8 @@ from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty import analytic
 from polars_prcurve.uncertainty.analytic import CAUTIOUS, EXTENDED, counts_unseen
-from polars_prcurve.uncertainty.cluster_errors import CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
-from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
+from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.uncertainty.summary_table import (
     add_bootstrap_intervals,
     check_negatives,

@@ -40,8 +40,13 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.sweep.group_table import SweepTables
-from polars_prcurve.uncertainty.cluster_errors import add_up_clusters
-from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, build_influences
+from polars_prcurve.uncertainty.influence import (
+    IS_TIED,
+    InfluenceTable,
+    add_places,
+    add_up_clusters,
+    build_influences,
+)
 
 if TYPE_CHECKING:
     from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues

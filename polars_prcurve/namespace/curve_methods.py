@@ -335,7 +335,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         shown = list_shown_metrics(asked, bands, per=per, long=long)
         optimism = None
         if corrector is not None:
-            from polars_prcurve.uncertainty.optimism import build_optimism_table
+            from polars_prcurve.uncertainty.bootstrap import build_optimism_table
 
             optimism = build_optimism_table(table, grid, targets, shown, corrector)
         query = build_points_table(

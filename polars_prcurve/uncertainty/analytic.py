@@ -24,7 +24,7 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty import cluster_errors
+from polars_prcurve.uncertainty import influence
 from polars_prcurve.uncertainty.influence import standard_error
 
 _Z_95 = z_value(0.95)
@@ -80,7 +80,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
         nothing = pl.lit(None, dtype=pl.Float64)
-        freedom = {f"{name}_freedom": pl.col(cluster_errors.STUDENT_FREEDOM)} if clustered else {}
+        freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if clustered else {}
         return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
     influenced = list_influenced({name: metric})
     errors = {
@@ -94,7 +94,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
             own = errors[f"{of}_error"]
             errors[f"{of}_error"] = (own * own + added).clip(lower_bound=0.0).sqrt()
     if clustered:
-        errors |= cluster_errors.find_freedom(name)
+        errors |= influence.find_freedom(name)
     if recipe.least_if_perfect is not None:
         errors[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
     z = z_value(confidence)
@@ -148,7 +148,7 @@ def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> p
     if metric.recipe.influence is None:
         return pl.lit(None, dtype=pl.Float64)
     return (
-        cluster_errors.cluster_standard_error(name)
+        influence.cluster_standard_error(name)
         if clustered
         else standard_error(name, metric.recipe.influence)
     )
@@ -281,7 +281,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         # Student's quantiles, of as many clusters as either class has, in place of normal ones.
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
         sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
-        sizes["freedom"] = pl.col(cluster_errors.STUDENT_FREEDOM)
+        sizes["freedom"] = pl.col(influence.STUDENT_FREEDOM)
     correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
     ends = [pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0) for kind in ("most", "least")]
     ends = _move_by_eta(value, [recall / (recall + pl.col(c.ODDS) * end) for end in ends], confidence)

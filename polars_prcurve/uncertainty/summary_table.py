@@ -37,7 +37,7 @@ from polars_prcurve.normal_distribution import normal_from_student
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
-from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
+from polars_prcurve.uncertainty import analytic, influence, part_errors
 from polars_prcurve.uncertainty.analytic import counts_unseen
 from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
@@ -190,7 +190,7 @@ def plan_values(
     table: InputTable, sweep: SweepTables, curves: CurveSegments, confidence: float
 ) -> BuildValues:
     """Return a function from pairs and metrics to values with the columns of an `IntervalPlan`."""
-    cells_of, parts_of = cluster_errors.count_cluster_cells, part_errors.count_part_cells
+    cells_of, parts_of = influence.count_cluster_cells, part_errors.count_part_cells
     return partial(
         _build_analytic_values,
         curves,
@@ -218,10 +218,10 @@ def _build_analytic_values(
     if parts is not None:
         rows, of_eta = "in parts", pl.lit(0.0)
     else:
-        of_eta = pl.col(c.ETA_VARIANCE if cells is None else cluster_errors.CLUSTER_ETA_VARIANCE)
+        of_eta = pl.col(c.ETA_VARIANCE if cells is None else influence.CLUSTER_ETA_VARIANCE)
         of_eta = pl.when(c.IS_OWN_ETA).then(of_eta).otherwise(0.0).fill_null(0.0)
     if cells is not None:
-        pairs = cluster_errors.join_cluster_sizes(pairs, cells)
+        pairs = influence.join_cluster_sizes(pairs, cells)
     missed = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
     pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE), missed.alias(c.MISSED_PRECISION))
     variances = {}
@@ -231,14 +231,14 @@ def _build_analytic_values(
         else:
             found = part_errors.compute_part_variances(parts, influences)
         if cells is not None:
-            of_clusters = cluster_errors.compute_cluster_variances(cells, influences)
+            of_clusters = influence.compute_cluster_variances(cells, influences)
             found = found.join(of_clusters, on=influences.key)
         variances[influences.key] = found
     extended = [name for name, metric in named.items() if counts_unseen(metric)]
     if cells is not None and extended:
         columns = pairs.collect_schema().names()
         pairs = pairs.join(variances[c.PAIR], on=c.PAIR, how="left")
-        pairs = pairs.with_columns(cluster_errors.grow_unseen_shares(extended[0])).select(columns)
+        pairs = pairs.with_columns(influence.grow_unseen_shares(extended[0])).select(columns)
         curves = curves.read_from_pairs(c.UNSEEN_SHARE)
     plans = [analytic.plan_interval(name, of, confidence, rows) for name, of in named.items()]
     helpers = {name: helper for plan in plans for name, helper in plan.helpers.items()}
