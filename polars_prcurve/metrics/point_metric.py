@@ -127,17 +127,25 @@ class PointMetric(Metric):
             return self.fixed_eta
         return eta if self.depends_on_eta else 0.5  # any eta will do, because it cancels out
 
-    def from_rates(self, recall: Cell, fpr: Cell, eta: Cell) -> Cell:
-        """Return the value from rates and a prevalence, undefined as NaN."""
-        cells = eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
-        return self.from_cells(cells, recall, fpr, eta)
+    def from_rates(
+        self, recall: Cell, fpr: Cell, eta: Cell, cells: Iterable[Cell] | None = None
+    ) -> Cell:
+        """Return the value from rates and eta, or from cells in its proportions; undefined is NaN."""
+        if self.of_rates is not None:
+            return self.of_rates(recall, fpr)
+        if cells is None:
+            cells = eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
+        value = self.formula(*cells)
+        if self.limit_at_0 is None:
+            return value
+        return choose_where(eta == 0, self.limit_at_0(recall, fpr), value)
 
     def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Cell:
         """Return the value at each point of a curve; fpr is NaN in a curve without negatives."""
         eta = self.choose_eta(eta)
         if eta == 1:  # there are no negatives then, and their rate does not matter
             cells = recall, 1 - recall, 0 * recall, 0 * recall
-            return self.from_cells(cells, recall, fpr, eta)
+            return self.from_rates(recall, fpr, eta, cells)
         return self.from_rates(recall, fpr, eta)
 
     def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
@@ -163,20 +171,11 @@ class PointMetric(Metric):
             if scale is not None:
                 pos, neg = scale
                 tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
-            value = self.from_cells((tp, fn, fp, tn), *rates, eta)
+            value = self.from_rates(*rates, eta, (tp, fn, fp, tn))
             if scale is not None and self.if_all_flagged is not None:
                 all_flagged = (rates[0] == 1) & (rates[1] == 1)
                 value = choose_where(all_flagged, self.if_all_flagged(eta), value)
         return value.fill_nan(None).alias(self.name)
-
-    def from_cells(self, cells: Iterable[Cell], recall: Cell, fpr: Cell, eta: Cell) -> Cell:
-        """Return the value from the cells tp, fn, fp, tn in the proportions of eta; undefined is NaN."""
-        if self.of_rates is not None:
-            return self.of_rates(recall, fpr)
-        value = self.formula(*cells)
-        if self.limit_at_0 is None:
-            return value
-        return choose_where(eta == 0, self.limit_at_0(recall, fpr), value)
 
 
 def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:

@@ -283,8 +283,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
         sizes["freedom"] = pl.col(influence.STUDENT_FREEDOM)
     correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
-    ends = [pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0) for kind in ("most", "least")]
-    ends = _move_by_eta(value, [recall / (recall + pl.col(c.ODDS) * end) for end in ends], confidence)
+    fpr_ends, ends = _find_ends_at_recall(name, recall, confidence, correlation)
     size = pl.col(f"{name}_size")
     of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
@@ -304,11 +303,13 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
     shown = _name_interval(name, [pl.when(known & (fpr > 0)).then(error), least, most], doubts, known)
     bound = {f"{name}_{kind}": of for kind, of in sizes.items()}
-    return IntervalPlan(helpers, [bound, _find_fpr_ends(name, confidence, correlation), shown])
+    return IntervalPlan(helpers, [bound, fpr_ends, shown])
 
 
-def _find_fpr_ends(name: str, confidence: float, correlation: pl.Expr | None) -> dict[str, pl.Expr]:
-    """Return the least and the greatest fpr at the threshold of a recall."""
+def _find_ends_at_recall(
+    name: str, recall: float, confidence: float, correlation: pl.Expr | None
+) -> tuple[dict[str, pl.Expr], list[pl.Expr]]:
+    """Return the least and the greatest fpr at the threshold of a recall, and both ends of precision."""
     # Fpr has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is
     # that of the threshold, which moves with the sample: fpr at the two ends of an interval of recall
     # (Woodruff 1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008),
@@ -326,25 +327,21 @@ def _find_fpr_ends(name: str, confidence: float, correlation: pl.Expr | None) ->
     high_below = compute_limits(below * size, size, confidence, "wilson")[1]
     least = pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
     most = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
-    return {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
-
-
-def _move_by_eta(value: pl.Expr, ends: Sequence[pl.Expr], confidence: float) -> list[pl.Expr]:
-    """Return both ends of a precision at eta, with the error of an eta that was counted in the table."""
     # The logit of precision is that of eta plus a number, and so distances add up in quadrature there.
-    # The limits of eta are those of a share of as many examples as ETA_VARIANCE tells (Wilson).
-    eta = pl.col("eta")
-    n = 1 / (pl.col(c.ETA_VARIANCE) * eta * (1 - eta))
-    moved = []
-    for sign, end, limit in zip(
-        (-1, 1), ends, compute_limits(eta * n, n, confidence, "wilson"), strict=True
-    ):
+    # The limits of an eta that was counted in the table are those of a share of as many examples as
+    # ETA_VARIANCE tells (Wilson).
+    value, eta, variance = pl.col(name), pl.col("eta"), pl.col(c.ETA_VARIANCE)
+    n, ends = 1 / (variance * eta * (1 - eta)), []
+    limits = compute_limits(eta * n, n, confidence, "wilson")
+    for sign, kind, limit in zip((-1, 1), ("most", "least"), limits, strict=True):
+        at_limit = pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0)
+        end = recall / (recall + pl.col(c.ODDS) * at_limit)
         shift = to_logit(limit) - to_logit(eta)
         distance = combine_distances([to_logit(value) - to_logit(end), shift])
         # From a precision of 1 no distance is known, and both errors add up.
         far = pl.when(value < 1).then(to_logit(value) + sign * distance).otherwise(to_logit(end) + shift)
-        moved.append(pl.when(pl.col(c.ETA_VARIANCE) > 0).then(from_logit(far)).otherwise(end))
-    return moved
+        ends.append(pl.when(variance > 0).then(from_logit(far)).otherwise(end))
+    return {f"{name}_least_fpr": least, f"{name}_most_fpr": most}, ends
 
 
 # Examples that the sample lacks -----------------------------------------------------------------
