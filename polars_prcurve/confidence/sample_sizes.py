@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import polars as pl
 
@@ -110,17 +110,17 @@ def sample_size(
     """
     delta = check_delta(delta)
     read_choice("method=", method, get_args(SizeMethod))
-    level, size = check_confidence(confidence), _SIZE_FORMULAS.get(method)
+    level, count_needed = check_confidence(confidence), _SIZE_FORMULAS[method]
     if isinstance(rate, pl.Expr):
-        if size is None:  # raises, and says why there is no expression
+        if method in BETA_METHODS:  # raises, and says why there is no expression
             compute_limits(rate, rate, level, method)
-        return pl.when(rate > 0).then(cast("Any", size)(rate, delta, level).ceil())
+        return pl.when(rate > 0).then(count_needed(rate, delta, level).ceil())
     import numpy as np
 
     given = read_numbers("rate", rate)
     if not ((given > 0) & (given <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
-    numbers = size(given, delta, level) if size else _solve_by_halving(given, delta, level, method)
+    numbers = count_needed(given, delta, level)
     return math.ceil(numbers) if given.ndim == 0 else np.ceil(numbers)
 
 
@@ -164,7 +164,9 @@ _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     "hoeffding": lambda p, delta, level: math.log(2 / (1 - level)) / 2 / (delta * p) ** 2,
     "chernoff": lambda p, delta, level: 3 * math.log(2 / (1 - level)) / delta**2 / p,
     "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
-}  # the methods with a closed form, as functions of rate, delta and confidence
+    "clopper_pearson": partial(_solve_by_halving, method="clopper_pearson"),
+    "jeffreys": partial(_solve_by_halving, method="jeffreys"),
+}  # the number of trials by method, as a function of rate, delta and confidence
 
 
 # Both classes, for a band ----------------------------------------------------------------------
