@@ -110,17 +110,17 @@ def sample_size(
     """
     delta = check_delta(delta)
     read_choice("method=", method, get_args(SizeMethod))
-    level, count_needed = check_confidence(confidence), _SIZE_FORMULAS[method]
+    level, formula = check_confidence(confidence), _SIZE_FORMULAS[method]
     if isinstance(rate, pl.Expr):
         if method in BETA_METHODS:  # raises, and says why there is no expression
             compute_limits(rate, rate, level, method)
-        return pl.when(rate > 0).then(count_needed(rate, delta, level).ceil())
+        return pl.when(rate > 0).then(formula(rate, delta, level).ceil())
     import numpy as np
 
     given = read_numbers("rate", rate)
     if not ((given > 0) & (given <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
-    numbers = count_needed(given, delta, level)
+    numbers = formula(given, delta, level)
     return math.ceil(numbers) if given.ndim == 0 else np.ceil(numbers)
 
 
