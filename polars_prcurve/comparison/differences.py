@@ -24,16 +24,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison import difference_tests, model_pairs, paired_errors
-from polars_prcurve.comparison.model_pairs import (
-    BASE_GROUP,
-    ETA_NUMBER,
-    SIDES,
-    A,
-    B,
-    Comparison,
-    list_compare_columns,
-    number_within,
-)
+from polars_prcurve.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.comparison.paired_errors import AMOUNTS, BOTH, OF_ALL
 from polars_prcurve.confidence import point_intervals
 from polars_prcurve.confidence.intervals import tell_doubts, z_value
@@ -44,15 +35,8 @@ from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import merge_zeros, repeat_in_rows
-from polars_prcurve.inputs.score_and_rate_tables import (
-    InputTable,
-    RateTable,
-    ScoreTable,
-    counts_negatives,
-    is_clustered,
-    is_field,
-    is_stratified,
-)
+from polars_prcurve.inputs import score_and_rate_tables as of_table
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -96,7 +80,10 @@ def build_compare_table(
     if target is not None:
         found: Any = find_point_metrics("precision" if metrics is None else metrics)
     else:
-        defaults = ("average_precision", *(["roc_auc"] if counts_negatives(asked.table) else []))
+        defaults = (
+            "average_precision",
+            *(["roc_auc"] if of_table.counts_negatives(asked.table) else []),
+        )
         found = find_curve_metrics(defaults if metrics is None else metrics, takes_target=True)
     comparison = asked._replace(metrics=found, target=target)
     check_negatives(asked.table, found)
@@ -119,7 +106,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
     subtract = subtract_point_metrics if at_target else subtract_curve_metrics
-    eta, *others = list_compare_columns(comparison.adjust)
+    eta, *others = model_pairs.list_compare_columns(comparison.adjust)
     keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
     return subtract(comparison).select(*keys, *others)
 
@@ -132,7 +119,7 @@ def _choose_farthest(
     falling = [name for name, sign in signs.items() if sign < 0]
     lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
     numbered = differences.with_row_index(_ROW).with_columns(
-        number_within([*by, "model_a", "model_b"]).alias(_NUMBER),
+        model_pairs.number_within([*by, "model_a", "model_b"]).alias(_NUMBER),
         (lead >= 0).fill_null(True).alias(_LEADS),
         difference.abs().fill_null(-1.0).alias(_DISTANCE),
     )
@@ -215,7 +202,7 @@ def _build_models(comparison: Comparison) -> _Models:
     sweep = build_sweep(table, effective=by_formula, clusters=clusters)
     curves = build_curves(table, sweep, metrics, with_last=by_formula)
     pairs = model_pairs.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
-    clustered = by_formula and is_clustered(comparison.table)
+    clustered = by_formula and of_table.is_clustered(comparison.table)
     moved = {
         name: metric
         for name, metric in named.items()
@@ -393,7 +380,7 @@ _BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"
 
 def _check_has_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
-    clustered = is_clustered(comparison.table)
+    clustered = of_table.is_clustered(comparison.table)
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
         of_curve = name_curve_metric(metric, comparison.target)
         if comparison.certainty.method != "analytic":
@@ -437,7 +424,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     level = difference_tests.Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, *step])
     by = comparison.table.group_columns
     points = _number_points(comparison, metrics, by, moving=moving)
-    counted = comparison.grid.may_hold_own and not is_field(comparison.table)
+    counted = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
     moves = [move for source, move in MOVES.items() if moving and (counted or source != "eta")]
     own = [*(c.MODEL, c.GROUP, "value", "low", "high", "reliable", "why", c.ETA_ERROR), *moves]
     # A model without examples may lack a prevalence.
@@ -449,7 +436,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     pairs = level.add_quantile(pairs, ["difference"])
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
-    if paired and (moving or not is_stratified(comparison.table)):
+    if paired and (moving or not of_table.is_stratified(comparison.table)):
         table, first = cast("ScoreTable", comparison.table), points.filter(pl.col(_METRIC) == 0)
         counts = paired_errors.count_discordant(table, first, by)
         pairs = pairs.join(counts, on=[*groups, ETA_NUMBER], how="left", maintain_order="left")
@@ -473,8 +460,8 @@ def _number_points(
         "mover",
         moves="all" if moving else "none",
         shown_with="differences",
-        clustered=is_clustered(table),
-        stratified=is_stratified(table),
+        clustered=of_table.is_clustered(table),
+        stratified=of_table.is_stratified(table),
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=options, long=True)
