@@ -12,7 +12,8 @@ highest score down, less their means. To be added up exactly (see `exact_sums`),
 by a power of two, their size, which none of their curve reaches.
 
 Sources: Hampel 1974; DeLong et al. 1988; of clusters Liang and Zeger 1986; Obuchowski 1997; Wallace 1959
-for Student's quantile.
+for Student's quantile; of parts Cochran 1977, on stratified samples, and Lumley 2004, on strata of one
+example.
 """
 
 from __future__ import annotations
@@ -29,9 +30,12 @@ from polars_prcurve import column_names as c
 from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import is_at_least, repeat_in_rows, round_up_to_power_of_two
+from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
-from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weights
+from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
+from polars_prcurve.sweep.sweep_table import PART
 
 CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}
 """The columns with the number of examples of each class; of weighted examples, the effective number."""
@@ -346,6 +350,88 @@ def cluster_standard_error(name: str) -> pl.Expr:
     # Rounded sums of shares may leave the size of two clusters just below 2.
     has_two_of_each = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) > 1 + 1e-9
     return pl.when(has_two_of_each & error.is_finite()).then(error)
+
+
+# Fields of several parts -----------------------------------------------------------------------
+
+# Recall and fpr of a field are sums of those of its parts, with weights w that eta and share fix. So an
+# example of a part moves an area of the field by its influence on the field, less the mean of these
+# influences among the examples of its part and class: how many of them come from which part is no
+# chance. With n examples of a class in a part, and the variance V of their influences, the variance of
+# the area is
+#
+#     sum over parts and classes of w**2 V / n
+#
+# One example alone does not tell how much the examples of its part differ. Its distance from the mean of
+# the whole field stands in for that.
+
+_PART_CLASSES = {
+    "pos": (c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),
+    "neg": (c.NEG, c.N_NEG, CLASS_WEIGHTS[c.N_NEG], c.N_NEG_EFFECTIVE),
+}  # the columns of one class: its share in a cell, examples of a part, weight, and effective size
+_FIELD = f"{c.RESERVED}field"  # the number of a field
+
+
+class PartCells(NamedTuple):
+    """The examples of the parts of all fields, by their place among the scores of positives."""
+
+    cells: pl.LazyFrame  # by GROUP of a field, PART, PLACE and IS_TIED, with the shares of both classes
+    parts: pl.LazyFrame  # by PART: N_POS, N_NEG, CLASS_WEIGHTS, and the effective sizes of the field
+
+
+def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
+    """Return the cells of fields, whose sweep has `effective` sizes and all of its rows."""
+    assert table.parts is not None
+    of = table.parts.table
+    numbered = build_groups(of, [])
+    fields = sweep.groups.select(*table.by, pl.col(c.GROUP).alias(_FIELD), *CLASS_SIZE_COLUMNS.values())
+    parts = join_groups(numbered.select(*of.by, c.GROUP), build_class_weights(table), of.by)
+    parts = join_groups(parts, fields, table.by).rename({c.GROUP: PART, _FIELD: c.GROUP})
+    sizes = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
+    parts = parts.select(PART, c.GROUP, c.N_POS, c.N_NEG, *sizes).cache()
+    rises = (pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)).cast(pl.Int64)
+    places = sweep.rows.select(c.GROUP, c.SCORE, rises.alias(c.PLACE))
+    places = places.with_columns(
+        pl.col(c.PLACE).cum_sum().over(c.GROUP) - pl.col(c.PLACE), (pl.col(c.PLACE) > 0).alias(IS_TIED)
+    )
+    rows = build_numbered_rows(of, numbered).rename({c.GROUP: PART})
+    rows = rows.join(parts.select(PART, c.GROUP, c.N_POS, c.N_NEG), on=PART)
+    cells = rows.join(places, on=[c.GROUP, c.SCORE]).group_by(c.GROUP, PART, c.PLACE, IS_TIED)
+    # Counts are whole, so that sums of floats lose nothing.
+    counted = cells.agg(pl.col(c.POS, c.NEG).sum(), pl.col(c.N_POS, c.N_NEG).first())
+    shares = ((pl.col(share) / pl.col(n)).alias(share) for share, n, *_ in _PART_CLASSES.values())
+    return PartCells(counted.with_columns(shares).drop(c.N_POS, c.N_NEG).cache(), parts)
+
+
+def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
+    """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
+    # Of both classes of the field, times the effective sizes less 1.
+    key, names, *_ = influences
+    sizes = [f"{name}_{side}_size" for name in names for side in _PART_CLASSES]
+    moments = {}
+    for name, side in product(names, _PART_CLASSES):
+        # Less their mean over the field, influences are at most twice the size.
+        scaled = pl.col(f"{name}_{side}") / (2 * pl.col(f"{name}_{side}_size"))
+        for power in (1, 2):
+            part = scaled**power * pl.col(_PART_CLASSES[side][0])
+            moments[f"{name}_{side}_{power}"] = to_whole_shares(part.fill_nan(0.0).fill_null(0.0))
+    by_part = (
+        join_influences(of.cells, influences).select(key, PART, *sizes, **moments).group_by(key, PART)
+    )
+    sums = [sum_shares(pl.col(moment)).alias(moment) for moment in moments]
+    parts = by_part.agg(sums + [pl.col(size).first() for size in sizes])
+    parts = parts.join(of.parts.drop(c.GROUP), on=PART)
+    terms, totals = {}, {}
+    for name, (side, (_, size, weight, effective)) in product(names, _PART_CLASSES.items()):
+        mean, square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
+        n, weighed = pl.col(size), pl.col(weight)
+        within = (square - mean * mean).clip(lower_bound=0.0) / (n - 1)
+        variance = pl.when(n > 1).then(within).otherwise(square)
+        column = f"{name}_{side}"
+        terms[column] = to_whole_shares((weighed * weighed * variance).fill_nan(0.0).fill_null(0.0))
+        back = 4 * pl.col(f"{column}_size").first() ** 2
+        totals[column] = sum_shares(pl.col(column)) * back * (pl.col(effective).first() - 1)
+    return parts.select(key, *sizes, *CLASS_SIZE_COLUMNS.values(), **terms).group_by(key).agg(**totals)
 
 
 # Lanes: up to four prevalences of a group side by side in one row -------------------------------

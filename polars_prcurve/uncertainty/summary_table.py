@@ -37,9 +37,9 @@ from polars_prcurve.normal_distribution import normal_from_student
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
-from polars_prcurve.uncertainty import analytic, influence, part_errors
+from polars_prcurve.uncertainty import analytic, influence
 from polars_prcurve.uncertainty.analytic import counts_unseen
-from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors
+from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors, carry_part_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
 
 _LIMIT_COLUMNS = ("low", "high")
@@ -162,7 +162,7 @@ def _build_values_with_errors(
     values = build(pairs, named)
     if of_table.is_field(table):
         at_pairs = values, pairs, named
-        return part_errors.carry_part_eta_errors(*at_pairs, table, sweep, confidence=confidence)
+        return carry_part_eta_errors(*at_pairs, table, sweep, confidence=confidence)
     if uncertain:
         of_curves = values, curves, pairs, named
         values = carry_eta_errors(*of_curves, build_values=build, confidence=confidence)
@@ -190,7 +190,7 @@ def plan_values(
     table: InputTable, sweep: SweepTables, curves: CurveSegments, confidence: float
 ) -> BuildValues:
     """Return a function from pairs and metrics to values with the columns of an `IntervalPlan`."""
-    cells_of, parts_of = influence.count_cluster_cells, part_errors.count_part_cells
+    cells_of, parts_of = influence.count_cluster_cells, influence.count_part_cells
     return partial(
         _build_analytic_values,
         curves,
@@ -209,7 +209,7 @@ def _build_analytic_values(
     confidence: float,
     rows: analytic.RowKind,
     cells: pl.LazyFrame | None,
-    parts: part_errors.PartCells | None,
+    parts: influence.PartCells | None,
 ) -> pl.LazyFrame:
     """Return the metrics at each pair with errors, of clusters by `cells`, of fields by `parts`."""
     # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
@@ -229,7 +229,7 @@ def _build_analytic_values(
         if parts is None:
             found = compute_variances(influences)
         else:
-            found = part_errors.compute_part_variances(parts, influences)
+            found = influence.compute_part_variances(parts, influences)
         if cells is not None:
             of_clusters = influence.compute_cluster_variances(cells, influences)
             found = found.join(of_clusters, on=influences.key)
