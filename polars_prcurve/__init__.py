@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
 from polars_prcurve.comparison.two_points import crossing
-from polars_prcurve.confidence.confidence_argument import intervals
-from polars_prcurve.confidence.examples_needed import sample_size
+from polars_prcurve.confidence.intervals import intervals, rate_interval
 from polars_prcurve.confidence.precision_width import max_width, precision_interval, rectangle_level
 from polars_prcurve.confidence.published_numbers import (
     published_average_precision,
     published_precision,
     published_roc_auc,
 )
-from polars_prcurve.confidence.rates import rate_interval
+from polars_prcurve.confidence.sample_sizes import sample_size
 from polars_prcurve.decision.judged_groups import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.namespace import prc, register

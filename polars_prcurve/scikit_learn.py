@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from polars_prcurve.charts import Chart
-    from polars_prcurve.confidence.confidence_argument import Confidence
+    from polars_prcurve.confidence.intervals import Confidence
     from polars_prcurve.namespace.decision import Decision
     from polars_prcurve.prevalence.eta_argument import Eta
 

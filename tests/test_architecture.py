@@ -65,7 +65,7 @@ ALLOWED = {
     "vl_convert": ("report.vega_drawings",),
     "sklearn": ("cli.demo_digits",),
     "narwhals": ("engines",),
-    "scipy": ("confidence.rates",),
+    "scipy": ("confidence.intervals",),
 }
 # `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
@@ -79,7 +79,7 @@ RUNS_QUERIES = {
     "inputs.score_and_rate_tables",
     "inputs.never_scored",
     "inputs.column_reader",
-    "curves.threshold_frames",
+    "curves.targets",
     "prevalence.eta_argument",
     "prevalence.uncertain_eta",
 }

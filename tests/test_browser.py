@@ -14,7 +14,7 @@ import pytest
 
 import polars_prcurve
 from polars_prcurve import Decision, charts
-from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.confidence.intervals import Estimate
 from polars_prcurve.decision.value_words import say_right
 from polars_prcurve.report import Table
 from polars_prcurve.report.alert_icons import describe_doubt

@@ -20,7 +20,7 @@ import pytest
 
 from polars_prcurve import Decision, PrcError
 from polars_prcurve.charts import icon_grids
-from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.confidence.intervals import Estimate
 from polars_prcurve.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.number_words import format_count, say_eta
 from polars_prcurve.report import live_page

@@ -15,7 +15,7 @@ from scipy import special
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
 from polars_prcurve.confidence.binomial_tails import is_tail_at_most, tail_quantile
-from polars_prcurve.curves import guarantee_searches
+from polars_prcurve.curves import guarantees
 from tests.support.profiles import examples
 
 K, N, ODDS = pl.col("k"), pl.col("n"), pl.col("odds")
@@ -60,7 +60,7 @@ WORKED = [
 @pytest.mark.parametrize("case", WORKED)
 def test_worked_tests(case: tuple[Any, ...]) -> None:
     eta, target, n_pos, n_neg, tp, fp, ratio, share, tail, z, at_start = case
-    kept = pl.select(guarantee_searches.RATIOS["precision"](target, pl.lit(eta))).item()
+    kept = pl.select(guarantees.RATIOS["precision"](target, pl.lit(eta))).item()
     assert kept == pytest.approx(ratio, rel=1e-11)
     odds = n_neg * kept / n_pos
     assert odds / (1 + odds) == pytest.approx(share, rel=1e-11)
@@ -69,7 +69,7 @@ def test_worked_tests(case: tuple[Any, ...]) -> None:
     if z is not None:
         assert found.select(tail_quantile(K, N, ODDS)).item() == pytest.approx(z, rel=1e-11)
     assert found.select(is_tail_at_most(0.05, K, N, ODDS)).item() == (tail <= 0.05)
-    start = guarantee_searches.count_alerts_at_start(pl.lit(n_pos), pl.lit(n_neg), pl.lit(odds), 0.05)
+    start = guarantees.count_alerts_at_start(pl.lit(n_pos), pl.lit(n_neg), pl.lit(odds), 0.05)
     assert pl.select(start).item() == at_start
 
 

@@ -15,7 +15,7 @@ from polars_prcurve.argument_kinds import hint_at_arguments, read_choice, select
 from polars_prcurve.binding import shared_words as vocabulary
 from polars_prcurve.binding.shared_words import TableWords, check_rules, list_facts
 from polars_prcurve.comparison.model_pairs import Examples
-from polars_prcurve.confidence.confidence_argument import Confidence, Intervals, read_certainty
+from polars_prcurve.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.confidence.point_intervals import BandOptions, read_bands
 from polars_prcurve.curves.rates_over_parts import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names

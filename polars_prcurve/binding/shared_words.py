@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from polars_prcurve.confidence.confidence_argument import Intervals
+from polars_prcurve.confidence.intervals import Intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.table_reader import gives_squares

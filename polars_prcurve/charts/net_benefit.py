@@ -18,7 +18,7 @@ from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apar
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.findings import say_net_benefit
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
-from polars_prcurve.confidence.estimate_columns import name_estimate
+from polars_prcurve.confidence.intervals import name_estimate
 from polars_prcurve.number_words import say_count, say_share, say_signed
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"

@@ -17,7 +17,7 @@ from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, Chart
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, format_range
-from polars_prcurve.confidence.estimate_columns import find_estimate
+from polars_prcurve.confidence.intervals import find_estimate
 from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}

@@ -20,7 +20,7 @@ from polars_prcurve.charts.parts.findings import say_reliability
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.point_thinning import has_counts
 from polars_prcurve.confidence.binomial_tails import is_tail_at_most
-from polars_prcurve.confidence.rates import check_confidence, find_wilson_ends, z_value
+from polars_prcurve.confidence.intervals import check_confidence, find_wilson_ends, z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import format_count, say_count, say_eta, say_shares
 from polars_prcurve.prevalence.posteriors import check_prior, shift_prior

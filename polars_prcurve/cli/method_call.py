@@ -27,7 +27,7 @@ from polars_prcurve.cli import options as kinds
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.options import Option, name_flag
 from polars_prcurve.cli.table_files import TableFile
-from polars_prcurve.confidence.confidence_argument import Intervals
+from polars_prcurve.confidence.intervals import Intervals
 from polars_prcurve.errors import PrcError, list_names, suggest_names
 from polars_prcurve.inputs.column_reader import list_columns
 from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows

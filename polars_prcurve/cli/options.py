@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.cli.table_files import TableFile, find_format
-from polars_prcurve.confidence.confidence_argument import Intervals, intervals
+from polars_prcurve.confidence.intervals import Intervals, intervals
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence.eta_argument import read_fraction, read_share_text

@@ -2,8 +2,8 @@
 
 All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_reliable`.
 The errors of average precision are those of examples that were seen. What unseen ones could do is in
-the interval of either model; see `unseen_in_areas`. With the distances a and b from both values to the
-ends that point at each other, and the covariance C of both values, the difference reaches 0 within
+the interval of either model; see `uncertainty.analytic`. With the distances a and b from both values to
+the ends that point at each other, and the covariance C of both values, the difference reaches 0 within
 
     sqrt(a**2 + b**2 - 2 z**2 max(C, 0))
 
@@ -30,9 +30,9 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve import normal_distribution as normal
 from polars_prcurve.comparison.model_pairs import SIDES, A, Adjust, B
-from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, counts_unseen, find_ends, find_gap
+from polars_prcurve.uncertainty.analytic import CAUTIOUS, counts_unseen, find_ends, find_gap
 
 LEAST_SIZE = f"{c.RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.confidence_argument import Intervals
+from polars_prcurve.confidence.intervals import Intervals
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable

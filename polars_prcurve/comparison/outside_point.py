@@ -23,9 +23,8 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import list_compare_columns
-from polars_prcurve.confidence.estimate_columns import tell_doubts
+from polars_prcurve.confidence.intervals import find_wilson_ends, tell_doubts, z_value
 from polars_prcurve.confidence.point_intervals import find_corners
-from polars_prcurve.confidence.rates import find_wilson_ends, z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric

@@ -11,10 +11,9 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.compare_table import build_differences
+from polars_prcurve.comparison.differences import build_differences, name_curve_metric
 from polars_prcurve.comparison.model_pairs import Comparison, Examples, number_within
-from polars_prcurve.comparison.point_differences import name_curve_metric
-from polars_prcurve.confidence.confidence_argument import Intervals
+from polars_prcurve.confidence.intervals import Intervals
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
@@ -24,7 +23,9 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, find_shared_eta
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
-_ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence among equal ones of a model
+_ETA_NUMBER = f"{c.RESERVED}step"
+"""The number of a prevalence among equal ones of a model. Its position in the list of its model would
+not do: a model without examples has no own prevalence, so its list is shorter."""
 _OTHER = f"{c.RESERVED}other"
 _A_LEADS = f"{c.RESERVED}a_leads"
 _ROW_NUMBER = f"{c.RESERVED}row"
@@ -58,12 +59,17 @@ def build_ranking_table(
         values = build_points_table(table, grid, targets, [metric.alias("value")])
     if grid.shared is None:  # models of different prevalences are ranked, too
         values = values.with_columns(find_shared_eta(table.group_columns))
-    ranks = _add_ranks(table, values, sign)
+    keys = [*table.group_columns, "eta", _ETA_NUMBER]  # what models are ranked within
+    number = number_within([*table.group_columns, c.MODEL, "eta"])
+    values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(c.MODEL))
+    rank = pl.col("value").rank("min", descending=sign > 0).over(keys).cast(pl.Int64)
+    last = [*[False] * len(table.group_columns), True, False, True, False]
+    ranks = values.with_columns(rank=rank).sort(*keys, "rank", c.MODEL, nulls_last=last)
     if coarse:
         ranks = ranks.rename({"low": "value_low", "high": "value_high"})
         # Of values that are better when lower, both ends change their sign and their places.
         low, high = (pl.col(end) * sign for end in ("value_low", "value_high")[:: int(sign)])
-        surely_reached = low.max().over(_ranking_keys(table))
+        surely_reached = low.max().over(keys)
         ranks = ranks.with_columns((high >= surely_reached).alias("may_be_best"))
     if certainty is not None:
         paired = c.EXAMPLE in table.columns
@@ -109,29 +115,12 @@ def _check_ranking(
     return table
 
 
-def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:
-    """Add ranks within `_ranking_keys`, and sort by them; the sign is 1 if greater is better."""
-    by, keys = table.group_columns, _ranking_keys(table)
-    number, rank = number_within([*by, c.MODEL, "eta"]), pl.col("value").rank("min", descending=sign > 0)
-    values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(c.MODEL))
-    values = values.with_columns(rank.over(keys).cast(pl.Int64).alias("rank"))
-    last = [*[False] * len(by), True, False, True, False]
-    return values.sort(*keys, "rank", c.MODEL, nulls_last=last)
-
-
-def _ranking_keys(table: InputTable) -> list[str]:
-    """Return the columns that models are ranked within: `by`, eta, and its number among equal ones."""
-    # The position of a prevalence in the list of its model would not do: a model without examples has
-    # no own prevalence, so its list is shorter.
-    return [*table.group_columns, "eta", _ETA_NUMBER]
-
-
 def _add_lead(
     table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""
-    keys, model = _ranking_keys(table), table.by[c.MODEL]
     on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
+    keys, model = [*on], table.by[c.MODEL]
     place = pl.int_range(pl.len()).over(keys)
     other, best = (
         pl.when(place == 0).then(second).otherwise(first)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 
 ABOVE_CHANCE = "above_chance"

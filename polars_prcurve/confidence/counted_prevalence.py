@@ -38,7 +38,7 @@ from itertools import combinations_with_replacement
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.rates import compute_limits
+from polars_prcurve.confidence.intervals import compute_limits
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.point_metric import PointMetric, Share

@@ -37,9 +37,14 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence import counted_prevalence
-from polars_prcurve.confidence.confidence_argument import Intervals
 from polars_prcurve.confidence.counted_prevalence import ETA_CORRELATIONS
-from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod, compute_limits, z_value
+from polars_prcurve.confidence.intervals import (
+    BETA_METHODS,
+    Intervals,
+    RateMethod,
+    compute_limits,
+    z_value,
+)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable

@@ -20,9 +20,14 @@ import polars as pl
 
 from polars_prcurve import argument_kinds as kinds
 from polars_prcurve.argument_kinds import hint_at_arguments
-from polars_prcurve.confidence import rates
+from polars_prcurve.confidence.intervals import (
+    RateMethod,
+    check_confidence,
+    check_rate_method,
+    compute_limits,
+    z_value,
+)
 from polars_prcurve.confidence.point_intervals import find_corners
-from polars_prcurve.confidence.rates import RateMethod
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -222,8 +227,8 @@ def rectangle_level(
     >>> round(rectangle_level(0.6, 0.01, 500, 50_000), 4)
     0.9942
     """
-    z = rates.z_value(rates.check_confidence(confidence))
-    rates.check_rate_method(method)
+    z = z_value(check_confidence(confidence))
+    check_rate_method(method)
     recall, fpr = (
         kinds.read_number(name, rate, "a true rate above 0 and at most 1", lambda rate: 0 < rate <= 1)
         for name, rate in (("recall", recall), ("fpr", fpr))
@@ -240,7 +245,7 @@ def rectangle_level(
     of_classes = (recall, n_pos), (fpr, n_neg)
     drawn = ((rng.binomial(n, rate, n_draws).astype(float), float(n)) for rate, n in of_classes)
     with np.errstate(all="ignore"):
-        recalls, fprs = (rates.compute_limits(*counts, confidence, method) for counts in drawn)
+        recalls, fprs = (compute_limits(*counts, confidence, method) for counts in drawn)
     # At every prevalence precision rises with recall / fpr, so the band holds the true precision if the
     # ratios at its corners enclose the true ratio. Products compare ratios without dividing by 0.
     holds = (recalls[0] * fpr <= recall * fprs[1]) & (recalls[1] * fpr >= recall * fprs[0])

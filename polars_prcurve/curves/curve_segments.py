@@ -24,13 +24,13 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.group_keys import float_bits
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
-from polars_prcurve.metrics.curve_arrays import find_vertices
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
     Average,
     CurveFacts,
     CurveMetric,
     Rows,
+    find_vertices,
     odds_against,
 )
 from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
@@ -84,8 +84,18 @@ class CurveSegments(NamedTuple):
             metric.recipe.finish(pl.col(name), self.facts).fill_nan(None).alias(name)
             for name, metric in summed.items()
         )
-        for name, metric in averaged.items():
-            values = values.join(self._average(name, metric), on=c.GROUP, how="left")
+        for name, metric in averaged.items():  # means over prevalences, null where one value is null
+            of, etas, weights = average = cast("Average", metric.recipe.averages)
+            nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
+            curves = self._replace(of_pair=())  # no mean reads those columns, and its pairs have none
+            at_nodes = curves.compute_values(curves.build_pairs(EtaTable(nodes)), {name: of})
+            share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
+            at_nodes = at_nodes.select(c.GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
+            mean = sum_shares(pl.col(name)) * (1 / average.unit)
+            mean = mean.clip(*of.range)  # rounding can push it just out of range
+            known = pl.when(~pl.col(_WEIGHT).any()).then(mean)
+            means = at_nodes.group_by(c.GROUP).agg(known.alias(name))
+            values = values.join(means, on=c.GROUP, how="left")
         return values
 
     def _reduce(
@@ -121,20 +131,6 @@ class CurveSegments(NamedTuple):
         sums = [part.group_by(key).agg(**totals) for part in terms]
         reduced = pl.concat(sums).group_by(key).agg(**totals) if len(sums) > 1 else sums[0]
         return reduced.with_columns(**{n: m.restore_total(pl.col(n)) for n, m in metrics.items()})
-
-    def _average(self, name: str, metric: CurveMetric) -> pl.LazyFrame:
-        """Return the mean over prevalences, null where the metric is null at one of them."""
-        average = cast("Average", metric.recipe.averages)
-        of, etas, weights = average
-        nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
-        own = self._replace(of_pair=())  # no mean reads those columns, and its pairs have none
-        at_nodes = own.compute_values(own.build_pairs(EtaTable(nodes)), {name: of})
-        share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
-        at_nodes = at_nodes.select(c.GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
-        mean = sum_shares(pl.col(name)) * (1 / average.unit)
-        mean = mean.clip(*of.range)  # rounding can push it just out of range
-        known = pl.when(~pl.col(_WEIGHT).any()).then(mean)
-        return at_nodes.group_by(c.GROUP).agg(known.alias(name))
 
 
 def number_metrics(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:

@@ -118,7 +118,7 @@ def add_metrics(
     names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
-        metrics = [metric.alias(f"{c.RESERVED}metric_{i}") for i, metric in enumerate(metrics)]
+        metrics = [replace(of, name=f"{c.RESERVED}metric_{i}") for i, of in enumerate(metrics)]
     values = metric_values(metrics, table if from_counts else None)
     if bands is None:
         return frame.with_columns(long_columns({"value": values}, names) if long else values)

@@ -62,14 +62,23 @@ def build_decision_table(
     if len(set(risks)) < len(risks):
         raise PrcError("probabilities= holds a number twice; pass each once")
     etas = _read_etas(eta, eta_train)
-    requests = _list_requests(etas, risks, eta_train, table)
+    parts = []  # one row per prevalence and risk, with the threshold as a value of the score's dtype
+    for number, at in enumerate(etas):
+        moved: Any = risks
+        if at is not None and eta_train is not None and at != eta_train:
+            moved = [shift_prior(risk, at, eta_train) for risk in risks]
+        exact = read_threshold_list("probabilities", moved, table.score_dtype)
+        part = to_least_scores(exact, table.score_dtype).alias("threshold").to_frame()
+        at_risk = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
+        parts.append(part.with_columns(at_risk, pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER)))
+    requests = pl.concat(parts)
     if table.parts is None:
         schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
         numbered = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=schema)
         grid = EtaTable(numbered, etas_per_group=len(etas), holds_own=None in etas)
     else:  # a field has one prevalence, its own
-        grid, number = build_field_grid(table), pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
-        grid = replace(grid, frame=grid.frame.with_columns(number))
+        grid, first_number = build_field_grid(table), pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
+        grid = replace(grid, frame=grid.frame.with_columns(first_number))
     listed = requests["threshold"].unique()
     frame = build_eta_sweep(grid, table, listed=listed, effective=bands is not None)
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
@@ -122,19 +131,3 @@ def _read_etas(eta: Any, eta_train: Any) -> list[float | None]:
             "pass eta= as numbers"
         )
     return [check_prior("eta", number) for number in numbers]
-
-
-def _list_requests(
-    etas: Sequence[float | None], risks: Sequence[float], eta_train: float | None, table: ScoreTable
-) -> pl.DataFrame:
-    """Return one row per prevalence and risk, with the threshold as a value of the score's dtype."""
-    parts = []
-    for number, eta in enumerate(etas):
-        moved: Any = risks
-        if eta is not None and eta_train is not None and eta != eta_train:
-            moved = [shift_prior(risk, eta, eta_train) for risk in risks]
-        exact = read_threshold_list("probabilities", moved, table.score_dtype)
-        part = to_least_scores(exact, table.score_dtype).alias("threshold").to_frame()
-        at_risk = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
-        parts.append(part.with_columns(at_risk, pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER)))
-    return pl.concat(parts)

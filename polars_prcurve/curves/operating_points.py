@@ -19,24 +19,23 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.estimate_columns import tell_doubts
-from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
+from polars_prcurve.confidence.intervals import BETA_METHODS, tell_doubts
 from polars_prcurve.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.precision_width import smallest_eta
-from polars_prcurve.confidence.rates import BETA_METHODS
-from polars_prcurve.curves import curve_table, joint_targets, row_search
+from polars_prcurve.confidence.sample_sizes import SizeOptions, add_needed_sizes
+from polars_prcurve.curves import curve_table, guarantees, row_search
 from polars_prcurve.curves.curve_segments import build_segments
-from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
-from polars_prcurve.curves.guarantees_over_parts import add_field_tests
+from polars_prcurve.curves.rates_over_parts import add_field_tests
 from polars_prcurve.curves.targets import (
     END,
+    EXTREME,
     ROW_NUMBER,
     TARGET_NUMBER,
+    THRESHOLD_ROW,
     Target,
     find_greatest_rate,
     read_events,
 )
-from polars_prcurve.curves.threshold_frames import THRESHOLD_ROW
 from polars_prcurve.inputs import score_and_rate_tables as of_table
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics import point_metrics as point
@@ -107,7 +106,7 @@ def list_points_columns(
             metric_columns = [name for name in metric_columns if name not in counts]
     elif bands is not None and bands.shown_with == "differences":
         flags = ["reliable", "why", c.ETA_ERROR]
-    promised = joint_targets.GUARANTEE_COLUMNS if guarantee is not None else ()
+    promised = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
     sweep = (threshold, *kind, *promised, *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
     curve_table.check_metric_names(columns, [] if long else metrics)
@@ -161,7 +160,7 @@ def build_points_table(
     bands, kinds = _choose_bands(bands, targets, table)
     bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
     promise = targets[0].promise
-    sized = promise is not None and of_table.has_unlike_examples(table)
+    sized = promise is not None and promise.has_sizes
     effective = bands is not None or sized
     clusters = (sized and of_table.is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
@@ -185,7 +184,7 @@ def build_points_table(
         order.append(c.COPY)
     checks = [*late_checks(table, grid)]
     checks += (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
-    checks += joint_targets.list_promise_checks(targets, grid)
+    checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
     if bands is not None and bands.shown_with != "curve":
@@ -214,7 +213,7 @@ def _build_search(
     if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
         columns = (*columns, c.RECALL_BEFORE, c.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
-    sized = promise is not None and of_table.has_unlike_examples(table)
+    sized = promise is not None and promise.has_sizes
     moments = design.moments if bands is not None and bands.counts_eta else ()
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
@@ -226,8 +225,8 @@ def _build_search(
         if of_table.is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
         elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
-            rows = add_upper_limits(rows, promise.alpha, rate, table)
-        pairs = add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
+            rows = guarantees.add_upper_limits(rows, promise.alpha, rate, table)
+        pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
         rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
@@ -256,7 +255,7 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
     if (end_row := targets[0].search.end_row) is not None:
         # Targets that are met together: END is the score at the other end of their stretch.
         number = f"{c.RESERVED}end_row"
-        score = pl.col(c.SCORE).alias(row_search.name_extreme(0, END))
+        score = pl.col(c.SCORE).alias(EXTREME.format(END, 0))
         ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
         numbered = chosen.with_columns(end_row(row_search.read_extreme(0)).alias(number))
         chosen = numbered.join(ends, on=number, how="left")
@@ -279,15 +278,14 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
             _pick(least, pl.col(c.SCORE)).alias("threshold"),
             *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
         )
+        if targets[0].promise is not None:
+            points = guarantees.add_guarantee_columns(points, targets, (n_pos, n_neg), table)
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
         is_given = pl.col("threshold") == _pick(least, pl.col("threshold"))
         known = (pl.col("criterion") != "threshold") | is_given
         points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
-    if targets[0].promise is None:
-        return points
-    ends_of_stretches = [row_search.read_extreme(number)(END) for number in range(len(targets))]
-    return joint_targets.add_guarantee_columns(points, targets, ends_of_stretches, table)
+    return points
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:

@@ -41,18 +41,21 @@ from polars_prcurve.confidence.point_intervals import (
     add_limits_of_etas,
 )
 from polars_prcurve.curves.curve_table import build_metric_rows, pick_by_number
-from polars_prcurve.curves.guarantee_searches import PROMISE_COLUMNS, add_upper_limits
+from polars_prcurve.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
 from polars_prcurve.curves.targets import (
     END,
+    EXTREME,
+    LEAST_SCORE,
     ROW_NUMBER,
     TARGET_NUMBER,
+    THRESHOLD_ROW,
     Extreme,
+    GroupThresholds,
     Target,
     choose_row,
     find_greatest_rate,
     merge_steps,
 )
-from polars_prcurve.curves.threshold_frames import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows
@@ -163,18 +166,13 @@ class RowSearch:
             extremes = dict(target.search.extremes(metric_rows))
             if target.promise is not None and target.promise.end is not None:
                 extremes[END] = target.promise.end(metric_rows)
-            named |= {name_extreme(number, name): extreme for name, extreme in extremes.items()}
+            named |= {EXTREME.format(name, number): extreme for name, extreme in extremes.items()}
         return named
-
-
-def name_extreme(number: int, name: str) -> str:
-    """Return the name of the column of an extreme of a target."""
-    return f"{c.RESERVED}{name}_{number}"
 
 
 def read_extreme(number: int) -> Callable[[str], pl.Expr]:
     """Return the function from the name of an extreme of a target to its column."""
-    return lambda name: pl.col(name_extreme(number, name))
+    return lambda name: pl.col(EXTREME.format(name, number))
 
 
 def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
@@ -246,15 +244,15 @@ def add_moved_rates(
         pick_by_number(TARGET_NUMBER, beyond).alias(_BEYOND)
     )
     columns, reached = [], pl.col(_BEYOND).first()
+    limits_there: dict[str, pl.Expr] = {}
+    for rate, size_column in SIZE_COLUMNS.items():
+        size = pl.col(size_column).first()
+        limits_there |= dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))
     for end, (rate, limit) in enumerate(ends):
         for name, column in MOVED_RATES[limit].items():
-            is_end = name == rate
-            rate_there = pl.col(limit if is_end else name).filter(pl.col(_END) == end).first()
-            there = reached
-            if is_end:
-                size = pl.col(SIZE_COLUMNS[rate]).first()
-                there = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
-            columns.append(rate_there.fill_null(there).alias(column))
+            found_there, there = (limit, limits_there[limit]) if name == rate else (name, reached)
+            at_end = pl.col(found_there).filter(pl.col(_END) == end).first()
+            columns.append(at_end.fill_null(there).alias(column))
     found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
     numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
     found = found.with_columns(numbers.alias(TARGET_NUMBER))

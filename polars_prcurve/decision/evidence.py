@@ -22,7 +22,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.column_names import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.confidence.estimate_columns import read_estimate
+from polars_prcurve.confidence.intervals import read_estimate
 from polars_prcurve.decision.goal import Goal
 from polars_prcurve.metrics.best_and_integrated import precision_at_recall
 

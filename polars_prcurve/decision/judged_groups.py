@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
-from polars_prcurve.confidence.estimate_columns import Estimate, read_estimate
+from polars_prcurve.confidence.intervals import Estimate, read_estimate
 from polars_prcurve.decision.evidence import AT_HALF, IS_REVERSED, Asked, Evidence, GroupStanding
 from polars_prcurve.decision.goal import Goal
 from polars_prcurve.number_words import RARELY_RIGHT

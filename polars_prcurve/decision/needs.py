@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
-from polars_prcurve.confidence.estimate_columns import Estimate
-from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.confidence.intervals import Estimate, z_value
 from polars_prcurve.decision.judged_groups import (
     LEAST_OF_CLASS,
     USEFUL_LIFT,

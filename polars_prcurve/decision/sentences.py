@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.confidence.intervals import Estimate
 from polars_prcurve.decision.goal import describe_limit
 from polars_prcurve.decision.judged_groups import LEAST_OF_CLASS, WIDE, Candidate, Case, Status, Verdict
 from polars_prcurve.decision.needs import find_errors, say_need

@@ -15,15 +15,6 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import is_at_least, is_at_most
-from polars_prcurve.metrics.array_or_expression import (
-    Cell,
-    atanh_rest,
-    choose_where,
-    keep_where,
-    log1p,
-    maximum,
-    minimum,
-)
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
     Average,
@@ -44,7 +35,16 @@ from polars_prcurve.metrics.curve_metric import (
 )
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_curve_metric, find_point_metric
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metric import (
+    Cell,
+    PointMetric,
+    atanh_rest,
+    choose_where,
+    keep_where,
+    log1p,
+    maximum,
+    minimum,
+)
 from polars_prcurve.metrics.point_metrics import precision as precision_of_rows
 from polars_prcurve.normal_distribution import normal_cdf
 

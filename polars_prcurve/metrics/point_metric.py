@@ -24,14 +24,15 @@ from polars import selectors
 
 from polars_prcurve.argument_kinds import read_number, read_numbers
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.array_or_expression import Array, Cell, choose_where
 from polars_prcurve.metrics.metric import Metric, declare
 from polars_prcurve.query_checks import Check, DtypeRule, guard
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
     import numpy as np
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
+Array: TypeAlias = "NDArray[np.float64]"
+Cell: TypeAlias = Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
 Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]  # of tp, fn, fp and tn
 Point: TypeAlias = tuple[float, float]  # recall and fpr
 Ties: TypeAlias = Callable[[Point, Point], list[float]]  # see `PointMetric.ties`
@@ -126,17 +127,25 @@ class PointMetric(Metric):
             return self.fixed_eta
         return eta if self.depends_on_eta else 0.5  # any eta will do, because it cancels out
 
-    def from_rates(self, recall: Cell, fpr: Cell, eta: Cell) -> Cell:
-        """Return the value from rates and a prevalence, undefined as NaN."""
-        cells = eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
-        return self.from_cells(cells, recall, fpr, eta)
+    def from_rates(
+        self, recall: Cell, fpr: Cell, eta: Cell, cells: Iterable[Cell] | None = None
+    ) -> Cell:
+        """Return the value from rates and eta, or from cells in its proportions; undefined is NaN."""
+        if self.of_rates is not None:
+            return self.of_rates(recall, fpr)
+        if cells is None:
+            cells = eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
+        value = self.formula(*cells)
+        if self.limit_at_0 is None:
+            return value
+        return choose_where(eta == 0, self.limit_at_0(recall, fpr), value)
 
     def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Cell:
         """Return the value at each point of a curve; fpr is NaN in a curve without negatives."""
         eta = self.choose_eta(eta)
         if eta == 1:  # there are no negatives then, and their rate does not matter
             cells = recall, 1 - recall, 0 * recall, 0 * recall
-            return self.from_cells(cells, recall, fpr, eta)
+            return self.from_rates(recall, fpr, eta, cells)
         return self.from_rates(recall, fpr, eta)
 
     def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
@@ -162,20 +171,11 @@ class PointMetric(Metric):
             if scale is not None:
                 pos, neg = scale
                 tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
-            value = self.from_cells((tp, fn, fp, tn), *rates, eta)
+            value = self.from_rates(*rates, eta, (tp, fn, fp, tn))
             if scale is not None and self.if_all_flagged is not None:
                 all_flagged = (rates[0] == 1) & (rates[1] == 1)
                 value = choose_where(all_flagged, self.if_all_flagged(eta), value)
         return value.fill_nan(None).alias(self.name)
-
-    def from_cells(self, cells: Iterable[Cell], recall: Cell, fpr: Cell, eta: Cell) -> Cell:
-        """Return the value from the cells tp, fn, fp, tn in the proportions of eta; undefined is NaN."""
-        if self.of_rates is not None:
-            return self.of_rates(recall, fpr)
-        value = self.formula(*cells)
-        if self.limit_at_0 is None:
-            return value
-        return choose_where(eta == 0, self.limit_at_0(recall, fpr), value)
 
 
 def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:
@@ -231,3 +231,67 @@ def declare_point(*, source: str, **fields: Any) -> Callable[[Formula], PointMet
         return declare(metric, formula.__doc__, POINT_METRICS)
 
     return make
+
+
+# Functions of arrays or expressions alike -------------------------------------------------------
+
+# What formulas use beyond operators. A formula that is written over operators and these functions is
+# written once, and serves tables and arrays. Undefined is NaN in both, until a table makes it null.
+
+
+def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
+    """Return `then` where the condition is true and `otherwise` elsewhere."""
+    if isinstance(condition, pl.Expr):
+        return pl.when(condition).then(then).otherwise(otherwise)
+    import numpy as np
+
+    return np.where(condition, then, otherwise)
+
+
+def maximum(value: Cell, other: Cell) -> Cell:
+    """Return the greater one of two values."""
+    if isinstance(value, pl.Expr):
+        return pl.max_horizontal(value, other)
+    import numpy as np
+
+    return np.maximum(value, other)
+
+
+def minimum(value: Cell, other: Cell) -> Cell:
+    """Return the lesser one of two values."""
+    if isinstance(value, pl.Expr):
+        return pl.min_horizontal(value, other)
+    import numpy as np
+
+    return np.minimum(value, other)
+
+
+def log1p(value: Cell) -> Cell:
+    """Return `log(1 + value)`, with no digit lost for a small value."""
+    if isinstance(value, pl.Expr):
+        return value.log1p()
+    import numpy as np
+
+    return np.log1p(value)
+
+
+def keep_where(condition: Cell, value: Cell) -> Cell:
+    """Return the value where the condition is true, and undefined elsewhere."""
+    return choose_where(condition, value, float("nan"))
+
+
+def atanh_rest(u: Cell, v: Cell) -> Cell:
+    """Return `s = (atanh(v) / v - 1) / v**2`, where `v = u / (2 + u)` and so `2 atanh(v) = log1p(u)`."""
+    # With s the mean of 1 / D is written so that nothing cancels, while a quantity D grows linearly from
+    # D0 to D1, u = (D1 - D0) / D0 and v = (D1 - D0) / (D1 + D0):
+    #     g1(u), the mean of D0 / D,            log1p(u) / u          = (1 - v) (1 + v^2 s)
+    #     g2(u), the mean of t D0 / D for the   (u - log1p(u)) / u^2  = (1 - v) (1 - (1 - v) v s) / 2
+    #     share t of the way, from 0 to 1
+    # The series of atanh is s = 1/3 + v^2/5 + v^4/7 + ...
+    w = v * v
+    small = 0.0
+    for k in range(21, 1, -2):  # what the series leaves out changes v s by less than 1e-16
+        small = 1 / k + w * small
+    exact = (log1p(u) / 2 / v - 1) / w
+    # The difference loses digits as 1 / v**2, so the series takes over while that still costs little.
+    return choose_where(abs(v) < 0.2, small, exact)

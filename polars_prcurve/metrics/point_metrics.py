@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 
 from polars_prcurve.argument_kinds import read_choice, read_name, read_number, read_pair, refuse_kind
-from polars_prcurve.metrics.array_or_expression import Cell, choose_where
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.point_metric import (
+    Cell,
     Formula,
     Point,
     PointMetric,
     Ties,
+    choose_where,
     declare_point,
     never_tie,
 )

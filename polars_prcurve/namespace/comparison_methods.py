@@ -16,11 +16,11 @@ from polars_prcurve.binding.shared_words import (
     RateTargetsOfTable,
     TableWords,
 )
-from polars_prcurve.comparison.compare_table import build_compare_table
+from polars_prcurve.comparison.differences import build_compare_table
 from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
 from polars_prcurve.comparison.outside_point import Matched, build_matched_table, read_matched_metrics
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
-from polars_prcurve.confidence.confidence_argument import Confidence
+from polars_prcurve.confidence.intervals import Confidence
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric, read_targets
 from polars_prcurve.errors import PrcError, list_names
@@ -30,12 +30,12 @@ from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, check_eta, read_eta, read_eta_list
 from polars_prcurve.query_checks import run_query
-from polars_prcurve.uncertainty.metrics_without_negatives import check_negatives, hide_uncounted
+from polars_prcurve.uncertainty.summary_table import check_negatives, hide_uncounted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from polars_prcurve.comparison.crossings_and_leaders import ModelScores
+    from polars_prcurve.comparison.crossings import ModelScores
 
 _ETA_RANGE = (1e-6, 0.5)
 
@@ -328,18 +328,18 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.crossings(eta_range=(0.001, 0.9)).with_columns(pl.col("eta", "value").round(6)).rows()
         [('a', 'b', 0.707107, 0.902369)]
         """
-        from polars_prcurve.comparison import crossings_and_leaders, roc_crossings_and_dominance
+        from polars_prcurve.comparison import crossings
 
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             between = None if eta_range is _ETA_RANGE else eta_range
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=between
             )
-            makes = roc_crossings_and_dominance.ROC_CROSSING_COLUMNS
-            return roc_crossings_and_dominance.build_roc_crossings_table(question.read(makes))
-        makes = crossings_and_leaders.CROSSING_COLUMNS
+            makes = crossings.ROC_CROSSING_COLUMNS
+            return crossings.build_roc_crossings_table(question.read(makes))
+        makes = crossings.CROSSING_COLUMNS
         scores = self._score_models("crossings", makes, metric, eta_range, words)
-        return crossings_and_leaders.build_crossings_table(scores)
+        return crossings.build_crossings_table(scores)
 
     def leaders(
         self,
@@ -371,7 +371,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.leaders(eta_range=(0.001, 0.9)).with_columns(pl.selectors.float().round(6)).rows()
         [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
         """
-        from polars_prcurve.comparison.crossings_and_leaders import LEADER_COLUMNS, build_leaders_table
+        from polars_prcurve.comparison.crossings import LEADER_COLUMNS, build_leaders_table
 
         scores = self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
         return build_leaders_table(scores)
@@ -401,16 +401,16 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1])).prc.dominance().rows()
         [('a', ['b'], [], True), ('b', [], ['a'], False)]
         """
-        from polars_prcurve.comparison import roc_crossings_and_dominance as roc
+        from polars_prcurve.comparison import crossings
 
         question = self._ask("dominance", words, collects=True)
-        return roc.build_dominance_table(question.read(roc.DOMINANCE_COLUMNS))
+        return crossings.build_dominance_table(question.read(crossings.DOMINANCE_COLUMNS))
 
     def _score_models(
         self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
     ) -> ModelScores:
         """Return what scores all models at any prevalence, by a metric that depends on it."""
-        from polars_prcurve.comparison.crossings_and_leaders import collect_model_scores
+        from polars_prcurve.comparison.crossings import collect_model_scores
 
         question = self._ask(method, words, collects=True)
         table = question.read(makes)

@@ -12,7 +12,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable, F, Question
 from polars_prcurve.binding.shared_words import TableWords, TargetsOfTable
-from polars_prcurve.confidence.confidence_argument import Confidence, Intervals
+from polars_prcurve.confidence.intervals import Confidence, Intervals
 from polars_prcurve.curves.binormal import (
     BINORMAL_COLUMNS,
     Smooth,
@@ -25,7 +25,7 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
-from polars_prcurve.curves.joint_targets import promise_and_join
+from polars_prcurve.curves.guarantees import promise_and_join
 from polars_prcurve.curves.operating_points import (
     build_points_table,
     list_points_columns,
@@ -40,12 +40,13 @@ from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metri
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta
 from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
-from polars_prcurve.uncertainty.metrics_without_negatives import (
+from polars_prcurve.uncertainty.summary_table import (
+    build_summary_table,
     check_negatives,
     hide_uncounted,
+    list_summary_columns,
     needs_negatives,
 )
-from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -334,7 +335,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         shown = list_shown_metrics(asked, bands, per=per, long=long)
         optimism = None
         if corrector is not None:
-            from polars_prcurve.uncertainty.optimism import build_optimism_table
+            from polars_prcurve.uncertainty.bootstrap import build_optimism_table
 
             optimism = build_optimism_table(table, grid, targets, shown, corrector)
         query = build_points_table(

@@ -18,7 +18,7 @@ from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
 from polars_prcurve.binding.shared_words import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.column_names import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.confidence.confidence_argument import Confidence
+from polars_prcurve.confidence.intervals import Confidence
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts, decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal

@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve.binding.bound_table import PublicMethods
 from polars_prcurve.binding.shared_words import RowWords, TableWords, check_rules, list_facts
 from polars_prcurve.curves.expression_sweep import read_scored_rows
-from polars_prcurve.curves.joint_targets import promise_targets_of_expression
+from polars_prcurve.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.curves.targets import check_per_has_alerts, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column

@@ -9,9 +9,9 @@ import polars as pl
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.binding.bound_table import BoundTable, F, say_of_reference
 from polars_prcurve.binding.shared_words import RateTargetsOfTable, TableWords
-from polars_prcurve.confidence.confidence_argument import Confidence
-from polars_prcurve.confidence.examples_needed import read_size_options
+from polars_prcurve.confidence.intervals import Confidence
 from polars_prcurve.confidence.point_intervals import BandOptions
+from polars_prcurve.confidence.sample_sizes import read_size_options
 from polars_prcurve.curves.operating_points import (
     RESOLUTION_COLUMNS,
     SAMPLE_SIZE_COLUMNS,

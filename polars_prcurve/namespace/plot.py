@@ -22,8 +22,7 @@ from polars_prcurve.binding.shared_words import (
     ChartOfTargets,
     check_unscored,
 )
-from polars_prcurve.confidence.confidence_argument import Intervals
-from polars_prcurve.confidence.rates import check_confidence
+from polars_prcurve.confidence.intervals import Intervals, check_confidence
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from polars_prcurve.binding.bound_table import BoundTable
     from polars_prcurve.charts import Chart
-    from polars_prcurve.confidence.confidence_argument import Confidence
+    from polars_prcurve.confidence.intervals import Confidence
     from polars_prcurve.inputs.column_reader import Column
     from polars_prcurve.prevalence.eta_argument import Eta
     from polars_prcurve.sweep.sweep_table import Thresholds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from polars_prcurve.confidence.estimate_columns import Estimate
+from polars_prcurve.confidence.intervals import Estimate
 from polars_prcurve.decision.judged_groups import Case
 from polars_prcurve.decision.value_words import join_within, say_precision
 from polars_prcurve.number_words import NO_BREAK, count_of_100, say_eta

@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
-from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.column_reader import missing_row_check, show_first

@@ -1,13 +1,13 @@
 """Standard errors and intervals of curve metrics without resampling.
 
-    average precision    from influences; on the logit scale, see `unseen_in_areas`
+    average precision    from influences; on the logit scale, with what the sample lacks
     ROC AUC              from influences (DeLong et al. 1988); on the logit scale
     precision at recall  from the error of fpr and the error of the threshold, in quadrature
 
 An interval is reliable where no doubt of `list_doubts` holds. Their limits were read off the simulations
 of `benchmarks/coverage.py`.
 
-Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952.
+Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952; Clopper and Pearson 1934.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.estimate_columns import Doubts, tell_doubts
+from polars_prcurve.confidence.intervals import Doubts, compute_limits, tell_doubts, z_value
 from polars_prcurve.confidence.point_intervals import combine_distances
-from polars_prcurve.confidence.rates import compute_limits, z_value
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty import cluster_errors, unseen_in_areas
+from polars_prcurve.uncertainty import influence
 from polars_prcurve.uncertainty.influence import standard_error
-from polars_prcurve.uncertainty.unseen_in_areas import CAUTIOUS, counts_unseen, from_logit, to_logit
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
@@ -40,8 +38,10 @@ RowKind: TypeAlias = Literal["independent", "stratified", "clustered", "weighted
 
 Of weighted clusters the rates at a threshold have no errors, and so precision at a recall has none."""
 
-
 SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
+CAUTIOUS, HOPEFUL = "cautious", "hopeful"
+"""The helpers of a metric with one false positive more, and of the positives below one more."""
+_LEAST, _MOST = "least", "most"
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -80,7 +80,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
         nothing = pl.lit(None, dtype=pl.Float64)
-        freedom = {f"{name}_freedom": pl.col(cluster_errors.STUDENT_FREEDOM)} if clustered else {}
+        freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if clustered else {}
         return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
     influenced = list_influenced({name: metric})
     errors = {
@@ -94,7 +94,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
             own = errors[f"{of}_error"]
             errors[f"{of}_error"] = (own * own + added).clip(lower_bound=0.0).sqrt()
     if clustered:
-        errors |= cluster_errors.find_freedom(name)
+        errors |= influence.find_freedom(name)
     if recipe.least_if_perfect is not None:
         errors[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
     z = z_value(confidence)
@@ -103,9 +103,9 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     steps: list[Mapping[str, pl.Expr]] = [errors]
     ends: Sequence[pl.Expr]
     if counts_unseen(metric):
-        steps.append(unseen_in_areas.bind_extended(name))
+        steps.append(bind_extended(name))
         varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # at eta = 0 and 1 it is certain
-        ends = unseen_in_areas.find_ends(name, quantile)
+        ends = find_ends(name, quantile)
     else:
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
     shown = [pl.when(known & varies).then(end) for end in ends]
@@ -148,7 +148,7 @@ def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> p
     if metric.recipe.influence is None:
         return pl.lit(None, dtype=pl.Float64)
     return (
-        cluster_errors.cluster_standard_error(name)
+        influence.cluster_standard_error(name)
         if clustered
         else standard_error(name, metric.recipe.influence)
     )
@@ -188,7 +188,7 @@ def list_doubts(
         if rows == "stratified":
             return at_end | few
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
-        unseen = {"tail not seen": ~(unseen_in_areas.measure_unseen(name, quantile) <= 1)}
+        unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
         return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
@@ -234,42 +234,45 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
     return doubts
 
 
-def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
-    """Return a metric: the fpr at which recall reaches `recall` plus `deviations` of its errors."""
+def _build_helpers_at_recall(name: str, recall: float, rows: RowKind) -> dict[str, CurveMetric]:
+    """Return the metrics that the interval of precision at a recall is computed from, by name."""
 
-    def term(rows: Rows) -> pl.Expr:
-        # Of weighted examples the error of recall differs between rows: each row has its own level.
-        n = rows.column(c.N_POS_EFFECTIVE)
-        level = recall + deviations * (recall * (1 - recall) / n).sqrt()
-        level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
-        # As the value itself is: on the ROC curve joined by straight lines, which matters under ties.
-        share = ((level - rows.recall_before) / rows.rise).clip(0.0, 1.0)
-        # Level and recall are both rounded, and recall may equal the level.
-        return pl.when(rows.recall >= level - 1e-12).then(rows.fpr_before + rows.run * share)
+    def find_column(column: str) -> CurveMetric:
+        """Return a metric: the value of a column, above -1, on the row on which recall reaches it."""
 
-    return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
+        def term(rows: Rows) -> pl.Expr:
+            level = recall - 1e-12
+            reaches = (rows.recall >= level) & (rows.recall_before < level)
+            return pl.when(reaches).then(rows.column(column)).otherwise(-1.0)
 
+        return CurveMetric(f"{column} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
 
-def _build_column_at_recall(recall: float, name: str) -> CurveMetric:
-    """Return a metric: the value of a column, above -1, on the row on which recall reaches `recall`."""
+    def find_fpr(deviations: float) -> CurveMetric:
+        """Return a metric: the fpr at which recall is that many of its errors farther on."""
 
-    def term(rows: Rows) -> pl.Expr:
-        level = recall - 1e-12
-        reaches = (rows.recall >= level) & (rows.recall_before < level)
-        return pl.when(reaches).then(rows.column(name)).otherwise(-1.0)
+        def term(rows: Rows) -> pl.Expr:
+            # Of weighted examples the error of recall differs between rows: each row has its own level.
+            n = rows.column(c.N_POS_EFFECTIVE)
+            level = recall + deviations * (recall * (1 - recall) / n).sqrt()
+            level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
+            # As the value is: on the ROC curve joined by straight lines, which matters under ties.
+            share = ((level - rows.recall_before) / rows.rise).clip(0.0, 1.0)
+            # Level and recall are both rounded, and recall may equal the level.
+            return pl.when(rows.recall >= level - 1e-12).then(rows.fpr_before + rows.run * share)
 
-    return CurveMetric(f"{name} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
+        return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
+
+    read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
+    read |= {"correlation": c.RATE_CORRELATION} if rows in _CORRELATED else {}
+    found = {kind: find_column(column) for kind, column in read.items()}
+    # Less recall is reached above the threshold, more recall below it.
+    found |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
+    return {f"{name}_{kind}": helper for kind, helper in found.items()}
 
 
 def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) -> IntervalPlan:
     """Return how the interval of precision at a recall is computed: from fpr, and a counted eta."""
-    correlated, z = rows in _CORRELATED, z_value(confidence)
-    read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
-    read |= {"correlation": c.RATE_CORRELATION} if correlated else {}
-    helpers = {f"{name}_{kind}": _build_column_at_recall(recall, of) for kind, of in read.items()}
-    # Less recall is reached above the threshold, more recall below it.
-    for place, deviations in {"middle": 0.0, "above": -_Z_95, "below": _Z_95}.items():
-        helpers[f"{name}_{place}"] = _build_fpr_at_recall(recall, deviations)
+    z, helpers = z_value(confidence), _build_helpers_at_recall(name, recall, rows)
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     size = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr)
     # The helpers know no confidence: they are fpr at 1.96 standard errors of recall.
@@ -278,10 +281,9 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         # Student's quantiles, of as many clusters as either class has, in place of normal ones.
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
         sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
-        sizes["freedom"] = pl.col(cluster_errors.STUDENT_FREEDOM)
-    correlation = pl.col(f"{name}_correlation") if correlated else None
-    ends = [pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0) for kind in ("most", "least")]
-    ends = _move_by_eta(value, [recall / (recall + pl.col(c.ODDS) * end) for end in ends], confidence)
+        sizes["freedom"] = pl.col(influence.STUDENT_FREEDOM)
+    correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
+    fpr_ends, ends = _find_ends_at_recall(name, recall, confidence, correlation)
     size = pl.col(f"{name}_size")
     of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
@@ -301,11 +303,13 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
     shown = _name_interval(name, [pl.when(known & (fpr > 0)).then(error), least, most], doubts, known)
     bound = {f"{name}_{kind}": of for kind, of in sizes.items()}
-    return IntervalPlan(helpers, [bound, _find_fpr_ends(name, confidence, correlation), shown])
+    return IntervalPlan(helpers, [bound, fpr_ends, shown])
 
 
-def _find_fpr_ends(name: str, confidence: float, correlation: pl.Expr | None) -> dict[str, pl.Expr]:
-    """Return the least and the greatest fpr at the threshold of a recall."""
+def _find_ends_at_recall(
+    name: str, recall: float, confidence: float, correlation: pl.Expr | None
+) -> tuple[dict[str, pl.Expr], list[pl.Expr]]:
+    """Return the least and the greatest fpr at the threshold of a recall, and both ends of precision."""
     # Fpr has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is
     # that of the threshold, which moves with the sample: fpr at the two ends of an interval of recall
     # (Woodruff 1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008),
@@ -323,22 +327,113 @@ def _find_fpr_ends(name: str, confidence: float, correlation: pl.Expr | None) ->
     high_below = compute_limits(below * size, size, confidence, "wilson")[1]
     least = pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
     most = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
-    return {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
-
-
-def _move_by_eta(value: pl.Expr, ends: Sequence[pl.Expr], confidence: float) -> list[pl.Expr]:
-    """Return both ends of a precision at eta, with the error of an eta that was counted in the table."""
     # The logit of precision is that of eta plus a number, and so distances add up in quadrature there.
-    # The limits of eta are those of a share of as many examples as ETA_VARIANCE tells (Wilson).
-    eta = pl.col("eta")
-    n = 1 / (pl.col(c.ETA_VARIANCE) * eta * (1 - eta))
-    moved = []
-    for sign, end, limit in zip(
-        (-1, 1), ends, compute_limits(eta * n, n, confidence, "wilson"), strict=True
-    ):
+    # The limits of an eta that was counted in the table are those of a share of as many examples as
+    # ETA_VARIANCE tells (Wilson).
+    value, eta, variance = pl.col(name), pl.col("eta"), pl.col(c.ETA_VARIANCE)
+    n, ends = 1 / (variance * eta * (1 - eta)), []
+    limits = compute_limits(eta * n, n, confidence, "wilson")
+    for sign, kind, limit in zip((-1, 1), ("most", "least"), limits, strict=True):
+        at_limit = pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0)
+        end = recall / (recall + pl.col(c.ODDS) * at_limit)
         shift = to_logit(limit) - to_logit(eta)
         distance = combine_distances([to_logit(value) - to_logit(end), shift])
         # From a precision of 1 no distance is known, and both errors add up.
         far = pl.when(value < 1).then(to_logit(value) + sign * distance).otherwise(to_logit(end) + shift)
-        moved.append(pl.when(pl.col(c.ETA_VARIANCE) > 0).then(from_logit(far)).otherwise(end))
-    return moved
+        ends.append(pl.when(variance > 0).then(from_logit(far)).otherwise(end))
+    return {f"{name}_least_fpr": least, f"{name}_most_fpr": most}, ends
+
+
+# Examples that the sample lacks -----------------------------------------------------------------
+
+# A variance tells of examples that were seen. Three that may be missing move average precision by more
+# than their share of it:
+#
+#     a false positive above all positives    at small prevalences it costs almost everything
+#     a positive below all negatives          of few positives it is a large share
+#     a positive above all negatives          at small prevalences it is worth more than all others
+#
+# So the lower end of an interval is that of a curve with one false positive more at every threshold, and
+# with one more positive below all others, whose precision is eta, or 0 where examples were never scored.
+# The upper end is that of a curve with one more positive at the top. Either is the plain end where that
+# is farther away. As in the interval of a rate by Clopper and Pearson (1934), both ends are of other
+# counts than the estimate, so the interval is rather too wide.
+#
+# A positive more is a share of all positives: UNSEEN_SHARE above them, and MISSED_SHARE below them.
+# Where rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do
+# there.
+
+
+def counts_unseen(metric: CurveMetric) -> bool:
+    """Return whether the interval of a metric allows for examples that the sample lacks."""
+    return CAUTIOUS in metric.recipe.helpers
+
+
+def bind_extended(name: str) -> dict[str, pl.Expr]:
+    """Return the values of both extended curves and their errors, by column."""
+    missed, top, lowest = map(pl.col, (c.MISSED_SHARE, c.UNSEEN_SHARE, c.MISSED_PRECISION))
+    # A mean over one positive more: below all others it has the least precision, and on top 1.
+    least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
+    most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
+    errors = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}_error"), (1 - top) * pl.col(f"{name}_error")
+    # The influence of that positive: its share, times how far its precision is from the mean.
+    jumps = missed * (least - lowest), top * (1 - most)
+    columns: dict[str, pl.Expr] = {}
+    ends = zip((_LEAST, _MOST), (least, most), errors, jumps, strict=True)
+    for end, value, error, jump in ends:
+        both = (error * error + jump * jump).sqrt()
+        named = zip(_KINDS, (value, jump, both), strict=True)
+        columns |= {f"{name}_{end}{kind}": of for kind, of in named}
+    return columns
+
+
+_KINDS = ("", "_jump", "_error")
+EXTENDED = ("", *(f"_{end}{kind}" for end in (_LEAST, _MOST) for kind in _KINDS), "_error")
+"""What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
+
+
+def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of the interval that reaches `deviations` standard errors to either side."""
+    value = pl.col(side + name)
+
+    def reach(kind: str, sign: int) -> pl.Expr:
+        middle, error = pl.col(f"{side}{name}{kind}"), pl.col(f"{side}{name}{kind}_error")
+        # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
+        return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
+
+    # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
+    low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
+    inside, is_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
+    return (
+        inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(is_0.then(0.0).otherwise(low)),
+        inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(is_0.then(high).otherwise(1.0)),
+    )
+
+
+def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
+    """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
+    # The side that is `better` has its lower curve, and that which is `worse` its upper one.
+    moved, jumps = [], []
+    for side, end in ((better, _LEAST), (worse, _MOST)):
+        value, there = pl.col(side + name), pl.col(f"{side}{name}_{end}")
+        moved.append(value - there if end == _LEAST else there - value)
+        jumps.append(pl.col(f"{side}{name}_{end}_jump"))
+    spread = (error * error + jumps[0] * jumps[0] + jumps[1] * jumps[1]).sqrt()
+    return pl.max_horizontal(moved[0], 0.0) + pl.max_horizontal(moved[1], 0.0) + deviations * spread
+
+
+def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
+    """Return how far unseen examples move the value, in halves of the plain interval."""
+    value, least, most = (to_logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}"))
+    half = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
+    return pl.max_horizontal(value - least, most - value) / half
+
+
+def to_logit(value: pl.Expr) -> pl.Expr:
+    """Return ln(value / (1 - value))."""
+    return (value / (1 - value)).log()
+
+
+def from_logit(value: pl.Expr) -> pl.Expr:
+    """Return the inverse of `to_logit`."""
+    return 1 / (1 + (-value).exp())

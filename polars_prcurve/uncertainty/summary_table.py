@@ -7,8 +7,9 @@ sweep -> curves     segments of all groups
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import product
 from statistics import NormalDist
 from typing import cast
@@ -17,8 +18,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
-from polars_prcurve.confidence.confidence_argument import Intervals
-from polars_prcurve.confidence.estimate_columns import tell_doubts
+from polars_prcurve.confidence.intervals import Intervals, tell_doubts
 from polars_prcurve.curves.curve_segments import (
     CurveSegments,
     build_binormal_curves,
@@ -26,18 +26,21 @@ from polars_prcurve.curves.curve_segments import (
     number_metrics,
 )
 from polars_prcurve.curves.curve_table import long_columns
+from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import score_and_rate_tables as of_table
-from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_and_rate_tables import MANY, InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.table_reader import read_input
 from polars_prcurve.metrics.areas import roc_auc
 from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_from_student
-from polars_prcurve.prevalence.eta_argument import EtaTable
+from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
 from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
-from polars_prcurve.uncertainty import analytic, cluster_errors, part_errors
-from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors
+from polars_prcurve.uncertainty import analytic, influence
+from polars_prcurve.uncertainty.analytic import counts_unseen
+from polars_prcurve.uncertainty.eta_error import BuildValues, carry_eta_errors, carry_part_eta_errors
 from polars_prcurve.uncertainty.influence import build_influences, compute_variances
-from polars_prcurve.uncertainty.unseen_in_areas import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")
@@ -142,30 +145,6 @@ def _list_doubtful(table: InputTable, named: Mapping[str, CurveMetric]) -> dict[
     return {name: metric for name, metric in named.items() if metric.recipe.limits is not None}
 
 
-def _doubt_gaps(
-    values: pl.LazyFrame, curves: CurveSegments, pairs: pl.LazyFrame, doubtful: Mapping[str, CurveMetric]
-) -> pl.LazyFrame:
-    """Set `<name>_reliable` to false where the gaps between points matter more than the sample does."""
-    if not doubtful:
-        return values
-    limits = curves.compute_values(pairs, _name_limits(doubtful))
-    ends = product(doubtful, _LIMIT_COLUMNS)
-    names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name, end in ends}
-    values = values.join(limits.select(c.PAIR, *names).rename(names), on=c.PAIR, how="left")
-    columns = []
-    for name in doubtful:
-        # The least and the greatest value, over all that may lie between the points, are further apart
-        # than half of the interval.
-        gap = pl.col(names[f"{name}_high"]) - pl.col(names[f"{name}_low"])
-        half = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
-        is_coarse = (gap > half).fill_null(False) & pl.col(f"{name}_reliable")
-        columns += [
-            (pl.col(f"{name}_reliable") & ~is_coarse),
-            pl.when(is_coarse).then(pl.lit("few points")).otherwise(f"{name}_why").alias(f"{name}_why"),
-        ]
-    return values.with_columns(columns)
-
-
 def _build_values_with_errors(
     table: InputTable,
     sweep: SweepTables,
@@ -183,18 +162,35 @@ def _build_values_with_errors(
     values = build(pairs, named)
     if of_table.is_field(table):
         at_pairs = values, pairs, named
-        return part_errors.carry_part_eta_errors(*at_pairs, table, sweep, confidence=confidence)
+        return carry_part_eta_errors(*at_pairs, table, sweep, confidence=confidence)
     if uncertain:
         of_curves = values, curves, pairs, named
         values = carry_eta_errors(*of_curves, build_values=build, confidence=confidence)
-    return _doubt_gaps(values, curves, pairs, doubtful)
+    if not doubtful:
+        return values
+    limits = curves.compute_values(pairs, _name_limits(doubtful))
+    ends = product(doubtful, _LIMIT_COLUMNS)
+    names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name, end in ends}
+    values = values.join(limits.select(c.PAIR, *names).rename(names), on=c.PAIR, how="left")
+    columns = []
+    for name in doubtful:
+        # The least and the greatest value, over all that may lie between the points, are further apart
+        # than half of the interval: the gaps matter more than the sample does.
+        gap = pl.col(names[f"{name}_high"]) - pl.col(names[f"{name}_low"])
+        half = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
+        is_coarse = (gap > half).fill_null(False) & pl.col(f"{name}_reliable")
+        columns += [
+            (pl.col(f"{name}_reliable") & ~is_coarse),
+            pl.when(is_coarse).then(pl.lit("few points")).otherwise(f"{name}_why").alias(f"{name}_why"),
+        ]
+    return values.with_columns(columns)
 
 
 def plan_values(
     table: InputTable, sweep: SweepTables, curves: CurveSegments, confidence: float
 ) -> BuildValues:
     """Return a function from pairs and metrics to values with the columns of an `IntervalPlan`."""
-    cells_of, parts_of = cluster_errors.count_cluster_cells, part_errors.count_part_cells
+    cells_of, parts_of = influence.count_cluster_cells, influence.count_part_cells
     return partial(
         _build_analytic_values,
         curves,
@@ -213,7 +209,7 @@ def _build_analytic_values(
     confidence: float,
     rows: analytic.RowKind,
     cells: pl.LazyFrame | None,
-    parts: part_errors.PartCells | None,
+    parts: influence.PartCells | None,
 ) -> pl.LazyFrame:
     """Return the metrics at each pair with errors, of clusters by `cells`, of fields by `parts`."""
     # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
@@ -222,10 +218,10 @@ def _build_analytic_values(
     if parts is not None:
         rows, of_eta = "in parts", pl.lit(0.0)
     else:
-        of_eta = pl.col(c.ETA_VARIANCE if cells is None else cluster_errors.CLUSTER_ETA_VARIANCE)
+        of_eta = pl.col(c.ETA_VARIANCE if cells is None else influence.CLUSTER_ETA_VARIANCE)
         of_eta = pl.when(c.IS_OWN_ETA).then(of_eta).otherwise(0.0).fill_null(0.0)
     if cells is not None:
-        pairs = cluster_errors.join_cluster_sizes(pairs, cells)
+        pairs = influence.join_cluster_sizes(pairs, cells)
     missed = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
     pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE), missed.alias(c.MISSED_PRECISION))
     variances = {}
@@ -233,16 +229,16 @@ def _build_analytic_values(
         if parts is None:
             found = compute_variances(influences)
         else:
-            found = part_errors.compute_part_variances(parts, influences)
+            found = influence.compute_part_variances(parts, influences)
         if cells is not None:
-            of_clusters = cluster_errors.compute_cluster_variances(cells, influences)
+            of_clusters = influence.compute_cluster_variances(cells, influences)
             found = found.join(of_clusters, on=influences.key)
         variances[influences.key] = found
     extended = [name for name, metric in named.items() if counts_unseen(metric)]
     if cells is not None and extended:
         columns = pairs.collect_schema().names()
         pairs = pairs.join(variances[c.PAIR], on=c.PAIR, how="left")
-        pairs = pairs.with_columns(cluster_errors.grow_unseen_shares(extended[0])).select(columns)
+        pairs = pairs.with_columns(influence.grow_unseen_shares(extended[0])).select(columns)
         curves = curves.read_from_pairs(c.UNSEEN_SHARE)
     plans = [analytic.plan_interval(name, of, confidence, rows) for name, of in named.items()]
     helpers = {name: helper for plan in plans for name, helper in plan.helpers.items()}
@@ -277,3 +273,54 @@ def add_bootstrap_intervals(
         told = tell_doubts(doubts, pl.col(f"{name}_low").is_not_null())
         flags[f"{name}_reliable"], flags[f"{name}_why"] = told
     return values.with_columns(**flags)
+
+
+# Negatives that are not counted -------------------------------------------------------------------
+
+# Which metrics need the number of negatives, and which follow from the rows that have a score, is found
+# by trial: of a table with more negatives below all scores, precision and average precision stay, and
+# specificity and ROC AUC change. So it is known of a user's own metric, too.
+
+_SCORED = pl.DataFrame({"score": [9, 8, 7, 6, 5, 4, 3, 2], "label": [1, 0, 1, 1, 0, 0, 1, 0]})
+_BELOW = (0, 50, MANY)
+_CELLS = pl.DataFrame(  # no lone number, which Polars would repeat in a query: none may run at import
+    {"tp": [7.0] * 3, "fn": [3.0] * 3, "fp": [2.0] * 3, "tn": [float(n) for n in _BELOW]}
+)
+
+_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
+"""Columns of results that follow from the number of negatives."""
+
+
+def check_negatives(table: InputTable, metrics: Iterable[CurveMetric | PointMetric]) -> None:
+    """Raise for a metric that needs the number of negatives, where a table does not tell it."""
+    wrong = [] if of_table.counts_negatives(table) else list(filter(needs_negatives, metrics))
+    if wrong:
+        raise PrcError(
+            f"negatives are not counted, and {wrong[0].name} needs their number; pass both numbers as "
+            "below=, or metrics of what was found, such as precision, recall, f1 and average_precision"
+        )
+
+
+def hide_uncounted(table: InputTable, query: pl.LazyFrame, makes: Iterable[str]) -> pl.LazyFrame:
+    """Return a result with null in what `makes` names that follows from a number not known."""
+    names = [] if of_table.counts_negatives(table) else [name for name in makes if name in _OF_NEGATIVES]
+    return query.with_columns(pl.when(False).then(pl.col(name)).alias(name) for name in names)
+
+
+@lru_cache(maxsize=1000)
+def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
+    """Return whether the value of a metric changes with the number of negatives below all scores."""
+    if isinstance(metric, PointMetric):  # at equal alerts, among more and more negatives
+        tp, fn, fp, tn = map(pl.col, _CELLS.columns)
+        recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)
+        value = metric.from_counts([tp, fn, fp, tn], (pl.lit(1.0), pl.lit(1.0)), (recall, fpr), eta)
+        values = _CELLS.select(value=value)["value"].to_list()
+    else:
+        values = []
+        for n_neg in _BELOW:
+            table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
+            found = build_summary_table(table, read_eta(None, table, ()), [metric])
+            values.append(table.collect(found, metric.name)["value"].item())
+    if None in values:  # undefined with any number, as at a recall that is not found, it needs none
+        return any(value is not None for value in values)
+    return any(not math.isclose(values[0], x, rel_tol=1e-9) for x in values[1:])

@@ -14,7 +14,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import refuse_objects
 from polars_prcurve.charts.parts import number_formats
 from polars_prcurve.confidence.chance import ABOVE_CHANCE
-from polars_prcurve.confidence.estimate_columns import find_estimate, name_estimate
+from polars_prcurve.confidence.intervals import find_estimate, name_estimate
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_sizes
 from polars_prcurve.visible_text import shorten_name

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.confidence.rates import check_confidence
+from polars_prcurve.confidence.intervals import check_confidence
 from polars_prcurve.number_words import format_count, say_estimate, say_eta, say_threshold
 from polars_prcurve.visible_text import (
     is_bare_number,

@@ -1,4 +1,4 @@
-"""How a threshold that keeps a promise is looked for: the tests of its rows, and where they start.
+"""Guarantees: targets that a threshold meets in truth, with confidence, and how it is looked for.
 
     rows -> start    the first row with enough alerts, which no label chose, or that of a given score
          -> run      its test and those of all rows below, down to the first that fails
@@ -17,34 +17,47 @@ examples, and so do the false ones among them; see `effective_alerts`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import read_number, take_frame
 from polars_prcurve.confidence import binomial_tails as tails
-from polars_prcurve.confidence.rates import compute_upper_limits
-from polars_prcurve.curves import guarantees_over_parts as in_field
+from polars_prcurve.confidence.intervals import compute_upper_limits
+from polars_prcurve.curves import rates_over_parts as in_field
+from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.targets import (
+    END,
+    EXTREME,
+    LEAST_SCORE,
     ROW_NUMBER,
+    TARGET_NUMBER,
     ClassSizes,
     Extreme,
     Found,
+    GroupThresholds,
     Needed,
     Promise,
     RowTest,
     Search,
     Target,
     choose_row,
+    find_greatest_rate,
+    join_targets,
     number_where,
+    read_group_thresholds,
 )
-from polars_prcurve.curves.threshold_frames import GroupThresholds
+from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import is_at_most
-from polars_prcurve.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, has_unlike_examples
+from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.curve_metric import Rows, Step
 from polars_prcurve.normal_distribution import add_normal_quantile
+from polars_prcurve.prevalence.eta_argument import EtaTable
+from polars_prcurve.query_checks import Check
 from polars_prcurve.sweep.effective_alerts import GREATEST_SIZES
 
 _RECALL_HIGH, _FPR_HIGH = f"{c.RESERVED}recall_high", f"{c.RESERVED}fpr_high"
@@ -60,6 +73,7 @@ Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
 Promised: TypeAlias = "tuple[Search, Callable[[Rows], Extreme], Needed | None, Needed | None]"
 """A search, the other end of its stretch, and the examples that are needed of the class that is not
 sought, and, at the own prevalence, of the class that is sought."""
+GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
 
 
 @dataclass(frozen=True)
@@ -80,10 +94,6 @@ class Guarantee:
         # Bonferroni: all promises hold if none of them is broken.
         return (1 - self.level) / self.n_shared
 
-    def list_etas(self, eta: pl.Expr) -> list[pl.Expr]:
-        """Return both ends of the interval of eta, or eta alone where all prevalences are exact."""
-        return [*map(pl.col, _ETA_ENDS)] if self.uncertain_eta else [eta]
-
     def promise(self, targets: Sequence[Target]) -> list[Target]:
         """Return the targets with a search for thresholds that meet them in truth."""
         promised = []
@@ -95,6 +105,7 @@ class Guarantee:
             # targets; at the own prevalence it is the other way round.
             promise = Promise(
                 *(self.level, self.alpha, end, not goes_up, self.starts),
+                has_sizes=self.has_sizes,
                 run_start="start" if is_run else None,
                 changes_once_in_block=not (self.in_field or self.has_sizes),
                 n_pos_needed=needed if goes_up else own_needed,
@@ -102,6 +113,133 @@ class Guarantee:
             )
             promised.append(replace(target, search=search, promise=promise))
         return promised
+
+
+def promise_and_join(
+    targets: Sequence[Target],
+    table: InputTable,
+    grid: EtaTable,
+    *,
+    guarantee: Any,
+    start: Any,
+    together: Any,
+) -> list[Target]:
+    """Return the targets as promised by `guarantee=`, and as one if all must be met `together`."""
+    if together and len(targets) < 2:
+        raise PrcError(
+            f"together= joins several targets, and there is one, {targets[0].criterion}; leave "
+            "together= out, or add a target"
+        )
+    level = _read_level(guarantee, targets)
+    if level is not None:
+        assert isinstance(table, ScoreTable)  # points have no promises, by the rules of calls
+        if table.parts is not None and table.parts.uncertain_eta:
+            raise PrcError(
+                "guarantee= takes the eta of each part of a field as exact: choose the threshold "
+                "without eta_low and eta_high, and then pass it as threshold= with them, for its "
+                "interval"
+            )
+        table = table.require_example_counts("guarantee=")
+        starts, value, start = None, None, take_frame(start)
+        if isinstance(start, pl.DataFrame | pl.LazyFrame):
+            starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
+            value = pl.col(LEAST_SCORE)
+        elif start is not None:
+            numbers = read_threshold_list("start", [start], table.score_dtype)
+            value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
+        in_field, sized = table.parts is not None, has_unlike_examples(table)
+        shared = len(targets) if together else 1
+        targets = Guarantee(level, value, starts, grid.uncertain, shared, in_field, sized).promise(
+            targets
+        )
+    return [join_targets(targets)] if together else list(targets)
+
+
+def promise_targets_of_expression(
+    targets: Sequence[Target], guarantee: Any, start: Any, *, weighted: bool
+) -> list[Target]:
+    """Return the targets of an expression as promised by `guarantee=`; scores are Float64 there."""
+    if (level := _read_level(guarantee, targets)) is None:
+        return list(targets)
+    if weighted:
+        raise PrcError(
+            "guarantee= takes no weights in an expression; ask a frame for it with "
+            ".prc.operating_points(weight=...)"
+        )
+    if find_greatest_rate(targets) is not None:
+        raise PrcError(
+            "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "
+            "has no expression; ask a DataFrame for it with .prc.operating_points"
+        )
+    value = None
+    if start is not None:
+        value = pl.lit(read_number("start=", start, "a score", lambda score: not math.isnan(score)))
+    return Guarantee(level, value).promise(targets)
+
+
+def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
+    """Return the level, or None without `guarantee=`; raise for targets that cannot be promised."""
+    if guarantee is None:
+        return None
+    level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda at: 0.5 < at < 1)
+    for target in targets:
+        if target.criterion not in PROMISES:
+            raise PrcError(
+                f"guarantee= cannot promise {target.criterion}: it does not go one way with the "
+                "threshold, so thresholds have no natural order of tests; it takes precision=, npv=, "
+                "fdr=, lift=, recall=, fpr=, predicted_positive_rate= and alerts="
+            )
+    return level
+
+
+def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check]:
+    """Return the checks of starts, and of levels of estimates of eta, over points at their pairs."""
+    promise, checks = targets[0].promise, []
+    assert promise is not None
+    if promise.starts is not None:
+        checks.append(promise.starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
+    if not grid.uncertain or not any(target.depends_on_eta for target in targets):
+        return checks
+    given, interval = pl.col(c.ETA_LOW).is_not_null(), pl.col(c.ETA_CONFIDENCE)
+    unknown = (
+        "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
+        "eta_confidence to the eta= frame",
+    )
+    level, alpha = promise.level, promise.alpha
+    share = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
+    no_room = (
+        "an eta_confidence of ",
+        interval.min(),
+        f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
+        f"of a level above {1 - 2 * alpha:.12g}",
+    )
+    checks.append(Check((given & interval.is_null()).any(), unknown))
+    return [*checks, Check((given & pl.col(ALPHA).is_null()).any(), no_room)]
+
+
+def add_guarantee_columns(
+    points: pl.LazyFrame, targets: Sequence[Target], counted: Iterable[pl.Expr], table: ScoreTable
+) -> pl.LazyFrame:
+    """Add GUARANTEE_COLUMNS to points at eta, from both `counted` class sizes and END of stretches."""
+    threshold, eta = pl.col("threshold"), pl.col("eta")
+    counts = [count.cast(pl.Float64) for count in counted]
+    is_whole = table.count_dtype.is_integer()  # sums of weights are no whole numbers
+    columns: list[list[Any]] = []
+    for number, target in enumerate(targets):
+        promise = target.promise
+        assert promise is not None
+        sizes = [pl.col(c.POS_SIZE), pl.col(c.NEG_SIZE)] if promise.has_sizes else counts
+        of = ClassSizes(*counts, *sizes)
+        other = pl.when(threshold.is_not_null()).then(EXTREME.format(END, number))
+        asked = (promise.n_pos_needed, promise.n_neg_needed)
+        needed = [pl.lit(None, dtype=pl.Float64) if n is None else n(of, eta) for n in asked]
+        needed = [n.ceil() if is_whole else n.round_sig_figs(12) for n in needed]
+        stretch = (threshold, other) if promise.holds_above else (other, threshold)
+        columns.append([promise.level, *stretch, *needed])
+    return points.with_columns(
+        pick_by_number(TARGET_NUMBER, picked).alias(name)
+        for name, picked in zip(GUARANTEE_COLUMNS, zip(*columns, strict=True), strict=True)
+    )
 
 
 def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
@@ -159,9 +297,9 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
     low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
 
     def ratio(eta: pl.Expr) -> pl.Expr:
+        at = pl.col(_ETA_ENDS[0 if low else 1]) if guarantee.uncertain_eta else eta
         # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-        found = RATIOS[target.criterion](value, guarantee.list_etas(eta)[0 if low else -1])
-        return found.fill_nan(math.inf)
+        return RATIOS[target.criterion](value, at).fill_nan(math.inf)
 
     alpha: tails.Alpha = guarantee.alpha
     if guarantee.uncertain_eta:
@@ -172,17 +310,20 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
     else:
         run = _build_run(target, guarantee, number, ratio, alpha)
         needed = _count_needed(target, ratio, alpha)
-    if start is not None and goes_up:
-        run = run._replace(has_started=lambda rows: rows.column(c.SCORE) >= start)
+    if start is not None:
+        run = run._replace(
+            has_started=lambda rows: (
+                rows.column(c.SCORE) >= start if goes_up else rows.column(c.SCORE) < start
+            )
+        )
 
     def end(rows: Rows) -> Extreme:
         if start is not None:
             return Extreme(start)
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(c.SCORE)), not goes_up)
 
-    if start is None or goes_up:
-        return _search_run(run, goes_up=goes_up), end, *needed
-    return _search_from_score(start, run), end, *needed
+    from_score = start is not None and not goes_up
+    return _search_run(run, goes_up=goes_up, from_score=from_score), end, *needed
 
 
 def _build_field_run(target: Target, ratio: Ratio) -> _Run:
@@ -287,42 +428,26 @@ def _count_needed(target: Target, ratio: Ratio, alpha: tails.Alpha) -> tuple[Nee
     return count_others, None if own_odds is None else count_sought
 
 
-def _search_run(run: _Run, *, goes_up: bool) -> Search:
+def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search:
     """Return the search for the last row of the run before a test fails, down from its start or up."""
     step = -1 if goes_up else 1
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
-        runs = run.has_started(rows)
-        return {
-            "start": number_where(runs, rows, greatest=goes_up),
-            "failure": number_where(runs & ~run.passes(rows), rows, greatest=goes_up),
-            "last": Extreme(rows.column(ROW_NUMBER), not goes_up),
-        }
+        runs, passed, number = run.has_started(rows), run.passes(rows), rows.column(ROW_NUMBER)
+        start = number_where(runs, rows, greatest=goes_up)
+        if from_score:
+            # The counts at a given score are those of the lowest row that is not below it. Its number
+            # and, in the low bit, whether it passes:
+            head = pl.when(~runs).then(number * 2 + passed.cast(pl.Int64))
+            start = Extreme(head, row_of=lambda found: found // 2)
+        failure = number_where(runs & ~passed, rows, greatest=goes_up)
+        return {"start": start, "failure": failure, "last": Extreme(number, not goes_up)}
 
     def read_row(found: Found) -> pl.Expr:
-        row = found("failure").fill_null(found("last") + step) - step
-        return pl.when(row <= found("start") if goes_up else row >= found("start")).then(row)
-
-    return Search(find_ends, read_row, run.steps)
-
-
-def _search_from_score(start: pl.Expr, run: _Run) -> Search:
-    """Return the search for the last row before a test fails, from a given score down."""
-
-    def find_ends(rows: Rows) -> dict[str, Extreme]:
-        below, number = rows.column(c.SCORE) < start, rows.column(ROW_NUMBER)
-        # The counts at the given score are those of the lowest row that is not below it. Its number and,
-        # in the low bit, whether it passes:
-        head = number * 2 + run.passes(rows).cast(pl.Int64)
-        return {
-            "head": Extreme(pl.when(~below).then(head), row_of=lambda found: found // 2),
-            "failure": number_where(below & ~run.passes(rows), rows, greatest=False),
-            "last": Extreme(number),
-        }
-
-    def read_row(found: Found) -> pl.Expr:
-        row = found("failure").fill_null(found("last") + 1) - 1
-        return pl.when(found("head") % 2 == 1).then(row)
+        row, start = found("failure").fill_null(found("last") + step) - step, found("start")
+        if from_score:
+            return pl.when(start % 2 == 1).then(row)
+        return pl.when(row <= start if goes_up else row >= start).then(row)
 
     return Search(find_ends, read_row, run.steps)
 
@@ -394,7 +519,20 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
 
         test = pass_in_field
     elif target.rate is not None:
-        test = _build_alerts_test(value, guarantee)
+
+        def are_alerts_within(rows: Rows) -> pl.Expr:
+            recall, fpr = rows.column("recall"), rows.column("fpr")
+            above_recall, above_fpr = rows.column(_RECALL_HIGH) - recall, rows.column(_FPR_HIGH) - fpr
+            tests = []
+            # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
+            for eta in map(pl.col, _ETA_ENDS) if guarantee.uncertain_eta else [rows.eta]:
+                # The upper limit of the rate adds the distances of both upper limits, of recall and of
+                # fpr, in quadrature (Zou and Donner 2008). It is monotone as the rate is.
+                spread = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2
+                tests.append(is_at_most(eta * recall + (1 - eta) * fpr + spread.sqrt(), value))
+            return pl.all_horizontal(tests)
+
+        test = are_alerts_within
     else:
         test, needed = _build_rate_test(target, value, guarantee)
     search = choose_row(test, first=goes_up)
@@ -430,24 +568,6 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
         return needed * rows_each.fill_nan(1.0)
 
     return passes, count_needed
-
-
-def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
-    """Return the test whether alerts are within the budget for sure."""
-
-    def passes(rows: Rows) -> pl.Expr:
-        recall, fpr = rows.column("recall"), rows.column("fpr")
-        above_recall, above_fpr = rows.column(_RECALL_HIGH) - recall, rows.column(_FPR_HIGH) - fpr
-        tests = []
-        # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
-        for eta in guarantee.list_etas(rows.eta):
-            # The upper limit of the rate adds the distances of both upper limits, of recall and of fpr,
-            # in quadrature (Zou and Donner 2008). It is monotone as the rate is.
-            spread = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2
-            tests.append(is_at_most(eta * recall + (1 - eta) * fpr + spread.sqrt(), rate))
-        return pl.all_horizontal(tests)
-
-    return passes
 
 
 PROMISES = (*RATIOS, "recall", "fpr", "predicted_positive_rate", "alerts")

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import polars as pl
 
@@ -37,12 +37,17 @@ from polars_prcurve.argument_kinds import (
     read_number,
     read_numbers,
 )
-from polars_prcurve.confidence import rates
-from polars_prcurve.confidence.confidence_argument import Intervals
+from polars_prcurve.confidence.intervals import (
+    BETA_METHODS,
+    Intervals,
+    RateMethod,
+    check_confidence,
+    compute_limits,
+    z_value,
+)
 from polars_prcurve.confidence.precision_width import check_delta
-from polars_prcurve.confidence.rates import BETA_METHODS, RateMethod
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.array_or_expression import choose_where
+from polars_prcurve.metrics.point_metric import choose_where
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -110,17 +115,17 @@ def sample_size(
     """
     delta = check_delta(delta)
     read_choice("method=", method, get_args(SizeMethod))
-    level, size = rates.check_confidence(confidence), _SIZE_FORMULAS.get(method)
+    level, formula = check_confidence(confidence), _SIZE_FORMULAS[method]
     if isinstance(rate, pl.Expr):
-        if size is None:  # raises, and says why there is no expression
-            rates.compute_limits(rate, rate, level, method)
-        return pl.when(rate > 0).then(cast("Any", size)(rate, delta, level).ceil())
+        if method in BETA_METHODS:  # raises, and says why there is no expression
+            compute_limits(rate, rate, level, method)
+        return pl.when(rate > 0).then(formula(rate, delta, level).ceil())
     import numpy as np
 
     given = read_numbers("rate", rate)
     if not ((given > 0) & (given <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
-    numbers = size(given, delta, level) if size else _solve_by_halving(given, delta, level, method)
+    numbers = formula(given, delta, level)
     return math.ceil(numbers) if given.ndim == 0 else np.ceil(numbers)
 
 
@@ -131,7 +136,7 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
     max_ratio = (1 + delta) / (1 - delta)
 
     def is_enough(n: Any) -> Any:
-        low, high = rates.compute_limits(rate * n, n, confidence, method)
+        low, high = compute_limits(rate * n, n, confidence, method)
         return high <= max_ratio * low
 
     few, enough = np.ones_like(rate), np.full_like(rate, 2.0)
@@ -154,7 +159,7 @@ def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
     # numerator and denominator are multiplied by root + kappa.
     rewritten = 2 * square * rate**2 / (root + kappa)
     u = choose_where(kappa > 0, rewritten, (root - kappa) * (2 / (1 - square)))
-    return rates.z_value(confidence) ** 2 / u
+    return z_value(confidence) ** 2 / u
 
 
 _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
@@ -163,8 +168,10 @@ _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     # z sqrt((1 - p) / (n p)) by Wald. Chernoff's bound of the error is 2 exp(-n p delta**2 / 3).
     "hoeffding": lambda p, delta, level: math.log(2 / (1 - level)) / 2 / (delta * p) ** 2,
     "chernoff": lambda p, delta, level: 3 * math.log(2 / (1 - level)) / delta**2 / p,
-    "wald": lambda p, delta, level: (rates.z_value(level) / delta) ** 2 * (1 - p) / p,
-}  # the methods with a closed form, as functions of rate, delta and confidence
+    "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
+    "clopper_pearson": partial(_solve_by_halving, method="clopper_pearson"),
+    "jeffreys": partial(_solve_by_halving, method="jeffreys"),
+}  # the number of trials by method, as a function of rate, delta and confidence
 
 
 # Both classes, for a band ----------------------------------------------------------------------
@@ -253,7 +260,7 @@ def _add_limits(frame: F, options: SizeOptions) -> F:
     for rate, move in product(_RATES, _MOVES):
         hits_column, size_column = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
-        compute = partial(rates.compute_limits, of_recall=rate == "recall")
+        compute = partial(compute_limits, of_recall=rate == "recall")
         ends: Iterable[pl.Expr | pl.Series]
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
             numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())

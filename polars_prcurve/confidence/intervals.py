@@ -1,11 +1,16 @@
-"""Intervals of rates: k successes in n independent trials.
+"""Intervals: of a rate, how `confidence=` asks for them, and in which columns they stand.
 
-Half of the error that `confidence` allows falls on either side of the interval.
+Half of the error that `confidence` allows falls on either side of the interval of a rate, which is k
+successes in n independent trials.
 
     wilson           from the normal approximation of the rate; covers the level on average
     jeffreys         quantiles of the beta distribution after half a success and half a failure
     clopper_pearson  from the binomial distribution; never covers less than the level
     hoeffding        from Hoeffding's inequality; covers at least the level, at all thresholds at once
+
+An `Estimate` names the columns of a value and its interval, and holds the values of a row. What people
+see, in charts, reports and terminals, is read by these names: how columns are spelled is written here
+alone.
 
 Sources: Wilson 1927; Clopper and Pearson 1934; Brown, Cai and DasGupta 2001;
 Hoeffding 1963; Massart 1990.
@@ -14,16 +19,18 @@ Hoeffding 1963; Massart 1990.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import astuple, dataclass, fields
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import hint_at_arguments, read_choice, read_number, read_numbers
+from polars_prcurve import argument_kinds as kinds
+from polars_prcurve.argument_kinds import hint_at_arguments
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.array_or_expression import choose_where
+from polars_prcurve.metrics.point_metric import choose_where
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -79,7 +86,7 @@ def rate_interval(
         successes, tries = (
             value.cast(pl.Float64)
             if isinstance(value, pl.Expr)
-            else pl.lit(read_number("rate_interval", value, "numbers or expressions"))
+            else pl.lit(kinds.read_number("rate_interval", value, "numbers or expressions"))
             for value in (k, n)
         )
         # An expression cannot raise, so impossible counts give null.
@@ -89,7 +96,7 @@ def rate_interval(
         return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
     import numpy as np
 
-    hits, trials = np.broadcast_arrays(read_numbers("k", k), read_numbers("n", n))
+    hits, trials = np.broadcast_arrays(kinds.read_numbers("k", k), kinds.read_numbers("n", n))
     if wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
         raise PrcError(
             f"rate_interval needs 0 <= k <= n, finite; {wrong} of the pairs given do not satisfy this"
@@ -103,7 +110,7 @@ def rate_interval(
 def check_confidence(confidence: float, argument: str = "confidence=") -> float:
     """Return `confidence` as a float; raise unless it lies between 0 and 1."""
     expected = "a level between 0 and 1, such as 0.95"
-    return read_number(argument, confidence, expected, lambda level: 0 < level < 1)
+    return kinds.read_number(argument, confidence, expected, lambda level: 0 < level < 1)
 
 
 @cache
@@ -158,7 +165,7 @@ def _find_poisson_mean(hits: int, tail: float) -> float:
 
 def check_rate_method(method: str, argument: str = "method=") -> None:
     """Raise unless `method` names an interval of a rate."""
-    read_choice(argument, method, _METHODS)
+    kinds.read_choice(argument, method, _METHODS)
 
 
 def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
@@ -219,3 +226,180 @@ _METHODS: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]
 }
 BETA_METHODS = ("clopper_pearson", "jeffreys")
 """The methods that compute beta quantiles, for which Polars has no expression."""
+
+
+# What `confidence=` takes -----------------------------------------------------------------------
+
+IntervalMethod: TypeAlias = Literal["analytic", "rectangle", "bootstrap"]
+"""Where intervals come from: a formula, the corners of two intervals, or resampled examples."""
+
+_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, repr=False)
+class Intervals:
+    """How intervals are made; `intervals()` returns it, and `confidence=` takes it."""
+
+    level: float
+    method: IntervalMethod = "analytic"
+    rate: RateMethod = "wilson"
+    simultaneous: bool = False
+    resamples: int = _RESAMPLES
+    """The number of replicates of the bootstrap."""
+    seed: int | None = None
+    """The seed of the bootstrap; None draws anew at each call."""
+
+    def __repr__(self) -> str:
+        said = {of.name: getattr(self, of.name) for of in fields(self) if of.name != "level"}
+        plain = vars(Intervals(self.level))
+        changed = (f"{name}={value!r}" for name, value in said.items() if value != plain[name])
+        return f"intervals({', '.join([repr(self.level), *changed])})"
+
+
+Confidence: TypeAlias = float | Intervals | None
+"""The argument confidence=: a level, `intervals(...)`, or None for no intervals."""
+
+
+@hint_at_arguments
+def intervals(
+    level: float = 0.95,
+    *,
+    method: IntervalMethod = "analytic",
+    rate: RateMethod = "wilson",
+    simultaneous: bool = False,
+    resamples: int = _RESAMPLES,
+    seed: int | None = None,
+) -> Intervals:
+    """Return how intervals are made, for `confidence=`, where a level alone does not say enough.
+
+    `confidence=0.95` means `confidence=intervals(0.95)`.
+
+    Parameters
+    ----------
+    level
+        In this share of test sets an interval holds the true value, such as 0.95.
+    method
+        `"analytic"` is a formula for each metric. `"rectangle"`, for point metrics, takes the corners
+        of the intervals of recall and fpr: it holds at least the level, but is wider. `"bootstrap"`
+        resamples the examples of each class; it knows the errors of all curve metrics, and needs a
+        DataFrame.
+    rate
+        The interval of recall and of fpr; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"`
+        need a DataFrame.
+    simultaneous
+        True holds at all thresholds and prevalences at once with at least the level (Berk and Jones
+        1979), and so at a threshold however it was found. It is wider, needs a DataFrame and SciPy, and
+        does not take weights. An interval that is not simultaneous holds at each threshold by itself:
+        in 22 to 86 % of test sets it holds at all of them.
+    resamples, seed
+        For the bootstrap: the number of replicates, and a seed that makes them repeatable.
+
+    Examples
+    --------
+    >>> intervals(0.9, method="bootstrap", seed=1)
+    intervals(0.9, method='bootstrap', seed=1)
+    >>> intervals(0.95) == intervals(0.95, method="analytic")
+    True
+    """
+    made = Intervals(
+        check_confidence(level, "level="),
+        kinds.read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
+        rate,
+        kinds.read_flag("simultaneous=", simultaneous),
+        kinds.read_whole_number("resamples=", resamples, 2, most=kinds.MOST_REPEATS),
+        kinds.read_seed(seed),
+    )
+    check_rate_method(rate, "rate=")
+    if method != "bootstrap" and (made.seed is not None or made.resamples != _RESAMPLES):
+        raise PrcError('resamples= and seed= are for method="bootstrap"; pass that, or leave them out')
+    if method == "bootstrap" and (rate != "wilson" or simultaneous):
+        raise PrcError(
+            'method="bootstrap" resamples examples, and takes neither rate= nor simultaneous=; leave '
+            "them out"
+        )
+    if simultaneous and (method != "analytic" or rate != "wilson"):
+        raise PrcError(
+            "simultaneous=True has intervals of rates of its own; leave out method= and rate="
+        )
+    return made
+
+
+def read_certainty(
+    confidence: float | Intervals,
+    asker: str,
+    methods: Collection[str] = ("analytic",),
+    *,
+    takes_rate: bool = False,
+) -> Intervals:
+    """Return what `confidence=` says; raise for an interval that the `asker` does not have."""
+    if not isinstance(confidence, Intervals):
+        return Intervals(check_confidence(confidence))
+    if confidence.method not in methods:
+        has = " or ".join(f'"{name}"' for name in methods)
+        raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {has}')
+    # Of `methods`, "rectangle" stands for all intervals of point metrics.
+    if confidence.simultaneous and "rectangle" not in methods:
+        raise PrcError(f"{asker} has no simultaneous intervals; leave out simultaneous=")
+    if confidence.rate != "wilson" and not takes_rate:
+        raise PrcError(f'{asker} takes rate="wilson" only; got rate="{confidence.rate}"; leave it out')
+    return confidence
+
+
+# The columns of a value and its interval ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its interval: the names of their columns, or what a row has there."""
+
+    value: Any
+    low: Any = None
+    high: Any = None
+    corrected: Any = None  # the value without the optimism of a maximum
+    reliable: Any = None  # whether the interval is known to hold
+    why: Any = None  # why it is not
+
+    @property
+    def span(self) -> tuple[Any, Any] | None:
+        """Both ends of the interval; None if one is missing."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+LONG = Estimate("value", "low", "high", "corrected", "reliable", "why")
+"""The columns of a table with a row for each value."""
+
+
+def name_estimate(name: str) -> Estimate:
+    """Return the columns of one of several values in a row: `precision`, `precision_low`, ..."""
+    return Estimate(name, f"{name}_low", f"{name}_high", f"{name}_corrected", "reliable", "why")
+
+
+def find_estimate(columns: Collection[str], name: str) -> Estimate:
+    """Return the columns of a value and of what a table has beside it; None for what it has not."""
+    # In a table with a row for each value, or difference, `low` and `high` are of that one.
+    own = name_estimate(name)
+    only = next((n for n in ("difference", "behind", "value") if n in columns), None)
+    if own.low not in columns and name == only:
+        own = Estimate(name, *astuple(LONG)[1:])
+    return Estimate(*(column if column in columns else None for column in astuple(own)))
+
+
+def read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
+    """Return the value of a row and what is known of it; None where the row has nothing."""
+    return Estimate(
+        *(None if column is None else row[column] for column in astuple(find_estimate(row, name)))
+    )
+
+
+# Doubts -----------------------------------------------------------------------------------------
+
+Doubts: TypeAlias = Mapping[str, pl.Expr]
+"""Reasons why an interval is not reliable, in the order in which they are told, and where they hold."""
+
+
+def tell_doubts(doubts: Doubts, known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return whether there is no doubt, and the first one, both null where no interval is known."""
+    why = pl.lit(None, dtype=pl.String)
+    for reason, holds in reversed([*doubts.items()]):
+        why = pl.when(holds.fill_null(True)).then(pl.lit(reason)).otherwise(why)
+    return pl.when(known).then(why.is_null()), pl.when(known).then(why)
