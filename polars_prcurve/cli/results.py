@@ -90,7 +90,7 @@ def write_report(args: argparse.Namespace) -> None:
 
 def write_decision(args: argparse.Namespace) -> None:
     """Print a decision, or write its rows, and the documents that are asked for."""
-    from polars_prcurve.report.html_parts import check_page_path
+    from polars_prcurve.report.markup import check_page_path
 
     check_output_path(args)
     write = None if args.output is None else _choose_output(args.output)
@@ -118,7 +118,7 @@ def write_decision(args: argparse.Namespace) -> None:
 
 def write_demo(args: argparse.Namespace) -> None:
     """Write a report on two classifiers that are trained here and now."""
-    from polars_prcurve.report.html_parts import check_page_path
+    from polars_prcurve.report.markup import check_page_path
 
     try:
         from polars_prcurve.cli.demo_digits import ETAS, NOTES, TITLE, build_digits_table

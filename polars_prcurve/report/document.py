@@ -30,12 +30,17 @@ from polars_prcurve.decision.decide import (
 )
 from polars_prcurve.decision.judged_groups import Candidate, Case, Verdict
 from polars_prcurve.decision.needs import count_needed
-from polars_prcurve.report import group_picture, tables
-from polars_prcurve.report.alert_icons import describe_doubt, describe_look, draw_alerts
-from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
-from polars_prcurve.report.html_parts import escape, isolate, write_document
-from polars_prcurve.report.style_sheets import DECISION_STYLE
-from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
+from polars_prcurve.report import pictures, tables
+from polars_prcurve.report.markup import (
+    DECISION_STYLE,
+    define_hatches,
+    draw_circle,
+    draw_document,
+    escape,
+    isolate,
+    name_color,
+    write_document,
+)
 from polars_prcurve.visible_text import isolate_name, mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
@@ -50,7 +55,7 @@ def build_document(findings: Findings, title: str | None, date: str | None, note
 def _write_body(
     findings: Findings, title: str | None, date: str | None, notes: str | None
 ) -> Iterator[str]:
-    verdict, is_picture = findings.verdict, group_picture.are_drawn(findings)
+    verdict, is_picture = findings.verdict, pictures.are_drawn(findings)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
@@ -65,7 +70,7 @@ def _write_body(
         if is_picture:
             yield from write_groups(findings)
         else:
-            colors = group_picture.number_models(case)
+            colors = pictures.number_models(case)
             drawn = [(case, each, colors[each.model], "") for each in list_drawn(case)]
             yield from _write_cards(findings, drawn)
             if len(case.candidates) > 2:
@@ -131,7 +136,9 @@ def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int,
     """Yield the card of each model, under a name of its own or that of the model, and a key of icons."""
 
     def dot(kind: str) -> str:
-        return draw_document([draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))], 13, 13, "")
+        return draw_document(
+            [draw_circle(6.5, 6.5, 5.5, pictures.describe_look(kind, None))], 13, 13, ""
+        )
 
     if not drawn:
         return
@@ -143,13 +150,13 @@ def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int,
             f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
             for name, value, ends in list_values(case, candidate)
         )
-        icons = draw_alerts(case, candidate.precision, color)
+        icons = pictures.draw_alerts(case, candidate.precision, color)
         cards.append(
             f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
             f"<dl>{values}</dl></div></section>"
         )
     yield f'<div class="models">{"".join(cards)}</div>'
-    doubt = describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
+    doubt = pictures.describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
     words = escape(f"{doubt}: the {number_words.format_level(findings.confidence)} interval")
     key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
     yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
@@ -204,7 +211,7 @@ def describe_intervals(findings: Findings) -> str:
 
 def write_groups(findings: Findings) -> Iterator[str]:
     """Yield the worst and the best group that are told apart, and the picture of all cases."""
-    placed = group_picture.place_cases(findings)
+    placed = pictures.place_cases(findings)
     ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
     cards = [
         (case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
@@ -224,11 +231,11 @@ def write_groups(findings: Findings) -> Iterator[str]:
     words = f"{axis}; line: {number_words.format_level(findings.confidence)}; {hollow}"
     yield f'<p class="place">{escape(words)}</p>'
     if not findings.has_one_model:
-        colors = group_picture.number_models(*findings.cases)
+        colors = pictures.number_models(*findings.cases)
         yield _write_names({name_value(model): number for model, number in colors.items()})
-    blocks = group_picture.list_blocks(findings)
+    blocks = pictures.list_blocks(findings)
     for kind, width in (("wide", 740), ("small", 358)):
-        yield group_picture.draw_groups(findings, blocks, width, kind)
+        yield pictures.draw_groups(findings, blocks, width, kind)
     yield "</section>"
 
 
@@ -238,12 +245,12 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         return
     level = number_words.format_level(findings.confidence)
     yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
-    axis = "Of 100 alerts right" if (case.eta or 1.0) >= LOG_BELOW else "Share of alerts right"
+    axis = "Of 100 alerts right" if (case.eta or 1.0) >= pictures.LOG_BELOW else "Share of alerts right"
     words = f"{axis}, by positives found; band: {level} for each score as it stands; "
     yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts, or 20 positives</p>'
     for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
-        yield draw_curves(curves, case.eta or 0.0, width, height, kind)
-        if not have_room(curves, width):
+        yield pictures.draw_curves(curves, case.eta or 0.0, width, height, kind)
+        if not pictures.have_room(curves, width):
             yield _write_names({curve.name: curve.color for curve in curves}, kind)
     yield "</section>"
 
@@ -274,10 +281,10 @@ def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) 
     return [rows[key] for key in keys]
 
 
-def list_curves(findings: Findings, case: Case) -> list[Curve]:
+def list_curves(findings: Findings, case: Case) -> list[pictures.Curve]:
     """Return the curves of the models of a case: those that may be best have colours of their own."""
     [rows] = pick_rows(findings, [case], findings.evidence.curves)
-    colors = group_picture.number_models(case)
+    colors = pictures.number_models(case)
     wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
     picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
     found = []
@@ -286,7 +293,7 @@ def list_curves(findings: Findings, case: Case) -> list[Curve]:
         point = None if recall is None or precision is None else (recall, precision)
         color = colors[candidate.model] if candidate.model in picked else None
         name = "" if candidate.model is None else value_words.name_model(candidate)
-        found.append(Curve(name, color, rows.get(candidate.model, []), point))
+        found.append(pictures.Curve(name, color, rows.get(candidate.model, []), point))
     return [curve for curve in found if curve.rows]
 
 
@@ -312,11 +319,11 @@ def _write_need(findings: Findings) -> Iterator[str]:
 
 
 def _write_more(findings: Findings, case: Case) -> Iterator[str]:
-    if group_picture.are_drawn(findings):
+    if pictures.are_drawn(findings):
         yield _fold(f"All {len(findings.cases)} verdicts", tables.write_cases(findings))
     elif difference := describe_difference(case):
         yield _fold("The difference, tested", f"<p>{difference}</p>")
-    if not group_picture.are_drawn(findings) and (shares := tables.write_shares(case)):
+    if not pictures.are_drawn(findings) and (shares := tables.write_shares(case)):
         yield _fold("Other shares of positives", shares)
     table = tables.write_raw(build_table(findings))
     yield _fold("Numbers in full, and how they are made", table + tables.write_methods(findings))

@@ -18,11 +18,8 @@ from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import glue_numbers, say_cases
 from polars_prcurve.report import document
-from polars_prcurve.report.curve_picture import FEW_FALSE_ALERTS
-from polars_prcurve.report.group_picture import number_models
-from polars_prcurve.report.html_parts import escape, write_document
-from polars_prcurve.report.style_sheets import DECISION_STYLE
-from polars_prcurve.report.svg import define_hatches
+from polars_prcurve.report.markup import DECISION_STYLE, define_hatches, escape, write_document
+from polars_prcurve.report.pictures import FEW_FALSE_ALERTS, number_models
 from polars_prcurve.visible_text import mark_names
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")

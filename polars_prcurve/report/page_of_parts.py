@@ -26,14 +26,14 @@ import polars as pl
 from polars_prcurve.argument_kinds import check_texts, read_list
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
-from polars_prcurve.report.html_parts import (
+from polars_prcurve.report.markup import (
+    PARTS_STYLE,
     check_page_path,
     escape,
     show_value,
     write_document,
     write_text,
 )
-from polars_prcurve.report.style_sheets import PARTS_STYLE
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from polars_prcurve.decision.value_words import (
 )
 from polars_prcurve.number_words import format_level, say_cases, say_estimate, say_eta
 from polars_prcurve.prevalence.eta_formulas import shift_prior
-from polars_prcurve.report.html_parts import escape, isolate, show_value
+from polars_prcurve.report.markup import escape, isolate, show_value
 from polars_prcurve.visible_text import name_metric
 
 _MOST_ROWS = 40
