@@ -63,7 +63,7 @@ PUBLIC = {"__init__", "metrics", "charts", "engines", "report"}
 # Which modules, or chapters, may import a package that is not everywhere.
 ALLOWED = {
     "altair": ("charts",),
-    "vl_convert": ("report.vega_drawings",),
+    "vl_convert": ("report.page_of_parts",),
     "sklearn": ("cli.demo_digits",),
     "narwhals": ("engines",),
     "scipy": ("confidence.rates",),

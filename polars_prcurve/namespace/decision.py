@@ -142,8 +142,8 @@ class Decision:
             A date to print.
         """
         from polars_prcurve.report.markup import write_bytes, write_text
+        from polars_prcurve.report.page_of_parts import load_vl_convert
         from polars_prcurve.report.share_card import draw_card
-        from polars_prcurve.report.vega_drawings import load_vl_convert
 
         check_texts(date=date)
         resolve_target(path)
