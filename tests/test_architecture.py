@@ -64,7 +64,7 @@ PUBLIC = {"__init__", "metrics", "charts", "engines", "report"}
 ALLOWED = {
     "altair": ("charts",),
     "vl_convert": ("report.page_of_parts",),
-    "sklearn": ("cli.demo_digits",),
+    "sklearn": ("cli.commands",),
     "narwhals": ("engines",),
     "scipy": ("confidence.rates",),
 }
