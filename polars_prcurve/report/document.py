@@ -38,7 +38,7 @@ from polars_prcurve.decision.judged_groups import (
     JudgedCase,
     Verdict,
 )
-from polars_prcurve.decision.needs import count_needed
+from polars_prcurve.decision.verdicts import count_needed
 from polars_prcurve.prevalence.eta_formulas import shift_prior
 from polars_prcurve.report import pictures
 from polars_prcurve.report.markup import (
