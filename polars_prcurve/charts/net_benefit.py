@@ -11,12 +11,12 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, read_flag
 from polars_prcurve.charts.parts import curves_to_draw, point_thinning
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
+from polars_prcurve.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.findings import say_net_benefit
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.confidence.estimate_columns import name_estimate
 from polars_prcurve.name_hints import hint_at_arguments

@@ -10,12 +10,12 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import curves_to_draw
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.charts.parts.chart_titles import say_alarms
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.findings import say_alarms
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import format_level, format_metric, round_digits
 from polars_prcurve.errors import PrcError
 from polars_prcurve.name_hints import hint_at_arguments

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_choice, read_flag
-from polars_prcurve.charts.parts import chart_axes, findings, marked_points, point_thinning
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
+from polars_prcurve.charts.parts import chart_axes, chart_titles, marked_points, point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, format_range
 from polars_prcurve.confidence.estimate_columns import find_estimate
 from polars_prcurve.name_hints import hint_at_arguments
@@ -129,7 +129,7 @@ def pr_curve(
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     """Return the axis: log if that is asked for, or where positives are rare."""
     etas, values = curves.per_curve["eta"], curves.rows[y]
-    is_rare = chart_axes.needs_log_axis(etas) or findings.lie_at_foot(curves)
+    is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "precision" or not (is_log and is_rare):
         return chart_axes.build_precision_axis(y, _AXES[y], etas, values, is_log=is_log)
@@ -171,11 +171,13 @@ def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
     etas = curves.per_curve["eta"]
     is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
     if facet is not None and facet.fields != ["eta"] and y == "precision" and not is_own:
-        return findings.say_areas(areas, curves, canvas.channels)
-    values = findings.read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
+        return chart_titles.say_areas(areas, curves, canvas.channels)
+    values = chart_titles.read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
     say = say_precisions if y == "precision" else say_shares
-    return findings.say_values(start, end, values, curves, canvas.channels, say=say) if values else ""
+    return (
+        chart_titles.say_values(start, end, values, curves, canvas.channels, say=say) if values else ""
+    )
 
 
 def _write_note(
@@ -259,7 +261,7 @@ def _find_ribbon_title(canvas: Canvas) -> str:
     curves, color = canvas.curves, canvas.channels.color
     if canvas.channels.facet is not None or len(curves.per_curve) > 2:
         return ""
-    half = findings.find_half(curves).filter(pl.col("low") < pl.col("high"))
+    half = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
     if half.is_empty() or half["doubt"].fill_null(True).any():
         return ""
     row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)

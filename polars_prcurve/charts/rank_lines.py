@@ -13,13 +13,13 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import colors_and_panels, curves_to_draw
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.charts.parts.chart_titles import say_firsts
 from polars_prcurve.charts.parts.colors_and_panels import Channel
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.findings import say_firsts
 from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.name_hints import hint_at_arguments
