@@ -172,12 +172,12 @@ def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
     is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
     if facet is not None and facet.fields != ["eta"] and y == "precision" and not is_own:
         return chart_titles.say_areas(areas, curves, canvas.channels)
-    values = chart_titles.read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
+    values = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
+    if not values or not etas.is_between(0, 1).all():
+        return ""
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
     say = say_precisions if y == "precision" else say_shares
-    return (
-        chart_titles.say_values(start, end, values, curves, canvas.channels, say=say) if values else ""
-    )
+    return chart_titles.say_values(start, end, values, curves, canvas.channels, say=say)
 
 
 def _write_note(

@@ -76,6 +76,14 @@ def make_key(data: list[dict[str, Any]], kind: str) -> str:
     return f"k{zlib.crc32((kind + json.dumps(data)).encode()):08x}"
 
 
+def select_pointed(key: str, field: str, clear: Any) -> alt.Parameter:
+    """Return the selection of what the pointer reads, by a field of its records."""
+    is_read = f"{EVENT_DATUM} && event.item.datum.place"
+    on = f"pointermove[{is_read}], pointerdown[{is_read}]"
+    how: dict[str, Any] = {"fields": [field], "on": on, "empty": False, "clear": clear}
+    return alt.selection_point(name=f"pointed_{key}", **how)
+
+
 def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers: OwnLayers) -> Chart:
     """Return the chart of these records, in panels if there is a facet."""
     spec, size, facet = replace(panel.spec, has_margin=True), panel.size, panel.channels.facet
@@ -109,7 +117,17 @@ def _build_panels(
     records: list[dict[str, Any]],
 ) -> tuple[alt.FacetChart, list[Any]]:
     """Return panels of the first layer alone, and the other layers, with those of heads over panels."""
-    heads = _build_heads(facet, size)
+    heads = []  # the name of each panel, and the number that panels are sorted by
+    for label in facet.labels:
+        value, caption = facet.values.get(label, ""), facet.captions.get(label, "")
+        room = size.width - (style.measure_text(value) + 8 if value else 0)
+        heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
+        if caption:
+            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
+        if value:
+            look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
+            look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
+            heads.append(Word(text=value, facet=label, **look))
     layers = [*layered.layer[1:], *build_word_layers(heads, spec, size.width, records)]
     layered.layer = layered.layer[:1]
     highest = max(-word.py for word in heads) + style.NAME_SIZE
@@ -253,17 +271,13 @@ class Painter:
         # Altair carries selections through `|` and `&` only if they are in the first layer.
         base = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(self.x, self.y)
         selections = []
-        how: dict[str, Any]
         if has_hover:
-            is_reading = f"{EVENT_DATUM} && event.item.datum.place"
-            on = f"pointermove[{is_reading}], pointerdown[{is_reading}]"
-            how = {"fields": [self.spec.x.field], "on": on, "empty": False, "clear": "pointerout"}
-            selections.append(alt.selection_point(name=f"pointed_{self.key}", **how))
+            selections.append(select_pointed(self.key, self.spec.x.field, "pointerout"))
         if has_legend:
             base = base.encode(*self.color)
         if has_legend or has_names:
             is_name = f"{EVENT_DATUM} && event.item.datum.text"
-            how = {"on": f"click[{is_name}]", "toggle": "true"}
+            how: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
             how = {"bind": "legend"} if has_legend else how
             chosen = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **how)
             selections.append(chosen)
@@ -393,23 +407,6 @@ def name_panel(facet: Channel | None, label: str | None) -> str:
     if facet is None or label is None:
         return ""
     return f"Where {label} is positive" if facet.fields == ["eta"] else label
-
-
-def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
-    """Return the words over each panel: its name, and the number that panels are sorted by."""
-    heads = []
-    for label in facet.labels:
-        value = facet.values.get(label, "")
-        room = size.width - (style.measure_text(value) + 8 if value else 0)
-        caption = facet.captions.get(label, "")
-        heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
-        if caption:
-            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
-        if value:
-            look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
-            look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
-            heads.append(Word(text=value, facet=label, **look))
-    return heads
 
 
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
