@@ -10,7 +10,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
@@ -121,8 +121,19 @@ def format_table(
     sections = _find_sections(table, layout, covered)
     hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
     chosen = _choose_columns(_build_columns(table, layout, hidden), width)
+    stacked = [place for place, column in enumerate(chosen) if column.below]
+    end = _measure(chosen[: stacked[0] + 1]) if stacked else 0
+    padded = (
+        [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
+        for column in chosen
+    )
+    blocks = []  # the lines of the head and of each row: a second one for an interval below its value
+    for row, cells in enumerate(zip(*padded, strict=True)):
+        texts = [_GAP.join(cells)]
+        texts += [pad_text(chosen[place].below[row], end, right=True) for place in stacked]
+        blocks.append([cut_text(text.rstrip(), width) for text in texts if text.strip()])
+    head, *body = blocks
     lines = fill_lines(above, width)
-    head, *body = _lay_out_rows(chosen, width)
     rule = "-" * min(max(map(measure_width, [*head, *chain(*body)])), width)
     lines += [""] if lines else []
     lines += [*(f"\x1b[1m{line}\x1b[0m" if bold else line for line in head), rule]
@@ -134,20 +145,6 @@ def format_table(
         lines += ["", *fill_lines(text, width)]
     shown = set().union(*(column.covers for column in chosen))
     return lines, (shown | covered | hidden) & set(table.columns)
-
-
-def _lay_out_rows(columns: Sequence[TextColumn], width: int) -> Iterator[list[str]]:
-    """Yield the lines of the head and of each row: one, and a second for an interval below its value."""
-    stacked = [place for place, column in enumerate(columns) if column.below]
-    end = _measure(columns[: stacked[0] + 1]) if stacked else 0
-    padded = (
-        [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
-        for column in columns
-    )
-    for row, cells in enumerate(zip(*padded, strict=True)):
-        lines = [_GAP.join(cells)]
-        lines += [pad_text(columns[place].below[row], end, right=True) for place in stacked]
-        yield [cut_text(line.rstrip(), width) for line in lines if line.strip()]
 
 
 # What stands above -------------------------------------------------------------------------------
@@ -321,13 +318,21 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
     Of the first interval that has no room beside its value, and of no other, each row gets a line.
     """
     n_keys = next((i for i, column in enumerate(columns) if column.is_number), len(columns))
-    for answers, least in _list_answers(columns[n_keys:]):
-        chosen = _cut_names(list(columns[:n_keys]), width - len(_GAP) - _measure(answers), least)
+    keys, numbers = columns[:n_keys], columns[n_keys:]
+    # What names are cut for, and how far: the answers up to the first interval, or the first of them.
+    first = numbers[: next((place for place, column in enumerate(numbers) if column.short), 0) + 1]
+    tries = [
+        (first, _SHORT_NAME),
+        ([*first[:-1], *(column.short or column for column in first[-1:])], _SHORT_NAME // 2),
+        ([column.short or column for column in first[:1]], _SHORT_NAME // 4),
+    ]
+    for answers, least in tries if numbers else ():
+        chosen = _cut_names(list(keys), width - len(_GAP) - _measure(answers), least)
         if _measure([*chosen, *answers]) <= width:
             break
     else:
-        chosen = list(columns[:n_keys])
-    for column in columns[n_keys:]:
+        chosen = list(keys)
+    for column in numbers:
         has_interval = any(c.short for c in chosen)
         narrow = column.short and column.short.short if has_interval else column.short
         fits = [c for c in (column, narrow) if c and _measure([*chosen, c]) <= width]
@@ -335,16 +340,6 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
             break
         chosen.append(fits[0])
     return chosen or [columns[0]]
-
-
-def _list_answers(columns: Sequence[TextColumn]) -> Iterator[tuple[Sequence[TextColumn], int]]:
-    """Yield what names are cut for, and how far: the answers up to the first interval, or the first."""
-    end = next((place for place, column in enumerate(columns) if column.short), 0)
-    if columns:
-        first = columns[: end + 1]
-        yield first, _SHORT_NAME
-        yield [*first[:-1], first[-1].short or first[-1]], _SHORT_NAME // 2
-        yield [columns[0].short or columns[0]], _SHORT_NAME // 4
 
 
 def _cut_names(columns: list[TextColumn], width: int, least: int) -> list[TextColumn]:

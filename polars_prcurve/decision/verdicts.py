@@ -62,19 +62,30 @@ def write_verdict(case: Case, confidence: float) -> Verdict:
 
 def _say_settled(case: Case, named: Sequence[Candidate]) -> str:
     best, others = named[0], [other for other in case.met if other is not named[0]]
-    if not others:
-        return _say_alone(case, best)
+    merit = case.goal.merit
+    if not others:  # what the only model does
+        who = "" if best.model is None else f"{name_model(best)}: "
+        if merit not in ("precision", "recall"):
+            value, low, high = map(say_two_digits, (best.value, best.merit.low, best.merit.high))
+            start = who or ("The scores are better than chance: " if case.goal.is_of_curve else "")
+            return start_sentence(f"{start}{_name_merit(case)} {value} ({low} to {high})")
+        precision, recall = best.precision, best.read("recall")
+        found = f"{say_part(recall.value)} of the positives are found"
+        if merit == "precision":
+            return f"{who}{say_alerts_right(case, precision)}, and {found}"
+        ends = "" if recall.span is None else f" ({say_share(recall.low)} to {say_share(recall.high)})"
+        return f"{who}{found}{ends}, and {say_alerts_right(case, Estimate(precision.value))}"
     second = name_model(others[0])
     than = {1: "", 2: " than both others"}.get(len(others), f" than all {len(others)} others")
     better = f"{name_model(best)} is better{than}"
     next_one = second if len(others) == 1 else f"the next, {second},"
-    ours, theirs = _say_values(case, case.goal.merit, [best.value, others[0].value])
-    if case.goal.merit == "precision":
+    ours, theirs = _say_values(case, merit, [best.value, others[0].value])
+    if merit == "precision":
         right = "of its alerts is right" if case.is_rare else "of its 100 alerts are right"
         return (
             f"{better}: {ours} {right}, {theirs} of {second}’s{'' if len(others) == 1 else ', the next'}"
         )
-    if case.goal.merit == "recall":
+    if merit == "recall":
         return f"{better}: it finds {ours} of the positives, {next_one} {theirs}"
     return f"{better}: {_name_merit(case)} {ours}, {next_one} {theirs}"
 
@@ -89,21 +100,6 @@ def _say_values(case: Case, merit: str, values: Sequence[float]) -> list[str]:
 def _name_merit(case: Case) -> str:
     best = "best " if case.goal.maximized is not None else ""
     return f"{best}{name_metric(case.goal.merit)}"
-
-
-def _say_alone(case: Case, best: Candidate) -> str:
-    """Return what the only model does."""
-    who = "" if best.model is None else f"{name_model(best)}: "
-    if case.goal.merit not in ("precision", "recall"):
-        value, low, high = map(say_two_digits, (best.value, best.merit.low, best.merit.high))
-        start = who or ("The scores are better than chance: " if case.goal.is_of_curve else "")
-        return start_sentence(f"{start}{_name_merit(case)} {value} ({low} to {high})")
-    precision, recall = best.precision, best.read("recall")
-    found = f"{say_part(recall.value)} of the positives are found"
-    if case.goal.merit == "precision":
-        return f"{who}{say_alerts_right(case, precision)}, and {found}"
-    ends = "" if recall.span is None else f" ({say_share(recall.low)} to {say_share(recall.high)})"
-    return f"{who}{found}{ends}, and {say_alerts_right(case, Estimate(precision.value))}"
 
 
 def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
@@ -319,17 +315,16 @@ def say_need(case: Case, status: Status, confidence: float) -> str:
             f"More data will not help: {format_count(case.n_pos)} positives already rule out that "
             f"{base}. Look for other features, or for an error in the labels"
         )
-    return _say_gap(case, needed) if status == "not told apart" else _say_more_data(case, needed)
-
-
-def _say_gap(case: Case, needed: Needed | None) -> str:
-    if needed is None:
-        return ""
-    what = "alerts" if case.goal.merit == "precision" else "positives"
-    gap = f"A difference of {_TEN} in 100 {what}"
-    if needed.number <= needed.here:
-        return f"{gap} would have been found here (4 times in 5): what is left is smaller"
-    return f"{gap} is found (4 times in 5) with {needed.more}"
+    if status == "too little data":
+        return _say_more_data(case, needed)
+    gap = ""
+    if needed is not None:
+        what = "alerts" if case.goal.merit == "precision" else "positives"
+        gap = f"A difference of {_TEN} in 100 {what} "
+        found_here = "would have been found here (4 times in 5): what is left is smaller"
+        is_here = needed.number <= needed.here
+        gap += found_here if is_here else f"is found (4 times in 5) with {needed.more}"
+    return gap
 
 
 def _say_more_data(case: Case, needed: Needed | None) -> str:

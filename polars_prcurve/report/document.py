@@ -91,7 +91,15 @@ def _write_body(
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
         yield from _write_need(findings)
         yield '<h2 class="screen">More</h2>'
-        yield from _write_more(findings, case)
+        if is_picture:
+            yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
+        else:
+            if difference := describe_difference(case):
+                yield _fold("The difference, tested", f"<p>{difference}</p>")
+            if shares := write_shares(case):
+                yield _fold("Other shares of positives", shares)
+        table = write_raw(build_table(findings))
+        yield _fold("Numbers in full, and how they are made", table + write_methods(findings))
     yield f"<footer>{escape(describe_test(findings, date))}</footer>"
 
 
@@ -327,17 +335,6 @@ def _write_need(findings: Findings) -> Iterator[str]:
     if reasons:
         items = "".join(f"<li>{escape(value_words.start_sentence(reason))}.</li>" for reason in reasons)
         yield f'<ul class="reasons">{items}</ul>'
-
-
-def _write_more(findings: Findings, case: Case) -> Iterator[str]:
-    if pictures.are_drawn(findings):
-        yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
-    elif difference := describe_difference(case):
-        yield _fold("The difference, tested", f"<p>{difference}</p>")
-    if not pictures.are_drawn(findings) and (shares := write_shares(case)):
-        yield _fold("Other shares of positives", shares)
-    table = write_raw(build_table(findings))
-    yield _fold("Numbers in full, and how they are made", table + write_methods(findings))
 
 
 def _fold(name: str, html: str) -> str:

@@ -121,7 +121,14 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
     names, room = name_cases(cases), _MOST_BYTES
     groups: dict[int, dict[str, Any]] = {}
-    for n in sorted(range(len(cases)), key=lambda n: (not _is_named(findings, cases[n]), n)):
+    # The verdict is about groups that are told apart, and about those that it names.
+    told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
+    places = [glue_numbers(say_place(case, with_eta=False)).lower() for case in cases]
+    is_named = [
+        case.is_told_apart or not place or mark_names(told, [place], lambda _: "") != told
+        for case, place in zip(cases, places, strict=True)
+    ]
+    for n in sorted(range(len(cases)), key=lambda n: not is_named[n]):
         if curves[n]:
             group = {"name": names[n], **_describe_group(grouped[n], curves[n], colors, most_rows)}
             room -= len(_write_json(group).encode())
@@ -139,13 +146,6 @@ def describe_data(findings: Findings) -> dict[str, Any]:
         "miss": 10,
         "hasScores": has_scores,
     }
-
-
-def _is_named(findings: Findings, case: JudgedCase) -> bool:
-    """Return whether the verdict is about a group: as one that is told apart, or by its name."""
-    told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
-    place = glue_numbers(say_place(case, with_eta=False)).lower()
-    return case.is_told_apart or not place or mark_names(told, [place], lambda _: "") != told
 
 
 _Rows = dict[Any, list[list[Any]]]

@@ -102,24 +102,22 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str 
 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
-    """Return the page as a string of HTML."""
-    body = [line for number, part in enumerate(parts) for line in _render_part(part, number)]
+    """Return the page as HTML; raise unless each part is a text, a table or a chart."""
+    body = [f"<h1>{escape(title)}</h1>"]
+    for number, part in enumerate(parts):
+        if isinstance(part, str):
+            body += _render_text(part)
+        elif isinstance(part, pl.DataFrame | Table):
+            body += _render_table(part if isinstance(part, Table) else Table(part))
+        else:
+            figure = part if isinstance(part, Figure) else Figure(part)
+            if not hasattr(figure.chart, "to_dict"):
+                raise PrcError(
+                    f"each of parts= is text, a DataFrame or an Altair chart; got {type(part).__name__}"
+                )
+            body += _render_figure(figure, number)
     scripts = [build_script(), _START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
-    return write_document(title, PARTS_STYLE, [f"<h1>{escape(title)}</h1>", *body], scripts)
-
-
-def _render_part(part: Part, number: int) -> Iterator[str]:
-    """Return the HTML lines of a part; raise unless it is a text, a table or a chart."""
-    if isinstance(part, str):
-        return _render_text(part)
-    if isinstance(part, pl.DataFrame | Table):
-        return _render_table(part if isinstance(part, Table) else Table(part))
-    figure = part if isinstance(part, Figure) else Figure(part)
-    if not hasattr(figure.chart, "to_dict"):
-        raise PrcError(
-            f"each of parts= is text, a DataFrame or an Altair chart; got {type(part).__name__}"
-        )
-    return _render_figure(figure, number)
+    return write_document(title, PARTS_STYLE, body, scripts)
 
 
 def _render_text(text: str) -> Iterator[str]:
