@@ -56,6 +56,12 @@ def monitor(
     >>> monitor(alerts.monitor("week", reference=0.8, threshold=1)).to_dict()["title"]["text"]
     ['Precision has fallen, likely from week 2 on']
     """
+
+    def say_period(row: dict[str, Any]) -> tuple[str, str]:
+        value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
+        one = "" if row["value"] is None else f"{say_share(row['value'])}, "
+        return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"
+
     check_words(title, color=color, facet=facet)
     curves, time = _read_periods(table)
     rows = curves.rows
@@ -80,7 +86,7 @@ def monitor(
     canvas.draw_level(bounds, "bound", "above" if is_fpr else "below")
     canvas.draw_lines(rows.drop_nulls("overall"))
     _draw_periods(canvas, rows)
-    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", _say_period, rows["period"])
+    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", say_period, rows["period"])
     level = "" if confidence is None else f"{format_level(confidence)} "
     note = (f"Shaded: {level}interval of all periods at once", "Filled: from the alarm on")
     at_eta = "eta" in rows.columns and len(rows) > 0
@@ -121,10 +127,3 @@ def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
         dot = alt.Chart().mark_point(shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill, **one)
         dot = keep_part(dot.encode(*canvas.place, *own), "period")
         canvas.layers.append(dot.transform_filter(f"{test}datum.alarm"))
-
-
-def _say_period(row: dict[str, Any]) -> tuple[str, str]:
-    """Return what the pointer reads: the period, and all so far."""
-    value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
-    one = "" if row["value"] is None else f"{say_share(row['value'])}, "
-    return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"

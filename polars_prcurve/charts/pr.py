@@ -250,23 +250,16 @@ def ribbon(
     samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
     note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
     note += [channels.picked, *point_thinning.describe_doubt(drawn), *curves.describe_sizes()]
-    finding = _find_ribbon_title(canvas) or "What a test with fewer negatives would have found"
+    finding = "What a test with fewer negatives would have found"
+    # What samples make of the precision at half recall, of the line where they differ most. That is not
+    # told of panels, where no sample differs, or where few false positives are behind a point.
+    half = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
+    is_alone = channels.facet is None and len(curves.per_curve) <= 2
+    if is_alone and len(half) and not half["doubt"].fill_null(True).any():
+        row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
+        found, span = say_estimate(row["precision"], row["low"], row["high"])
+        name = f"{channels.color.label_of[row['curve']]}: " if channels.color else ""
+        if say_share(row["low"]) != say_share(row["high"]):
+            finding = f"{name}{found} precision at half recall reads as {span} with fewer negatives"
     subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
     return canvas.finish(title, finding, subtitle, note)
-
-
-def _find_ribbon_title(canvas: Canvas) -> str:
-    """Return what samples make of the precision at half recall, of the line where they differ most."""
-    # It is empty for panels, where no sample differs, or where few false positives are behind a point.
-    curves, color = canvas.curves, canvas.channels.color
-    if canvas.channels.facet is not None or len(curves.per_curve) > 2:
-        return ""
-    half = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
-    if half.is_empty() or half["doubt"].fill_null(True).any():
-        return ""
-    row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
-    found, span = say_estimate(row["precision"], row["low"], row["high"])
-    if say_share(row["low"]) == say_share(row["high"]):
-        return ""
-    name = "" if color is None else f"{color.label_of[row['curve']]}: "
-    return f"{name}{found} precision at half recall reads as {span} with fewer negatives"

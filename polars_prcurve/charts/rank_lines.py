@@ -114,7 +114,7 @@ def ranking(
 
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
     """Return a line per model from the table of `ranking`, with models as the first group column."""
-    # `top` and `foot` are the places that a model may have at a prevalence.
+    # `top` and `foot` are the first and the last place that a model may have at a prevalence.
     table = curves_to_draw.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     start = table.columns.index("eta")
     names = curves_to_draw.name_group_fields(["model", *table.columns[:start]])
@@ -127,14 +127,6 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
         needed = [*table.columns[:start], "eta", "model_a", "model_b", "resolved"]
         pairs = curves_to_draw.check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
-    frame = _add_places(frame, names, settled)
-    return curves_to_draw.build_lines(frame, names, "rank")
-
-
-def _add_places(
-    frame: pl.DataFrame, names: dict[str, str], settled: dict[Any, bool] | None
-) -> pl.DataFrame:
-    """Add `top` and `foot`, the first and the last place of the zone of a model, or its own."""
     by = [*(field for field in names if field != "group_0"), "eta"]
     frame = frame.sort(*by, "rank", nulls_last=True, maintain_order=True).with_row_index("row")
     places: dict[int, tuple[int, int]] = {}
@@ -147,8 +139,9 @@ def _add_places(
             end = next((n for n in range(k, len(is_open)) if not is_open[n]), len(is_open))
             places[row["row"]] = (start + 1, end + 1)
     ends = [places.get(row, (None, None)) for row in range(len(frame))]
-    columns = zip(("top", "foot"), zip(*ends, strict=True) if ends else ((), ()), strict=True)
-    return frame.with_columns(pl.Series(name, end, pl.Int64) for name, end in columns).drop("row")
+    both = pl.DataFrame(ends, {"top": pl.Int64, "foot": pl.Int64}, orient="row")
+    frame = pl.concat([frame.drop("row"), both], how="horizontal")
+    return curves_to_draw.build_lines(frame, names, "rank")
 
 
 def _is_open(

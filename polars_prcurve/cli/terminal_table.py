@@ -118,7 +118,14 @@ def format_table(
 ) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
     above, covered = _describe_constants(table, layout)
-    sections = _find_sections(table, layout, covered)
+    # A line for the first row of each prevalence, if prevalences have two rows or more each.
+    sections: dict[int, str] = {}
+    if "eta" in table.columns and "eta" not in (*layout.answers, *covered):
+        ends = [name for name in ("eta", "eta_low", "eta_high") if name in table.columns]
+        etas = table.select(ends).rows()
+        starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
+        if 0 < 2 * len(starts) <= len(etas) and all(eta is not None for eta, *_ in etas):
+            sections = {row: _describe_eta(*(*etas[row], None, None)[:3]) for row in starts}
     hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
     chosen = _choose_columns(_build_columns(table, layout, hidden), width)
     stacked = [place for place, column in enumerate(chosen) if column.below]
@@ -200,18 +207,6 @@ def _describe_eta(eta: float, low: float | None, high: float | None) -> str:
     """Return a prevalence in words and as a number, with its interval if it has one."""
     ends = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
     return f"{show_eta(eta)} positive (eta {eta:.4g}{ends})"
-
-
-def _find_sections(table: pl.DataFrame, layout: Layout, covered: set[str]) -> dict[int, str]:
-    """Return a line for the first row of each prevalence, if prevalences have two rows or more each."""
-    if "eta" not in table.columns or "eta" in (*layout.answers, *covered):
-        return {}
-    ends = [name for name in ("eta", "eta_low", "eta_high") if name in table.columns]
-    etas = table.select(ends).rows()
-    starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
-    if not starts or 2 * len(starts) > len(etas) or any(eta is None for eta, *_ in etas):
-        return {}
-    return {row: _describe_eta(etas[row][0], *(etas[row][1:] or (None, None))) for row in starts}
 
 
 # Columns of text ---------------------------------------------------------------------------------
@@ -327,7 +322,12 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
         ([column.short or column for column in first[:1]], _SHORT_NAME // 4),
     ]
     for answers, least in tries if numbers else ():
-        chosen = _cut_names(list(keys), width - len(_GAP) - _measure(answers), least)
+        chosen, room = list(keys), width - len(_GAP) - _measure(answers)
+        while chosen and _measure(chosen) > room:
+            widest = max(chosen, key=lambda column: column.width)
+            if widest.width <= least:
+                break
+            chosen[chosen.index(widest)] = widest.cut(widest.width - 1)
         if _measure([*chosen, *answers]) <= width:
             break
     else:
@@ -340,17 +340,6 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
             break
         chosen.append(fits[0])
     return chosen or [columns[0]]
-
-
-def _cut_names(columns: list[TextColumn], width: int, least: int) -> list[TextColumn]:
-    """Return columns of names in a width, none of which is cut below the least width."""
-    columns = list(columns)
-    while columns and _measure(columns) > width:
-        widest = max(columns, key=lambda column: column.width)
-        if widest.width <= least:
-            break
-        columns[columns.index(widest)] = widest.cut(widest.width - 1)
-    return columns
 
 
 def _measure(columns: Sequence[TextColumn]) -> int:

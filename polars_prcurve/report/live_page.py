@@ -8,7 +8,7 @@ state stands in its address, so what is seen can be sent.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -60,13 +60,19 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     data = describe_data(findings)
     names, case = [group["name"] for group in data["groups"]], findings.cases[0]
-    per = escape(say_cases(case.per))
+    per, n, groups = escape(say_cases(case.per)), len(names) + data["left"], []
+    if n > 1:  # the list from which a reader picks a group
+        options = "".join(f'<option value="{k}">{escape(name)}</option>' for k, name in enumerate(names))
+        groups.append(f'<label>Group<select id="group">{options}</select></label>')
+    if n > len(names):
+        said = "those that the verdict names, and others that have room"
+        groups.append(f'<p class="note">{len(names)} of {n} groups: {said}.</p>')
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(document.describe_question(findings))}</p>',
         document.write_status(findings),
         f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
-        *_write_groups(names, data["left"]),
+        *groups,
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
@@ -93,16 +99,6 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
 
 def _write_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-
-
-def _write_groups(names: Sequence[str], n_left: int) -> Iterator[str]:
-    """Yield the list from which a reader picks a group, if there are several."""
-    if len(names) + n_left > 1:
-        options = "".join(f'<option value="{n}">{escape(name)}</option>' for n, name in enumerate(names))
-        yield f'<label>Group<select id="group">{options}</select></label>'
-    if n_left:
-        said = "those that the verdict names, and others that have room"
-        yield f'<p class="note">{len(names)} of {len(names) + n_left} groups: {said}.</p>'
 
 
 def describe_data(findings: Findings) -> dict[str, Any]:

@@ -137,6 +137,14 @@ def _render_text(text: str) -> Iterator[str]:
 
 
 def _render_table(table: Table) -> Iterator[str]:
+    def show_float(value: float) -> str:
+        # In four digits, and all before the point, without an exponent if it has room.
+        if not 1e-9 <= abs(value) < 1e15:
+            return f"{value:.4g}"
+        digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
+        text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
+        return text.rstrip("0").rstrip(".") if "." in text else text
+
     frame = table.frame
     if not isinstance(frame, pl.DataFrame):
         raise PrcError(f"expected a DataFrame in Table(...); got {type(frame).__name__}")
@@ -157,7 +165,7 @@ def _render_table(table: Table) -> Iterator[str]:
     yield "<tbody>"
     names = [f' data-name="{escape(name)}"' if is_wide else "" for name in frame.columns]
     for row in frame.head(_MAX_ROWS).iter_rows():
-        shown = (show_value(value, _format_float) for value in row)
+        shown = (show_value(value, show_float) for value in row)
         row_of_cells = zip(shown, are_numbers, names, strict=True)
         yield f"<tr>{''.join(_render_cell('td', *cell) for cell in row_of_cells)}</tr>"
     yield "</tbody></table></div>"
@@ -166,15 +174,6 @@ def _render_table(table: Table) -> Iterator[str]:
 def _render_cell(tag: str, text: str, is_number: bool, attributes: str = "") -> str:
     style = ' class="number"' if is_number else ""
     return f"<{tag}{style}{attributes}>{escape(text)}</{tag}>"
-
-
-def _format_float(value: float) -> str:
-    """Return a number in four digits, and all before the point, without an exponent if it has room."""
-    if not 1e-9 <= abs(value) < 1e15:
-        return f"{value:.4g}"
-    digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
-    text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _render_figure(figure: Figure, number: int) -> Iterator[str]:
@@ -229,7 +228,16 @@ def draw_svg(spec: dict[str, Any]) -> str:
 def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
     """Return the specification of a chart without unseen layers; `pointers` names its selections."""
     if isinstance(spec, list):
-        return [_drop_unseen(part, pointers) for part in spec if not _is_unseen(part, pointers)]
+        kept = []
+        for part in spec:
+            if isinstance(part, dict) and isinstance(mark := part.get("mark"), dict):
+                # A layer that is transparent and says nothing, or is filtered by a selection.
+                filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
+                is_pointed = any(pointer in each for pointer in pointers for each in filters)
+                if is_pointed or (mark.get("opacity") == 0 and not mark.get("aria")):
+                    continue
+            kept.append(_drop_unseen(part, pointers))
+        return kept
     if isinstance(spec, dict):
         no_layers = ("data", "datasets", "params", "transform")  # of which data can be large
         return {
@@ -237,15 +245,6 @@ def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
             for name, part in spec.items()
         }
     return spec
-
-
-def _is_unseen(part: Any, pointers: list[str]) -> bool:
-    """Return whether a layer is transparent and says nothing, or is filtered by a selection."""
-    if not isinstance(part, dict) or not isinstance(part.get("mark"), dict):
-        return False
-    filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
-    is_silent = part["mark"].get("opacity") == 0 and not part["mark"].get("aria")
-    return is_silent or any(p in f for p in pointers for f in filters)
 
 
 @cache
