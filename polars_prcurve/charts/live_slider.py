@@ -388,5 +388,4 @@ class _LivePainter:
 
 
 def _draw_from(records: list[dict[str, Any]]) -> alt.Chart:
-    """Return a chart of records of its own."""
     return alt.Chart(alt.InlineData(values=records))

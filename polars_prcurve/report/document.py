@@ -258,8 +258,35 @@ def write_groups(findings: Findings) -> Iterator[str]:
     yield "</section>"
 
 
+CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
+"""The rows of the curves of a case, by model."""
+
+
+def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) -> list[CurveRows]:
+    """Return the rows of these frames, which are curves or points of them, for each case."""
+    keys = [(*case.groups.values(), case.eta) for case in cases]
+    rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
+    for row in (row for frame in frames for row in frame.iter_rows(named=True)):
+        of_case = rows.get((*(row[name] for name in findings.groups), row["eta"]))
+        if of_case is not None:
+            model = None if findings.model is None else row[findings.model]
+            of_case.setdefault(model, []).append(row)
+    return [rows[key] for key in keys]
+
+
 def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
-    curves = list_curves(findings, case)
+    [rows] = pick_rows(findings, [case], findings.evidence.curves)
+    colors = pictures.number_models(case)
+    # Models that may be best have colours of their own.
+    wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
+    picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
+    curves = []
+    for candidate in (each for each in case.candidates if rows.get(each.model)):
+        recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
+        point = None if recall is None or precision is None else (recall, precision)
+        color = colors[candidate.model] if candidate.model in picked else None
+        name = "" if candidate.model is None else value_words.name_model(candidate)
+        curves.append(pictures.Curve(name, color, rows[candidate.model], point))
     if not curves:
         return
     level = number_words.format_level(findings.confidence)
@@ -282,38 +309,6 @@ def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
         if color is not None
     )
     return f'<ul class="names {kind}">{lines}</ul>'
-
-
-CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
-"""The rows of the curves of a case, by model."""
-
-
-def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) -> list[CurveRows]:
-    """Return the rows of these frames, which are curves or points of them, for each case."""
-    keys = [(*case.groups.values(), case.eta) for case in cases]
-    rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
-    for row in (row for frame in frames for row in frame.iter_rows(named=True)):
-        of_case = rows.get((*(row[name] for name in findings.groups), row["eta"]))
-        if of_case is not None:
-            model = None if findings.model is None else row[findings.model]
-            of_case.setdefault(model, []).append(row)
-    return [rows[key] for key in keys]
-
-
-def list_curves(findings: Findings, case: Case) -> list[pictures.Curve]:
-    """Return the curves of the models of a case: those that may be best have colours of their own."""
-    [rows] = pick_rows(findings, [case], findings.evidence.curves)
-    colors = pictures.number_models(case)
-    wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
-    picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
-    found = []
-    for candidate in case.candidates:
-        recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
-        point = None if recall is None or precision is None else (recall, precision)
-        color = colors[candidate.model] if candidate.model in picked else None
-        name = "" if candidate.model is None else value_words.name_model(candidate)
-        found.append(pictures.Curve(name, color, rows.get(candidate.model, []), point))
-    return [curve for curve in found if curve.rows]
 
 
 def _write_need(findings: Findings) -> Iterator[str]:

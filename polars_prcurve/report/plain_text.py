@@ -163,7 +163,6 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
 
 
 def _measure(columns: Sequence[Column]) -> int:
-    """Return the width of a line of columns."""
     return sum(column.width + len(_GAP) for column in columns) - len(_GAP)
 
 

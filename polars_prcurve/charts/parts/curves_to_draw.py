@@ -57,23 +57,15 @@ class ChartCurves:
         """Return how many different values these fields have among the curves."""
         return self.per_curve.n_unique(fields) if fields else 1
 
-    def describe_etas(self) -> str:
-        """Return where the curves run, such as `where 1 in 1 000 is positive`; empty without curves."""
+    def join_etas(self, text: str) -> str:
+        """Return the text and where the curves run, such as `where 1 in 1 000 is positive`."""
         etas = self.per_curve["eta"].unique().sort().to_list()
-        if not etas:
-            return ""
         is_own = "group_0" in self.field_names and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
         if is_own and self.count_distinct(self.group_fields) == len(self.per_curve):
             span = number_formats.say_eta_range(etas)
-            return f"each group at its own share of positives, {'from ' if ' to ' in span else ''}{span}"
-        return number_formats.say_etas(etas)
-
-    def join_etas(self, text: str) -> str:
-        """Return the text and where the curves run, as one phrase."""
-        where = self.describe_etas()
-        if where.startswith("each"):
-            return f"{text.rstrip(',')}, {where}"
-        return f"{text} {where}".rstrip(" ,")
+            where = f"{'from ' if ' to ' in span else ''}{span}"
+            return f"{text.rstrip(',')}, each group at its own share of positives, {where}"
+        return f"{text} {number_formats.say_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
