@@ -158,8 +158,9 @@ def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.
         told |= {
             of: names[of] for of in ("target", "metric") if of in names and per_curve.n_unique(of) > 1
         }
-        firsts = left_out.unique([*told], maintain_order=True)
-        shown = number_formats.build_labels(firsts, told) if told else ["the whole table"]
+        shown = ["the whole table"]
+        if told:
+            shown = number_formats.build_labels(left_out.unique([*told], maintain_order=True), told)
         few = ", ".join(shorten_name(name, 40) for name in shown[:_MAX_NAMES])
         more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
         said = f"Not drawn, {reason}: {few}{more}"
