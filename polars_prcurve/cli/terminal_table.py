@@ -125,7 +125,8 @@ def format_table(
         etas = table.select(ends).rows()
         starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
         if 0 < 2 * len(starts) <= len(etas) and all(eta is not None for eta, *_ in etas):
-            sections = {row: _describe_eta(*(*etas[row], None, None)[:3]) for row in starts}
+            interval = {row: etas[row][1:] or (None, None) for row in starts}
+            sections = {row: _describe_eta(etas[row][0], *interval[row]) for row in starts}
     hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
     chosen = _choose_columns(_build_columns(table, layout, hidden), width)
     stacked = [place for place, column in enumerate(chosen) if column.below]

@@ -247,10 +247,11 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     """Return the picture of all cases, and the value of all groups together if they are tested."""
     middle = None if findings.group_tests is None else findings.group_tests.together
     colors = {} if findings.has_one_model else number_models(*findings.cases)
-    left = min(170.0, 0.36 * width)
-    right = width - 52
-
-    most = _choose_end(findings.cases)
+    left, right = min(170.0, 0.36 * width), width - 52
+    # The axis ends at a round number beyond all intervals, in 100.
+    merits = [model.merit for case in findings.cases for model in case.candidates]
+    tops = [merit.high if merit.span else merit.value for merit in merits if merit.value is not None]
+    most = next((end for end in (1, 2, 5, 10, 20, 50) if 100 * max(tops, default=1.0) <= end), 100)
 
     def place(share: float) -> float:
         return left + share * (right - left) * 100 / most
@@ -275,25 +276,15 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
         y += _HEAD
         shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
         for case in block.cases:
-            at = y + measure(case) / 2
-            names = rows_of[id(case)]
+            at, names = y + measure(case) / 2, rows_of[id(case)]
             first = at + 4 - _NEXT * (len(names) - 1) / 2
-            kind_of_name = "quiet" if block.color is None else ""
+            ink = "quiet" if block.color is None else ""
             for k, name in enumerate(names):
-                shapes.append(draw_text((0, first + _NEXT * k), name, 10.5, kind=kind_of_name))
+                shapes.append(draw_text((0, first + _NEXT * k), name, 10.5, kind=ink))
             shapes += _draw_marks(block, case, colors, at, place)
             shapes.append(draw_text((width, at + 4), format_count(case.n_pos), 10.5, anchor="end"))
             y += measure(case)
     return draw_document(shapes, width, height, "Value of each group with its interval", kind)
-
-
-def _choose_end(cases: Sequence[JudgedCase]) -> int:
-    """Return where the axis ends, in 100: at a round number beyond all intervals."""
-    merits = [
-        model.merit for case in cases for model in case.candidates if model.merit.value is not None
-    ]
-    greatest = max((merit.high if merit.span else merit.value for merit in merits), default=1.0)
-    return next((end for end in (1, 2, 5, 10, 20, 50) if 100 * greatest <= end), 100)
 
 
 def _draw_marks(

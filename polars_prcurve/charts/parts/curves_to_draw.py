@@ -1,7 +1,4 @@
-"""The curves that a chart draws, read from a table in any row order, under fixed field names.
-
-Fixed names keep a column called `a:b` or `x.y` from Vega, which would parse the name.
-"""
+"""The curves that a chart draws, read from a table in any row order, under fixed field names."""
 
 from __future__ import annotations
 
