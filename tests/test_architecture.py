@@ -62,8 +62,8 @@ PUBLIC = {"__init__", "metrics", "charts", "engines", "report"}
 # Which modules, or chapters, may import a package that is not everywhere.
 ALLOWED = {
     "altair": ("charts",),
-    "vl_convert": ("report.vega_drawings",),
-    "sklearn": ("cli.demo_digits",),
+    "vl_convert": ("report.page_of_parts",),
+    "sklearn": ("cli.commands",),
     "narwhals": ("engines",),
     "scipy": ("confidence.intervals",),
 }

@@ -22,7 +22,7 @@ from sklearn.metrics import precision_recall_curve, roc_auc_score
 from polars_prcurve import PrcError, charts, eta_grid, prc
 from polars_prcurve.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
 from polars_prcurve.charts.parts.curves_to_draw import read_sweep
-from polars_prcurve.charts.parts.free_places import LabelSpace, place_beside, spread_at_ends
+from polars_prcurve.charts.parts.label_placement import LabelSpace, place_beside, spread_at_ends
 from polars_prcurve.charts.parts.number_formats import say_eta_range
 from polars_prcurve.charts.parts.point_thinning import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc

@@ -20,7 +20,7 @@ from polars_prcurve.charts.net_benefit import _say_value as say_value
 from polars_prcurve.charts.normal_qq_plot import compute_normal_p_value, find_bent_classes
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_style import COLORS, measure_text
-from polars_prcurve.charts.parts.free_places import LabelSpace
+from polars_prcurve.charts.parts.label_placement import LabelSpace
 from polars_prcurve.cli.terminal_table import show_number
 from polars_prcurve.number_words import (
     count_of_100,

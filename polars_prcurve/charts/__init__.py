@@ -5,9 +5,9 @@ It is a layered chart, or panels above a note, unless its function says otherwis
     table -> curves_to_draw      checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
           -> point_thinning      fewer points for the same picture
-          -> canvas              lines, dots, lines to compare with, and what the pointer reads
+          -> line_drawing        lines, dots, lines to compare with, and what the pointer reads
           -> marked_points       filled points of a table such as `operating_points`
-          -> findings            titles
+          -> chart_titles        titles
           -> label_placement     names at lines, and labels at points
           -> chart_assembly      layers, panels, title and note
 

@@ -10,12 +10,12 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import point_thinning
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_titles import say_values
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
-from polars_prcurve.charts.parts.findings import say_values
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.number_words import format_count, say_share, say_shares
 
@@ -147,7 +147,7 @@ def prg_curve(
     curves = read_sweep("prg_curve", table)
     etas = curves.per_curve["eta"]
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
-    areas = _measure_areas(_build_gains(curves, 0.0, is_log=False)[0])
+    areas = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
     channels = choose_channels(curves, color, facet, areas)
     eta: Any = etas.max()  # of the most common positives, of whose recall log axes have the last 90 %
     low = max(0.0, 1 - eta * (1 / _STARTS_AT - 1) / (1 - eta)) if is_log and eta < 1 else 0.0
@@ -219,13 +219,6 @@ def _describe_start(etas: pl.Series, low: float) -> list[str]:
 def _find_start(eta: pl.Expr, low: float) -> pl.Expr:
     """Return the recall at which recall gain is `low`; eta if that is 0."""
     return eta / (eta + (1 - low) * (1 - eta)) if low > 0 else eta
-
-
-def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
-    """Return the area under the lines of each curve, by its number."""
-    x, y = pl.col("recall_gain"), pl.col("precision_gain").fill_null(0)
-    part = (x.diff() * (y + y.shift(1)) / 2).over("curve")
-    return dict(points.with_columns(area=part).group_by("curve").agg(pl.col("area").sum()).rows())
 
 
 def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.DataFrame, int, int]:

@@ -11,9 +11,9 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_titles import say_each_of_100
 from polars_prcurve.charts.parts.colors_and_panels import (
     Channel,
     Channels,
@@ -21,8 +21,8 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     sort_panels,
 )
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_lines
-from polars_prcurve.charts.parts.findings import say_each_of_100
 from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import format_level, format_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import (

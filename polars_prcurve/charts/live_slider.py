@@ -17,10 +17,10 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title, hint_at_arguments, read_number
 from polars_prcurve.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.canvas import check_words
 from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
+from polars_prcurve.charts.parts.line_drawing import check_words
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
@@ -264,13 +264,11 @@ class _LivePainter:
         parts = {row["part"] for row in data} & {"dot"}
         lines = [*painter.build_lines(data), *painter.build_marks(parts)]
         lines = [line.transform_calculate(place=_PLACE.format(f"({_PRECISION})")) for line in lines]
-        is_place = f"{chart_assembly.EVENT_DATUM} && event.item.datum.place"
-        on = f"pointermove[{is_place}], pointerdown[{is_place}]"
-        how: dict[str, Any] = {"fields": ["at"], "on": on, "empty": False, "clear": False}
-        pointed = alt.selection_point(name=f"pointed_{self.key}", **how)
         wide = _draw_from([{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)])
         wide = wide.mark_rule(opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False).encode(self.x)
-        wide = wide.properties(name=f"places_{self.key}").add_params(pointed)
+        wide = wide.properties(name=f"places_{self.key}").add_params(
+            chart_assembly.select_pointed(self.key, "at", False)
+        )
         rule = one.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
         look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
         look |= {"filled": True, "size": 85, "opacity": 1, "stroke": "white", "strokeWidth": 1.5}
@@ -389,5 +387,4 @@ class _LivePainter:
 
 
 def _draw_from(records: list[dict[str, Any]]) -> alt.Chart:
-    """Return a chart of records of its own."""
     return alt.Chart(alt.InlineData(values=records))

@@ -12,13 +12,13 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import curves_to_draw, number_formats
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.charts.parts.chart_titles import is_higher_better, say_better
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.findings import is_higher_better, say_better
 from polars_prcurve.charts.parts.label_placement import Word, choose_way
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.number_words import format_count, say_eta, say_signed
 from polars_prcurve.visible_text import shorten_name
@@ -65,9 +65,13 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     ['a minus b: average precision, in points, by share of positives']
     """
     check_words(title)
-    curves = _read_differences(table)
-    n_pairs = curves.count_distinct(_PAIR)
-    if n_pairs >= _FEWEST_ROWS:
+    frame = curves_to_draw.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
+    groups = frame.columns[: frame.columns.index("eta")]
+    names_of = curves_to_draw.name_group_fields(groups) | {"metric": "metric"}
+    names_of |= {"group_a": "model_a", "group_b": "model_b"}
+    read = curves_to_draw.pick_columns(frame, names_of, ["eta", *_COLUMNS[3:], "resolved"])
+    curves = curves_to_draw.build_lines(read, names_of, "difference")
+    if curves.count_distinct(_PAIR) >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title)
     rows, is_one = curves.rows, len(curves.per_curve) == 1
     y = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
@@ -78,12 +82,18 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     canvas.words.clear()  # 0 needs no name
     doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
     points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
-    lines = canvas.draw_lines(points, ["side"])
-    canvas.draw_few_places(row for row in lines if "difference" in row)
+    drawn = canvas.draw_lines(points, ["side"])
+    canvas.draw_few_places(row for row in drawn if "difference" in row)
     canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
     grey = ", grey where they hold 0" if _HOLDS_0 in points["side"] else ""
     shaded = f"Shaded: {_say_level(confidence)}{grey}"
-    note = (shaded, *_describe_doubt(rows), *curves.describe_left_out())
+    is_open = rows.filter(pl.col("resolved").fill_null(False).not_())
+    dotted = "Dotted: the test does not settle which is better" if len(is_open) else ""
+    # An interval may leave out 0 all the same.
+    if not is_open.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
+        dotted += ", even where all of the shade is on one side of 0: "
+        dotted += "intervals from so few examples may be too narrow"
+    note = (shaded, dotted, *curves.describe_left_out())
     subtitle, finding = "The first model minus the second", ""
     if is_one:
         first = curves.per_curve.row(0, named=True)
@@ -128,17 +138,6 @@ def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(here=here).with_columns(side=side.fill_null(_HOLDS_0)).drop("here")
 
 
-def _read_differences(table: object) -> ChartCurves:
-    """Return a line per group, metric and pair of models."""
-    frame = curves_to_draw.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
-    start = frame.columns.index("eta")
-    names = curves_to_draw.name_group_fields(frame.columns[:start]) | {"metric": "metric"}
-    names |= {"group_a": "model_a", "group_b": "model_b"}
-    columns = [*_COLUMNS[3:], "resolved", *(["reliable"] if "reliable" in frame.columns else [])]
-    read = curves_to_draw.pick_columns(frame, names, ["eta", *columns])
-    return curves_to_draw.build_lines(read, names, "difference")
-
-
 def _build_panels(curves: ChartCurves) -> Channels:
     """Return the channels: all that differs among the lines is in the name of their panel."""
     if len(curves.per_curve) < 2:
@@ -176,16 +175,6 @@ def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
         )
         if room > 0.2 * (y.high - y.low)
     ]
-
-
-def _describe_doubt(rows: pl.DataFrame) -> list[str]:
-    """Return what dotted means, if a part is; also where an interval leaves out 0 all the same."""
-    is_open = rows.filter(pl.col("resolved").fill_null(False).not_())
-    said = "Dotted: the test does not settle which is better"
-    if not is_open.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
-        said += ", even where all of the shade is on one side of 0: "
-        said += "intervals from so few examples may be too narrow"
-    return [said] if len(is_open) else []
 
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:

@@ -11,12 +11,12 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, hint_at_arguments, read_flag
 from polars_prcurve.charts.parts import curves_to_draw, point_thinning
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
+from polars_prcurve.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.findings import say_net_benefit
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.confidence.intervals import name_estimate
 from polars_prcurve.number_words import say_count, say_share, say_signed
@@ -78,7 +78,7 @@ def decision_curve(
     channels = choose_channels(curves, color, facet, means, are_apart=are_apart)
     events = choose_events(curves.per_curve["eta"])
     said = "1 000" if events == 1_000 else "million"
-    x, y = _build_axes(curves, channels, log_x, f"Net benefit per {said}")
+    x, y = _build_axes(curves, channels, log_x, events)
     band = _BAND if _BAND[0] in curves.rows.columns else ()
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
     points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.rows), band)
@@ -125,7 +125,7 @@ def _read_decisions(table: object) -> ChartCurves:
 
 
 def _build_axes(
-    curves: ChartCurves, channels: Channels, log_x: bool | None, title: str
+    curves: ChartCurves, channels: Channels, log_x: bool | None, events: int
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axis of risks, linear or log, and that of net benefit."""
     facet = channels.facet
@@ -145,7 +145,9 @@ def _build_axes(
         etas = [curves.per_curve.filter(own)["eta"].mean() for own in is_of.values()]
         if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
             ranges = {panel: _find_ends(curves.rows.filter(own), x) for panel, own in is_of.items()}
-    words = "thousandths" if choose_events(curves.per_curve["eta"]) == 1_000 else "millionths"
+    title, words = "Net benefit per 1 000", "thousandths"
+    if events > 1_000:
+        title, words = "Net benefit per million", "millionths"
     return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=bool(ranges), ranges=ranges)
 
 

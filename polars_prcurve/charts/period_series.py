@@ -10,12 +10,12 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import curves_to_draw
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.charts.parts.chart_titles import say_alarms
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.findings import say_alarms
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import format_level, format_metric, round_digits
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_estimate, say_eta, say_share
@@ -55,6 +55,12 @@ def monitor(
     >>> monitor(alerts.monitor("week", reference=0.8, threshold=1)).to_dict()["title"]["text"]
     ['Precision has fallen, likely from week 2 on']
     """
+
+    def say_period(row: dict[str, Any]) -> tuple[str, str]:
+        value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
+        one = "" if row["value"] is None else f"{say_share(row['value'])}, "
+        return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"
+
     check_words(title, color=color, facet=facet)
     curves, time = _read_periods(table)
     rows = curves.rows
@@ -79,7 +85,7 @@ def monitor(
     canvas.draw_level(bounds, "bound", "above" if is_fpr else "below")
     canvas.draw_lines(rows.drop_nulls("overall"))
     _draw_periods(canvas, rows)
-    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", _say_period, rows["period"])
+    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", say_period, rows["period"])
     level = "" if confidence is None else f"{format_level(confidence)} "
     note = (f"Shaded: {level}interval of all periods at once", "Filled: from the alarm on")
     at_eta = "eta" in rows.columns and len(rows) > 0
@@ -120,10 +126,3 @@ def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
         dot = alt.Chart().mark_point(shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill, **one)
         dot = keep_part(dot.encode(*canvas.place, *own), "period")
         canvas.layers.append(dot.transform_filter(f"{test}datum.alarm"))
-
-
-def _say_period(row: dict[str, Any]) -> tuple[str, str]:
-    """Return what the pointer reads: the period, and all so far."""
-    value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
-    one = "" if row["value"] is None else f"{say_share(row['value'])}, "
-    return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"

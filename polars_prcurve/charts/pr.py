@@ -10,12 +10,12 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, hint_at_arguments, read_choice, read_flag
-from polars_prcurve.charts.parts import chart_axes, findings, marked_points, point_thinning
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
+from polars_prcurve.charts.parts import chart_axes, chart_titles, marked_points, point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, format_range
 from polars_prcurve.confidence.intervals import find_estimate
 from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares
@@ -128,7 +128,7 @@ def pr_curve(
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     """Return the axis: log if that is asked for, or where positives are rare."""
     etas, values = curves.per_curve["eta"], curves.rows[y]
-    is_rare = chart_axes.needs_log_axis(etas) or findings.lie_at_foot(curves)
+    is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "precision" or not (is_log and is_rare):
         return chart_axes.build_precision_axis(y, _AXES[y], etas, values, is_log=is_log)
@@ -170,11 +170,13 @@ def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
     etas = curves.per_curve["eta"]
     is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
     if facet is not None and facet.fields != ["eta"] and y == "precision" and not is_own:
-        return findings.say_areas(areas, curves, canvas.channels)
-    values = findings.read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
+        return chart_titles.say_areas(areas, curves, canvas.channels)
+    values = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
+    if not values or not etas.is_between(0, 1).all():
+        return ""
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
     say = say_precisions if y == "precision" else say_shares
-    return findings.say_values(start, end, values, curves, canvas.channels, say=say) if values else ""
+    return chart_titles.say_values(start, end, values, curves, canvas.channels, say=say)
 
 
 def _write_note(
@@ -247,23 +249,16 @@ def ribbon(
     samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
     note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
     note += [channels.picked, *point_thinning.describe_doubt(drawn), *curves.describe_sizes()]
-    finding = _find_ribbon_title(canvas) or "What a test with fewer negatives would have found"
+    finding = "What a test with fewer negatives would have found"
+    # What samples make of the precision at half recall, of the line where they differ most. That is not
+    # told of panels, where no sample differs, or where few false positives are behind a point.
+    half = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
+    is_alone = channels.facet is None and len(curves.per_curve) <= 2
+    if is_alone and len(half) and not half["doubt"].fill_null(True).any():
+        row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
+        found, span = say_estimate(row["precision"], row["low"], row["high"])
+        name = f"{channels.color.label_of[row['curve']]}: " if channels.color else ""
+        if say_share(row["low"]) != say_share(row["high"]):
+            finding = f"{name}{found} precision at half recall reads as {span} with fewer negatives"
     subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
     return canvas.finish(title, finding, subtitle, note)
-
-
-def _find_ribbon_title(canvas: Canvas) -> str:
-    """Return what samples make of the precision at half recall, of the line where they differ most."""
-    # It is empty for panels, where no sample differs, or where few false positives are behind a point.
-    curves, color = canvas.curves, canvas.channels.color
-    if canvas.channels.facet is not None or len(curves.per_curve) > 2:
-        return ""
-    half = findings.find_half(curves).filter(pl.col("low") < pl.col("high"))
-    if half.is_empty() or half["doubt"].fill_null(True).any():
-        return ""
-    row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
-    found, span = say_estimate(row["precision"], row["low"], row["high"])
-    if say_share(row["low"]) == say_share(row["high"]):
-        return ""
-    name = "" if color is None else f"{color.label_of[row['curve']]}: "
-    return f"{name}{found} precision at half recall reads as {span} with fewer negatives"

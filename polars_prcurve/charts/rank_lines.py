@@ -13,13 +13,13 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import colors_and_panels, curves_to_draw
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.charts.parts.chart_titles import say_firsts
 from polars_prcurve.charts.parts.colors_and_panels import Channel
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.findings import say_firsts
 from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.number_words import say_eta
@@ -113,7 +113,7 @@ def ranking(
 
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
     """Return a line per model from the table of `ranking`, with models as the first group column."""
-    # `top` and `foot` are the places that a model may have at a prevalence.
+    # `top` and `foot` are the first and the last place that a model may have at a prevalence.
     table = curves_to_draw.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     start = table.columns.index("eta")
     names = curves_to_draw.name_group_fields(["model", *table.columns[:start]])
@@ -126,14 +126,6 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
         needed = [*table.columns[:start], "eta", "model_a", "model_b", "resolved"]
         pairs = curves_to_draw.check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
-    frame = _add_places(frame, names, settled)
-    return curves_to_draw.build_lines(frame, names, "rank")
-
-
-def _add_places(
-    frame: pl.DataFrame, names: dict[str, str], settled: dict[Any, bool] | None
-) -> pl.DataFrame:
-    """Add `top` and `foot`, the first and the last place of the zone of a model, or its own."""
     by = [*(field for field in names if field != "group_0"), "eta"]
     frame = frame.sort(*by, "rank", nulls_last=True, maintain_order=True).with_row_index("row")
     places: dict[int, tuple[int, int]] = {}
@@ -146,8 +138,9 @@ def _add_places(
             end = next((n for n in range(k, len(is_open)) if not is_open[n]), len(is_open))
             places[row["row"]] = (start + 1, end + 1)
     ends = [places.get(row, (None, None)) for row in range(len(frame))]
-    columns = zip(("top", "foot"), zip(*ends, strict=True) if ends else ((), ()), strict=True)
-    return frame.with_columns(pl.Series(name, end, pl.Int64) for name, end in columns).drop("row")
+    both = pl.DataFrame(ends, {"top": pl.Int64, "foot": pl.Int64}, orient="row")
+    frame = pl.concat([frame.drop("row"), both], how="horizontal")
+    return curves_to_draw.build_lines(frame, names, "rank")
 
 
 def _is_open(

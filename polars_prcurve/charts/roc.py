@@ -10,13 +10,13 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, hint_at_arguments, read_flag, read_list, read_number
 from polars_prcurve.charts.parts import marked_points, point_thinning
-from polars_prcurve.charts.parts.canvas import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_titles import find_known_half, name_curves, say_areas, say_each
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.curves_to_draw import read_sweep
-from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
 from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.line_drawing import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.number_words import say_eta, say_share
 from polars_prcurve.prevalence.eta_argument import read_share
@@ -122,7 +122,8 @@ def roc_curve(
 def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     """Return the areas of panels, or what half of the positives cost, where that is known."""
     curves, channels = canvas.curves, canvas.channels
-    names, rates = name_curves(curves, channels), read_at_half(curves, "fpr")
+    names = name_curves(curves, channels)
+    rates = dict(find_known_half(curves).select("curve", "fpr").rows())
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
         is_alone = point_thinning.has_points_alone(curves.rows)
         found = "" if is_alone else say_areas(areas, curves, channels)

@@ -64,17 +64,14 @@ def _run_command(argv: Sequence[str] | None) -> int:
     except BrokenPipeError:
         pass  # the reader, such as `head`, has read enough
     except (PrcError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        message = translate_message(_find_message(error), name_options(getattr(args, "parser", None)))
+        # An error of Polars ends with the plan of its query.
+        said = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
+        if isinstance(error, OSError) and error.errno == errno.EBADF:
+            said = "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
+        message = translate_message(said, name_options(getattr(args, "parser", None)))
         print_sentence(f"{PROGRAM}: error: {PrcError(message)}")  # short and visible
         return 2
     return 0
-
-
-def _find_message(error: Exception) -> str:
-    """Return what an error says, of one of Polars without the plan of the query below it."""
-    if isinstance(error, OSError) and error.errno == errno.EBADF:
-        return "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
-    return str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
 
 
 # Standard streams that are closed or full --------------------------------------------------------

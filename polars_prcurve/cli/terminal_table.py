@@ -10,7 +10,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
@@ -118,11 +118,30 @@ def format_table(
 ) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
     above, covered = _describe_constants(table, layout)
-    sections = _find_sections(table, layout, covered)
+    # A line for the first row of each prevalence, if prevalences have two rows or more each.
+    sections: dict[int, str] = {}
+    if "eta" in table.columns and "eta" not in (*layout.answers, *covered):
+        ends = [name for name in ("eta", "eta_low", "eta_high") if name in table.columns]
+        etas = table.select(ends).rows()
+        starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
+        if 0 < 2 * len(starts) <= len(etas) and all(eta is not None for eta, *_ in etas):
+            interval = {row: etas[row][1:] or (None, None) for row in starts}
+            sections = {row: _describe_eta(etas[row][0], *interval[row]) for row in starts}
     hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
     chosen = _choose_columns(_build_columns(table, layout, hidden), width)
+    stacked = [place for place, column in enumerate(chosen) if column.below]
+    end = _measure(chosen[: stacked[0] + 1]) if stacked else 0
+    padded = (
+        [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
+        for column in chosen
+    )
+    blocks = []  # the lines of the head and of each row: a second one for an interval below its value
+    for row, cells in enumerate(zip(*padded, strict=True)):
+        texts = [_GAP.join(cells)]
+        texts += [pad_text(chosen[place].below[row], end, right=True) for place in stacked]
+        blocks.append([cut_text(text.rstrip(), width) for text in texts if text.strip()])
+    head, *body = blocks
     lines = fill_lines(above, width)
-    head, *body = _lay_out_rows(chosen, width)
     rule = "-" * min(max(map(measure_width, [*head, *chain(*body)])), width)
     lines += [""] if lines else []
     lines += [*(f"\x1b[1m{line}\x1b[0m" if bold else line for line in head), rule]
@@ -134,20 +153,6 @@ def format_table(
         lines += ["", *fill_lines(text, width)]
     shown = set().union(*(column.covers for column in chosen))
     return lines, (shown | covered | hidden) & set(table.columns)
-
-
-def _lay_out_rows(columns: Sequence[TextColumn], width: int) -> Iterator[list[str]]:
-    """Yield the lines of the head and of each row: one, and a second for an interval below its value."""
-    stacked = [place for place, column in enumerate(columns) if column.below]
-    end = _measure(columns[: stacked[0] + 1]) if stacked else 0
-    padded = (
-        [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
-        for column in columns
-    )
-    for row, cells in enumerate(zip(*padded, strict=True)):
-        lines = [_GAP.join(cells)]
-        lines += [pad_text(columns[place].below[row], end, right=True) for place in stacked]
-        yield [cut_text(line.rstrip(), width) for line in lines if line.strip()]
 
 
 # What stands above -------------------------------------------------------------------------------
@@ -203,18 +208,6 @@ def _describe_eta(eta: float, low: float | None, high: float | None) -> str:
     """Return a prevalence in words and as a number, with its interval if it has one."""
     ends = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
     return f"{show_eta(eta)} positive (eta {eta:.4g}{ends})"
-
-
-def _find_sections(table: pl.DataFrame, layout: Layout, covered: set[str]) -> dict[int, str]:
-    """Return a line for the first row of each prevalence, if prevalences have two rows or more each."""
-    if "eta" not in table.columns or "eta" in (*layout.answers, *covered):
-        return {}
-    ends = [name for name in ("eta", "eta_low", "eta_high") if name in table.columns]
-    etas = table.select(ends).rows()
-    starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
-    if not starts or 2 * len(starts) > len(etas) or any(eta is None for eta, *_ in etas):
-        return {}
-    return {row: _describe_eta(etas[row][0], *(etas[row][1:] or (None, None))) for row in starts}
 
 
 # Columns of text ---------------------------------------------------------------------------------
@@ -321,13 +314,26 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
     Of the first interval that has no room beside its value, and of no other, each row gets a line.
     """
     n_keys = next((i for i, column in enumerate(columns) if column.is_number), len(columns))
-    for answers, least in _list_answers(columns[n_keys:]):
-        chosen = _cut_names(list(columns[:n_keys]), width - len(_GAP) - _measure(answers), least)
+    keys, numbers = columns[:n_keys], columns[n_keys:]
+    # What names are cut for, and how far: the answers up to the first interval, or the first of them.
+    first = numbers[: next((place for place, column in enumerate(numbers) if column.short), 0) + 1]
+    tries = [
+        (first, _SHORT_NAME),
+        ([*first[:-1], *(column.short or column for column in first[-1:])], _SHORT_NAME // 2),
+        ([column.short or column for column in first[:1]], _SHORT_NAME // 4),
+    ]
+    for answers, least in tries if numbers else ():
+        chosen, room = list(keys), width - len(_GAP) - _measure(answers)
+        while chosen and _measure(chosen) > room:
+            widest = max(chosen, key=lambda column: column.width)
+            if widest.width <= least:
+                break
+            chosen[chosen.index(widest)] = widest.cut(widest.width - 1)
         if _measure([*chosen, *answers]) <= width:
             break
     else:
-        chosen = list(columns[:n_keys])
-    for column in columns[n_keys:]:
+        chosen = list(keys)
+    for column in numbers:
         has_interval = any(c.short for c in chosen)
         narrow = column.short and column.short.short if has_interval else column.short
         fits = [c for c in (column, narrow) if c and _measure([*chosen, c]) <= width]
@@ -335,27 +341,6 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
             break
         chosen.append(fits[0])
     return chosen or [columns[0]]
-
-
-def _list_answers(columns: Sequence[TextColumn]) -> Iterator[tuple[Sequence[TextColumn], int]]:
-    """Yield what names are cut for, and how far: the answers up to the first interval, or the first."""
-    end = next((place for place, column in enumerate(columns) if column.short), 0)
-    if columns:
-        first = columns[: end + 1]
-        yield first, _SHORT_NAME
-        yield [*first[:-1], first[-1].short or first[-1]], _SHORT_NAME // 2
-        yield [columns[0].short or columns[0]], _SHORT_NAME // 4
-
-
-def _cut_names(columns: list[TextColumn], width: int, least: int) -> list[TextColumn]:
-    """Return columns of names in a width, none of which is cut below the least width."""
-    columns = list(columns)
-    while columns and _measure(columns) > width:
-        widest = max(columns, key=lambda column: column.width)
-        if widest.width <= least:
-            break
-        columns[columns.index(widest)] = widest.cut(widest.width - 1)
-    return columns
 
 
 def _measure(columns: Sequence[TextColumn]) -> int:

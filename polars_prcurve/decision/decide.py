@@ -2,7 +2,7 @@
 
 bound table -> evidence   what its methods say, see `evidence`
             -> cases      groups at prevalences, see `judged_groups`
-            -> verdicts   one for each case, see `sentences`
+            -> verdicts   one for each case, see `verdicts`
             -> verdict    the one above them
 """
 
@@ -25,9 +25,8 @@ from polars_prcurve.decision.evidence import (
 )
 from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.judged_groups import STATUSES, Case, JudgedCase, Status, Verdict, list_cases
-from polars_prcurve.decision.needs import say_group_need
-from polars_prcurve.decision.sentences import write_verdict
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
+from polars_prcurve.decision.verdicts import say_group_need, write_verdict
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where
 from polars_prcurve.visible_text import join_words, name_group
 

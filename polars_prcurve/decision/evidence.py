@@ -115,30 +115,24 @@ def collect_evidence(asked: Asked) -> Evidence:
         tests = tests.select(*groups, *models, "above_chance").unique()
         names = rows.columns
         rows = _join(rows.drop("above_chance"), tests, [*groups, *models]).select(names)
-    rows = _add_leads(asked, _add_areas(rows, areas, [*keys, *models]), keys, per)
+    on = [name for name in (*keys, *models) if name in areas.columns]  # a field has no limits of eta
+    half, auc = (areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc"))
+    sides = {AT_HALF: "value", f"{AT_HALF}_low": "low", f"{AT_HALF}_high": "high"}
+    rows = _join(rows, half.select(*on, **{name: pl.col(kind) for name, kind in sides.items()}), on)
+    rows = _join(rows, auc.select(*on, (pl.col("high") < 0.5).alias(IS_REVERSED)), on)
+    rows = _add_leads(asked, rows, keys, per)
     curves = asked.table.curve(
         asked.eta, metrics=_RATES, confidence=asked.confidence, thresholds=_CURVE_STEPS
     )
     points = _collect_rates(asked, rows, curves, [*groups, *models])
-    sizes = areas
-    if asked.unweighted is not None:
-        sizes = asked.unweighted.summary(0.5, metrics="roc_auc")
+    plain = asked.unweighted
+    sizes = areas if plain is None else plain.summary(0.5, metrics="roc_auc")
     return Evidence(rows, keys, areas, sizes, curves, points, per, asked.test_level)
 
 
 def _join(rows: pl.DataFrame, found: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
     """Return the rows with what was found of them, in their order; null is a group, too."""
     return rows.join(found, on=on, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _add_areas(rows: pl.DataFrame, areas: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """Add the columns of AT_HALF to rows of models, and whether scores rank the wrong way round."""
-    on = [name for name in on if name in areas.columns]  # those of a field have no limits of eta
-    half, auc = (areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc"))
-    ends = {AT_HALF: "value", f"{AT_HALF}_low": "low", f"{AT_HALF}_high": "high"}
-    known = half.select(*on, **{name: pl.col(kind) for name, kind in ends.items()})
-    turned = auc.select(*on, (pl.col("high") < 0.5).alias(IS_REVERSED))
-    return _join(_join(rows, known, on), turned, on)
 
 
 # Points -----------------------------------------------------------------------------------------

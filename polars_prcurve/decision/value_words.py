@@ -92,12 +92,10 @@ def say_about(number: float) -> str:
 
 
 def start_sentence(text: str) -> str:
-    """Return the text with a capital letter."""
     return text[:1].upper() + text[1:]
 
 
 def name_model(candidate: Candidate) -> str:
-    """Return the name of a model, as people read it."""
     return name_value(candidate.model)
 
 

@@ -101,7 +101,7 @@ class Decision:
             A heading, a date to print, since the document looks at no clock, and a text of your own.
         """
         from polars_prcurve.report.document import build_document
-        from polars_prcurve.report.html_parts import check_page_path, write_text
+        from polars_prcurve.report.markup import check_page_path, write_text
 
         check_page_path(path)
         check_texts(title=title, date=date, notes=notes)
@@ -122,8 +122,8 @@ class Decision:
         path, title, date
             As in `report`.
         """
-        from polars_prcurve.report.html_parts import check_page_path, write_text
         from polars_prcurve.report.live_page import build_live_page
+        from polars_prcurve.report.markup import check_page_path, write_text
 
         check_page_path(path)
         check_texts(title=title, date=date)
@@ -141,9 +141,9 @@ class Decision:
         date
             A date to print.
         """
-        from polars_prcurve.report.html_parts import write_bytes, write_text
+        from polars_prcurve.report.markup import write_bytes, write_text
+        from polars_prcurve.report.page_of_parts import load_vl_convert
         from polars_prcurve.report.share_card import draw_card
-        from polars_prcurve.report.vega_drawings import load_vl_convert
 
         check_texts(date=date)
         resolve_target(path)
@@ -314,7 +314,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ...     "Too little data" in path.read_text(encoding="utf-8")
         True
         """
-        from polars_prcurve.report.html_parts import check_page_path
+        from polars_prcurve.report.markup import check_page_path
 
         if parts is not None:
             from polars_prcurve.report.page_of_parts import check_parts_alone, write_parts

@@ -12,7 +12,10 @@ Everything is read from the findings: no table is counted again.
 from __future__ import annotations
 
 import hashlib
+import math
+import platform
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -28,14 +31,27 @@ from polars_prcurve.decision.decide import (
     say_place,
     say_places,
 )
-from polars_prcurve.decision.judged_groups import Candidate, Case, Verdict
-from polars_prcurve.decision.needs import count_needed
-from polars_prcurve.report import group_picture, tables
-from polars_prcurve.report.alert_icons import describe_doubt, describe_look, draw_alerts
-from polars_prcurve.report.curve_picture import LOG_BELOW, Curve, draw_curves, have_room
-from polars_prcurve.report.html_parts import escape, isolate, write_document
-from polars_prcurve.report.style_sheets import DECISION_STYLE
-from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document, name_color
+from polars_prcurve.decision.judged_groups import (
+    LEAST_OF_CLASS,
+    Candidate,
+    Case,
+    JudgedCase,
+    Verdict,
+)
+from polars_prcurve.decision.verdicts import count_needed
+from polars_prcurve.prevalence.posteriors import shift_prior
+from polars_prcurve.report import pictures
+from polars_prcurve.report.markup import (
+    DECISION_STYLE,
+    define_hatches,
+    draw_circle,
+    draw_document,
+    escape,
+    isolate,
+    name_color,
+    show_value,
+    write_document,
+)
 from polars_prcurve.visible_text import isolate_name, mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
@@ -50,7 +66,7 @@ def build_document(findings: Findings, title: str | None, date: str | None, note
 def _write_body(
     findings: Findings, title: str | None, date: str | None, notes: str | None
 ) -> Iterator[str]:
-    verdict, is_picture = findings.verdict, group_picture.are_drawn(findings)
+    verdict, is_picture = findings.verdict, pictures.are_drawn(findings)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
@@ -60,22 +76,30 @@ def _write_body(
     if findings.cases:
         case = findings.cases[0]
         if len(findings.cases) > 1 and not is_picture:
-            yield tables.write_cases(findings)
+            yield write_cases(findings)
             yield f"<h2>{escape(value_words.start_sentence(say_place(case)))}</h2>"
         if is_picture:
             yield from write_groups(findings)
         else:
-            colors = group_picture.number_models(case)
+            colors = pictures.number_models(case)
             drawn = [(case, each, colors[each.model], "") for each in list_drawn(case)]
             yield from _write_cards(findings, drawn)
             if len(case.candidates) > 2:
-                yield tables.write_models(case)
+                yield write_models(case)
             yield from _draw_chart(findings, case)
         if notes is not None:
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
         yield from _write_need(findings)
         yield '<h2 class="screen">More</h2>'
-        yield from _write_more(findings, case)
+        if is_picture:
+            yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
+        else:
+            if difference := describe_difference(case):
+                yield _fold("The difference, tested", f"<p>{difference}</p>")
+            if shares := write_shares(case):
+                yield _fold("Other shares of positives", shares)
+        table = write_raw(build_table(findings))
+        yield _fold("Numbers in full, and how they are made", table + write_methods(findings))
     yield f"<footer>{escape(describe_test(findings, date))}</footer>"
 
 
@@ -131,7 +155,9 @@ def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int,
     """Yield the card of each model, under a name of its own or that of the model, and a key of icons."""
 
     def dot(kind: str) -> str:
-        return draw_document([draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))], 13, 13, "")
+        return draw_document(
+            [draw_circle(6.5, 6.5, 5.5, pictures.describe_look(kind, None))], 13, 13, ""
+        )
 
     if not drawn:
         return
@@ -143,13 +169,13 @@ def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int,
             f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
             for name, value, ends in list_values(case, candidate)
         )
-        icons = draw_alerts(case, candidate.precision, color)
+        icons = pictures.draw_alerts(case, candidate.precision, color)
         cards.append(
             f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
             f"<dl>{values}</dl></div></section>"
         )
     yield f'<div class="models">{"".join(cards)}</div>'
-    doubt = describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
+    doubt = pictures.describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
     words = escape(f"{doubt}: the {number_words.format_level(findings.confidence)} interval")
     key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
     yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
@@ -204,7 +230,7 @@ def describe_intervals(findings: Findings) -> str:
 
 def write_groups(findings: Findings) -> Iterator[str]:
     """Yield the worst and the best group that are told apart, and the picture of all cases."""
-    placed = group_picture.place_cases(findings)
+    placed = pictures.place_cases(findings)
     ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
     cards = [
         (case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
@@ -224,38 +250,12 @@ def write_groups(findings: Findings) -> Iterator[str]:
     words = f"{axis}; line: {number_words.format_level(findings.confidence)}; {hollow}"
     yield f'<p class="place">{escape(words)}</p>'
     if not findings.has_one_model:
-        colors = group_picture.number_models(*findings.cases)
+        colors = pictures.number_models(*findings.cases)
         yield _write_names({name_value(model): number for model, number in colors.items()})
-    blocks = group_picture.list_blocks(findings)
+    blocks = pictures.list_blocks(findings)
     for kind, width in (("wide", 740), ("small", 358)):
-        yield group_picture.draw_groups(findings, blocks, width, kind)
+        yield pictures.draw_groups(findings, blocks, width, kind)
     yield "</section>"
-
-
-def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
-    curves = list_curves(findings, case)
-    if not curves:
-        return
-    level = number_words.format_level(findings.confidence)
-    yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
-    axis = "Of 100 alerts right" if (case.eta or 1.0) >= LOG_BELOW else "Share of alerts right"
-    words = f"{axis}, by positives found; band: {level} for each score as it stands; "
-    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts, or 20 positives</p>'
-    for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
-        yield draw_curves(curves, case.eta or 0.0, width, height, kind)
-        if not have_room(curves, width):
-            yield _write_names({curve.name: curve.color for curve in curves}, kind)
-    yield "</section>"
-
-
-def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
-    """Return names with their colours, for a drawing that has no room for them."""
-    lines = "".join(
-        f'<li style="color:{name_color(color)}">{isolate(name)}</li>'
-        for name, color in colors.items()
-        if color is not None
-    )
-    return f'<ul class="names {kind}">{lines}</ul>'
 
 
 CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
@@ -274,20 +274,41 @@ def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) 
     return [rows[key] for key in keys]
 
 
-def list_curves(findings: Findings, case: Case) -> list[Curve]:
-    """Return the curves of the models of a case: those that may be best have colours of their own."""
+def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     [rows] = pick_rows(findings, [case], findings.evidence.curves)
-    colors = group_picture.number_models(case)
+    colors = pictures.number_models(case)
+    # Models that may be best have colours of their own.
     wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
     picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
-    found = []
-    for candidate in case.candidates:
+    curves = []
+    for candidate in (each for each in case.candidates if rows.get(each.model)):
         recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
         point = None if recall is None or precision is None else (recall, precision)
         color = colors[candidate.model] if candidate.model in picked else None
         name = "" if candidate.model is None else value_words.name_model(candidate)
-        found.append(Curve(name, color, rows.get(candidate.model, []), point))
-    return [curve for curve in found if curve.rows]
+        curves.append(pictures.Curve(name, color, rows[candidate.model], point))
+    if not curves:
+        return
+    level = number_words.format_level(findings.confidence)
+    yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
+    axis = "Of 100 alerts right" if (case.eta or 1.0) >= pictures.LOG_BELOW else "Share of alerts right"
+    words = f"{axis}, by positives found; band: {level} for each score as it stands; "
+    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts, or 20 positives</p>'
+    for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
+        yield pictures.draw_curves(curves, case.eta or 0.0, width, height, kind)
+        if not pictures.have_room(curves, width):
+            yield _write_names({curve.name: curve.color for curve in curves}, kind)
+    yield "</section>"
+
+
+def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
+    """Return names with their colours, for a drawing that has no room for them."""
+    lines = "".join(
+        f'<li style="color:{name_color(color)}">{isolate(name)}</li>'
+        for name, color in colors.items()
+        if color is not None
+    )
+    return f'<ul class="names {kind}">{lines}</ul>'
 
 
 def _write_need(findings: Findings) -> Iterator[str]:
@@ -309,17 +330,6 @@ def _write_need(findings: Findings) -> Iterator[str]:
     if reasons:
         items = "".join(f"<li>{escape(value_words.start_sentence(reason))}.</li>" for reason in reasons)
         yield f'<ul class="reasons">{items}</ul>'
-
-
-def _write_more(findings: Findings, case: Case) -> Iterator[str]:
-    if group_picture.are_drawn(findings):
-        yield _fold(f"All {len(findings.cases)} verdicts", tables.write_cases(findings))
-    elif difference := describe_difference(case):
-        yield _fold("The difference, tested", f"<p>{difference}</p>")
-    if not group_picture.are_drawn(findings) and (shares := tables.write_shares(case)):
-        yield _fold("Other shares of positives", shares)
-    table = tables.write_raw(build_table(findings))
-    yield _fold("Numbers in full, and how they are made", table + tables.write_methods(findings))
 
 
 def _fold(name: str, html: str) -> str:
@@ -362,3 +372,140 @@ def describe_test(findings: Findings, date: str | None) -> str:
     text = "".join(of.with_columns(plain).write_csv() for of in (evidence.curves, evidence.areas))
     said.append(f"data {hashlib.sha256(text.encode()).hexdigest()[:12]}")
     return number_words.glue_numbers(value_words.start_sentence(" · ".join(said)))
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+_MOST_ROWS, _MOST_RAW = 40, 500  # rows of a table, at most, and of that of all numbers
+
+
+def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
+    """Return a table, whose heads are text and whose cells are HTML."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    names = [f' data-name="{escape(name)}"' for name in heads[1:]]
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>'
+        f"{''.join(f'<td{name}>{cell}</td>' for name, cell in zip(names, cells, strict=True))}</tr>"
+        for first, *cells in rows
+    )
+    style = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table{style}>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def write_value(value: str, ends: str) -> str:
+    """Return a value with its interval behind it, as the content of a cell."""
+    said = escape(value) + (f" <small>({escape(ends)})</small>" if ends else "")
+    return f"<span>{said}</span>"  # or a narrow page would set them apart
+
+
+def write_models(case: JudgedCase) -> str:
+    """Return a row for each model of a case, the best first, and how it stands."""
+    goal, status = case.goal, case.verdict.status
+    is_of_rate = goal.merit in ("precision", "recall")
+    heads = [value_words.name_precision(case) if is_of_rate else name_metric(goal.merit)]
+    if not goal.is_of_curve:
+        heads += [f"alerts {number_words.say_cases(case.per)}", "positives found"]
+    if set(goal.targets) == {"recall"}:
+        heads.pop()
+    rows = []
+    for candidate in case.candidates[:_MOST_ROWS]:
+        name = isolate(value_words.name_model(candidate))
+        if not candidate.is_met:
+            rows.append([name, *("–" for _ in heads), "no threshold within the targets"])
+            continue
+        values = [value_words.say_merit(candidate)]
+        if is_of_rate:
+            values = [value_words.say_precision(case, candidate.precision)]
+        if not goal.is_of_curve:
+            values += [value_words.say_alerts(candidate), value_words.say_found(candidate)]
+        stands = "" if candidate.may_be_best else "behind"
+        if candidate.may_be_chance:
+            stands = "may be chance"
+        elif candidate.may_be_best and status in ("settled", "not told apart"):
+            stands = "may be best"
+        rows.append([name, *(write_value(*value) for value in values[: len(heads)]), stands])
+    more = len(case.candidates) - _MOST_ROWS
+    note = f'<p class="note">{more} more models are in the table below.</p>' if more > 0 else ""
+    return write_table(["model", *heads, ""], rows) + note
+
+
+def write_cases(findings: Findings) -> str:
+    """Return a row for each case: where it is, its status, and its verdict as a sentence."""
+    rows = [
+        [
+            isolate(case.name),
+            escape(case.status),
+            f'<span class="words">{escape(case.verdict.sentence)}</span>',
+        ]
+        for case in findings.cases[:_MOST_ROWS]
+    ]
+    more = len(findings.cases) - _MOST_ROWS
+    note = f'<p class="note">{more} more are in the table below.</p>' if more > 0 else ""
+    return write_table(["where", "status", "verdict"], rows, "cases") + note
+
+
+def write_shares(case: Case) -> str:
+    """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
+    eta = case.eta
+    if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.met:
+        return ""
+    shown = case.met[:4]
+    etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
+    rows = []
+    for other in etas:
+        cells = []
+        for precision in (candidate.precision for candidate in shown):
+            # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So
+            # do the ends of its interval, where that has no error of the prevalence.
+            ends = (precision.value, precision.low, precision.high)
+            moved: list[Any] = [None if end is None else shift_prior(end, eta, other) for end in ends]
+            cells.append(write_value(*number_words.say_estimate(*moved)))
+        rows.append([escape(number_words.say_eta(other)), *cells])
+    names = ["" if each.model is None else value_words.name_model(each) for each in shown]
+    heads = ["positive", *(name or "alerts right" for name in names)]
+    return write_table(heads, rows) + '<p class="note">At the scores of this decision.</p>'
+
+
+def write_raw(frame: pl.DataFrame) -> str:
+    """Return a table of all numbers, in up to six digits."""
+
+    def show_float(value: float) -> str:
+        return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
+
+    rows = [
+        [escape(show_value(value, show_float)) for value in row]
+        for row in frame.head(_MOST_RAW).iter_rows()
+    ]
+    return write_table(frame.columns, rows, "raw")
+
+
+def write_methods(findings: Findings) -> str:
+    """Return how the numbers are made, in a few sentences with their sources, as paragraphs."""
+    goal, level = findings.goal, number_words.format_level(findings.confidence)
+    models = (
+        "Models are compared in pairs where they scored the same examples. Of several models all "
+        "differences hold at once (Tukey 1953, Kramer 1956): a model that none beats "
+        f"is ruled out in at most {number_words.format_level(1 - findings.confidence)} of tests."
+    )
+    promise = (
+        f"Scores are promised: in {number_words.format_level(goal.guarantee or 0)} of tests the targets "
+        "hold in truth at the score that is found."
+    )
+    said = (
+        "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
+        "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives resemble those "
+        "tested, and negatives those tested. Rows are taken as independent unless clusters were named.",
+        f"Intervals have a level of {level}: of rates by Wilson (1927), of precision by the distances "
+        "to their ends, which add up in quadrature (Zou and Donner 2008), and with the choice of the "
+        "score where it was found on the test. Average precision allows for examples that a test lacks.",
+        *([] if findings.model is None else [models]),
+        "Whether scores are above chance is tested on ranks and on reciprocal ranks of the positives. "
+        f"With fewer than {LEAST_OF_CLASS} examples of a class nothing is decided.",
+        *([] if goal.guarantee is None else [promise]),
+        f"Made by polars-prcurve {version('polars-prcurve')}, Polars {version('polars')}, "
+        f"Python {platform.python_version()}.",
+    )
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in said)

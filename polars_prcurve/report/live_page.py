@@ -8,7 +8,7 @@ state stands in its address, so what is seen can be sent.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -18,11 +18,8 @@ from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import glue_numbers, say_cases
 from polars_prcurve.report import document
-from polars_prcurve.report.curve_picture import FEW_FALSE_ALERTS
-from polars_prcurve.report.group_picture import number_models
-from polars_prcurve.report.html_parts import escape, write_document
-from polars_prcurve.report.style_sheets import DECISION_STYLE
-from polars_prcurve.report.svg import define_hatches
+from polars_prcurve.report.markup import DECISION_STYLE, define_hatches, escape, write_document
+from polars_prcurve.report.pictures import FEW_FALSE_ALERTS, number_models
 from polars_prcurve.visible_text import mark_names
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")
@@ -63,13 +60,19 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     data = describe_data(findings)
     names, case = [group["name"] for group in data["groups"]], findings.cases[0]
-    per = escape(say_cases(case.per))
+    per, n, groups = escape(say_cases(case.per)), len(names) + data["left"], []
+    if n > 1:  # the list from which a reader picks a group
+        options = "".join(f'<option value="{k}">{escape(name)}</option>' for k, name in enumerate(names))
+        groups.append(f'<label>Group<select id="group">{options}</select></label>')
+    if n > len(names):
+        said = "those that the verdict names, and others that have room"
+        groups.append(f'<p class="note">{len(names)} of {n} groups: {said}.</p>')
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(document.describe_question(findings))}</p>',
         document.write_status(findings),
         f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
-        *_write_groups(names, data["left"]),
+        *groups,
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
@@ -98,16 +101,6 @@ def _write_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def _write_groups(names: Sequence[str], n_left: int) -> Iterator[str]:
-    """Yield the list from which a reader picks a group, if there are several."""
-    if len(names) + n_left > 1:
-        options = "".join(f'<option value="{n}">{escape(name)}</option>' for n, name in enumerate(names))
-        yield f'<label>Group<select id="group">{options}</select></label>'
-    if n_left:
-        said = "those that the verdict names, and others that have room"
-        yield f'<p class="note">{len(names)} of {len(names) + n_left} groups: {said}.</p>'
-
-
 def describe_data(findings: Findings) -> dict[str, Any]:
     """Return what the script reads: the curves of groups, prevalences, and where the page begins.
 
@@ -124,7 +117,14 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
     names, room = name_cases(cases), _MOST_BYTES
     groups: dict[int, dict[str, Any]] = {}
-    for n in sorted(range(len(cases)), key=lambda n: (not _is_named(findings, cases[n]), n)):
+    # The verdict is about groups that are told apart, and about those that it names.
+    told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
+    places = [glue_numbers(say_place(case, with_eta=False)).lower() for case in cases]
+    is_named = [
+        case.is_told_apart or not place or mark_names(told, [place], lambda _: "") != told
+        for case, place in zip(cases, places, strict=True)
+    ]
+    for n in sorted(range(len(cases)), key=lambda n: not is_named[n]):
         if curves[n]:
             group = {"name": names[n], **_describe_group(grouped[n], curves[n], colors, most_rows)}
             room -= len(_write_json(group).encode())
@@ -142,13 +142,6 @@ def describe_data(findings: Findings) -> dict[str, Any]:
         "miss": 10,
         "hasScores": has_scores,
     }
-
-
-def _is_named(findings: Findings, case: JudgedCase) -> bool:
-    """Return whether the verdict is about a group: as one that is told apart, or by its name."""
-    told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
-    place = glue_numbers(say_place(case, with_eta=False)).lower()
-    return case.is_told_apart or not place or mark_names(told, [place], lambda _: "") != told
 
 
 _Rows = dict[Any, list[list[Any]]]

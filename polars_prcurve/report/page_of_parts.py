@@ -15,8 +15,10 @@ import base64
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -26,15 +28,15 @@ import polars as pl
 from polars_prcurve.argument_kinds import check_texts, read_list
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
-from polars_prcurve.report.html_parts import (
+from polars_prcurve.report.markup import (
+    PARTS_STYLE,
     check_page_path,
     escape,
     show_value,
     write_document,
     write_text,
 )
-from polars_prcurve.report.style_sheets import PARTS_STYLE
-from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
+from polars_prcurve.visible_text import make_visible
 
 if TYPE_CHECKING:
     import altair as alt
@@ -48,6 +50,9 @@ _MANY_COLUMNS = 10
 _MAX_CHART_LETTERS = 1_000_000
 """Characters of a chart in JSON, about those of the script that draws it; larger charts stay drawings,
 unless they have a slider."""
+_CLIP = re.compile('<clipPath id="(clip[0-9]+)"')
+_CLIP_USE = re.compile(r'(<clipPath id="|clip-path="url\(#)(clip[0-9]+)("|\))')
+_DRAWING_WIDTH = 620  # pixels of a drawing of a chart that is as wide as the page
 _SPEC_TAG = '<script type="application/json">'
 _START_SCRIPT = """
 for (const figure of document.querySelectorAll("figure")) {
@@ -97,24 +102,22 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str 
 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
-    """Return the page as a string of HTML."""
-    body = [line for number, part in enumerate(parts) for line in _render_part(part, number)]
+    """Return the page as HTML; raise unless each part is a text, a table or a chart."""
+    body = [f"<h1>{escape(title)}</h1>"]
+    for number, part in enumerate(parts):
+        if isinstance(part, str):
+            body += _render_text(part)
+        elif isinstance(part, pl.DataFrame | Table):
+            body += _render_table(part if isinstance(part, Table) else Table(part))
+        else:
+            figure = part if isinstance(part, Figure) else Figure(part)
+            if not hasattr(figure.chart, "to_dict"):
+                raise PrcError(
+                    f"each of parts= is text, a DataFrame or an Altair chart; got {type(part).__name__}"
+                )
+            body += _render_figure(figure, number)
     scripts = [build_script(), _START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
-    return write_document(title, PARTS_STYLE, [f"<h1>{escape(title)}</h1>", *body], scripts)
-
-
-def _render_part(part: Part, number: int) -> Iterator[str]:
-    """Return the HTML lines of a part; raise unless it is a text, a table or a chart."""
-    if isinstance(part, str):
-        return _render_text(part)
-    if isinstance(part, pl.DataFrame | Table):
-        return _render_table(part if isinstance(part, Table) else Table(part))
-    figure = part if isinstance(part, Figure) else Figure(part)
-    if not hasattr(figure.chart, "to_dict"):
-        raise PrcError(
-            f"each of parts= is text, a DataFrame or an Altair chart; got {type(part).__name__}"
-        )
-    return _render_figure(figure, number)
+    return write_document(title, PARTS_STYLE, body, scripts)
 
 
 def _render_text(text: str) -> Iterator[str]:
@@ -134,6 +137,14 @@ def _render_text(text: str) -> Iterator[str]:
 
 
 def _render_table(table: Table) -> Iterator[str]:
+    def show_float(value: float) -> str:
+        # In four digits, and all before the point, without an exponent if it has room.
+        if not 1e-9 <= abs(value) < 1e15:
+            return f"{value:.4g}"
+        digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
+        text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
+        return text.rstrip("0").rstrip(".") if "." in text else text
+
     frame = table.frame
     if not isinstance(frame, pl.DataFrame):
         raise PrcError(f"expected a DataFrame in Table(...); got {type(frame).__name__}")
@@ -154,7 +165,7 @@ def _render_table(table: Table) -> Iterator[str]:
     yield "<tbody>"
     names = [f' data-name="{escape(name)}"' if is_wide else "" for name in frame.columns]
     for row in frame.head(_MAX_ROWS).iter_rows():
-        shown = (show_value(value, _format_float) for value in row)
+        shown = (show_value(value, show_float) for value in row)
         row_of_cells = zip(shown, are_numbers, names, strict=True)
         yield f"<tr>{''.join(_render_cell('td', *cell) for cell in row_of_cells)}</tr>"
     yield "</tbody></table></div>"
@@ -163,15 +174,6 @@ def _render_table(table: Table) -> Iterator[str]:
 def _render_cell(tag: str, text: str, is_number: bool, attributes: str = "") -> str:
     style = ' class="number"' if is_number else ""
     return f"<{tag}{style}{attributes}>{escape(text)}</{tag}>"
-
-
-def _format_float(value: float) -> str:
-    """Return a number in four digits, and all before the point, without an exponent if it has room."""
-    if not 1e-9 <= abs(value) < 1e15:
-        return f"{value:.4g}"
-    digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
-    text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _render_figure(figure: Figure, number: int) -> Iterator[str]:
@@ -188,3 +190,76 @@ def _render_figure(figure: Figure, number: int) -> Iterator[str]:
     if figure.caption:
         yield f"<figcaption>{escape(figure.caption)}</figcaption>"
     yield "</figure>"
+
+
+# Charts as SVG, drawn by vl-convert without a browser or a network --------------------------------
+
+
+def show_texts(spec: Any) -> Any:
+    """Return the specification of a chart with all its texts made visible: others end its drawing."""
+    if isinstance(spec, str):
+        return make_visible(spec, keep_blanks=True)
+    if isinstance(spec, list | tuple):
+        return [show_texts(part) for part in spec]
+    if isinstance(spec, dict):
+        return {show_texts(name): show_texts(part) for name, part in spec.items()}
+    return spec
+
+
+def draw_svg(spec: dict[str, Any]) -> str:
+    """Return the chart as SVG, without layers that only serve the pointer."""
+    params = spec.get("params", [])
+    drawing = _drop_unseen(spec, [param["name"] for param in params if "select" in param])
+    drawing["params"] = [
+        # Nobody can select on paper, so a selection is what it holds at the start.
+        {"name": of["name"], "value": {k: [v] for k, v in (of.get("value") or [{}])[0].items()}}
+        if "select" in of
+        else of
+        for of in params
+    ]
+    if drawing.get("width") == "container":
+        drawing["width"] = _DRAWING_WIDTH
+    svg = str(load_vl_convert().vegalite_to_svg(json.dumps(drawing)))
+    # Clips are numbered from 0: Vega counts on from the last drawing.
+    numbers = {old: f"clip{n}" for n, old in enumerate(dict.fromkeys(_CLIP.findall(svg)))}
+    return _CLIP_USE.sub(lambda found: found[1] + numbers.get(found[2], found[2]) + found[3], svg)
+
+
+def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
+    """Return the specification of a chart without unseen layers; `pointers` names its selections."""
+    if isinstance(spec, list):
+        kept = []
+        for part in spec:
+            if isinstance(part, dict) and isinstance(mark := part.get("mark"), dict):
+                # A layer that is transparent and says nothing, or is filtered by a selection.
+                filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
+                is_pointed = any(pointer in each for pointer in pointers for each in filters)
+                if is_pointed or (mark.get("opacity") == 0 and not mark.get("aria")):
+                    continue
+            kept.append(_drop_unseen(part, pointers))
+        return kept
+    if isinstance(spec, dict):
+        no_layers = ("data", "datasets", "params", "transform")  # of which data can be large
+        return {
+            name: part if name in no_layers else _drop_unseen(part, pointers)
+            for name, part in spec.items()
+        }
+    return spec
+
+
+@cache
+def build_script() -> str:
+    """Return the script that draws live charts; no text in it ends a script element."""
+    script = str(load_vl_convert().javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    return script.replace("</script", "<\\/script")
+
+
+def load_vl_convert() -> Any:
+    """Return the package vl_convert, which draws charts; raise if it is not installed."""
+    try:
+        import vl_convert as package
+    except ImportError:
+        raise PrcError(
+            'a report needs vl-convert to draw its charts: pip install "vl-convert-python>=1.9"'
+        ) from None
+    return package

@@ -63,8 +63,14 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
     left_out: list[str] = []
     if len(findings.cases) == 1:
-        lines, left_out = _write_models(findings, findings.cases[0], width)
-        blocks.append(lines)
+        [case] = findings.cases
+        columns, spare = list_columns(findings, case, case.candidates[:_MOST_ROWS])
+        for head in spare:
+            if _measure(columns) <= width:
+                break
+            left_out += [column.head for column in columns if column.head == head]
+            columns = [column for column in columns if column.head != head]
+        blocks.append(list(_lay_out(columns, width)))
     elif findings.cases:
         blocks.append(_write_cases(findings, width))
     question = document.describe_question(findings)
@@ -84,18 +90,6 @@ def _wrap(text: str, width: int) -> list[str]:
 
 def _clean(text: str) -> str:
     return make_harmless(text.replace(NO_BREAK, " "))
-
-
-def _write_models(findings: Findings, case: Case, width: int) -> tuple[list[str], list[str]]:
-    """Return the lines of the table of models, and the heads of what does not fit."""
-    columns, spare = list_columns(findings, case, case.candidates[:_MOST_ROWS])
-    left_out = []
-    for head in spare:
-        if _measure(columns) <= width:
-            break
-        left_out += [column.head for column in columns if column.head == head]
-        columns = [column for column in columns if column.head != head]
-    return list(_lay_out(columns, width)), left_out
 
 
 def list_columns(
@@ -158,26 +152,18 @@ def _write_cases(findings: Findings, width: int) -> list[str]:
         columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
         if _measure(columns[1:]) > width - len(_GAP):
             columns = [Column("where", names, is_text=True), verdicts]
-    lines = list(_lay_out_cases(columns, width))
+    if _measure(columns) <= width:
+        lines = list(_lay_out(columns, width))
+    else:  # names have lines of their own
+        rows_of_values = _lay_out(columns[1:], width - len(_GAP))
+        both = zip(["", *columns[0].cells], rows_of_values, strict=True)
+        lines = [line for name, row in both for line in (*fill_lines(name, width), _GAP + row)]
     more = len(findings.cases) - len(cases)
     return [*lines, f"{more} more"] if more > 0 else lines
 
 
 def _measure(columns: Sequence[Column]) -> int:
-    """Return the width of a line of columns."""
     return sum(column.width + len(_GAP) for column in columns) - len(_GAP)
-
-
-def _lay_out_cases(columns: Sequence[Column], width: int) -> Iterator[str]:
-    """Yield the lines of a table; names, in its first column, have lines of their own if need be."""
-    if _measure(columns) <= width:
-        yield from _lay_out(columns, width)
-        return
-    names, *values = columns
-    rows = _lay_out(values, width - len(_GAP))
-    for name, row in zip(["", *names.cells], rows, strict=True):
-        yield from fill_lines(name, width)
-        yield _GAP + row
 
 
 def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:

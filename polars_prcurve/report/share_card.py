@@ -7,11 +7,23 @@ from collections.abc import Iterator
 from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model, say_precision, start_sentence
 from polars_prcurve.number_words import NO_BREAK, format_level
-from polars_prcurve.report.alert_icons import describe_doubt, list_icons, place_icons
 from polars_prcurve.report.document import describe_question, describe_test, isolate_names, list_drawn
-from polars_prcurve.report.group_picture import are_drawn, list_blocks, number_models
-from polars_prcurve.report.style_sheets import FONT, paint
-from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
+from polars_prcurve.report.markup import (
+    FONT,
+    define_hatches,
+    draw_document,
+    draw_text,
+    name_color,
+    paint,
+)
+from polars_prcurve.report.pictures import (
+    are_drawn,
+    describe_doubt,
+    list_blocks,
+    list_icons,
+    number_models,
+    place_icons,
+)
 from polars_prcurve.visible_text import isolate_name, shorten_name, wrap_words
 
 _WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
@@ -29,6 +41,12 @@ def draw_card(findings: Findings, date: str | None) -> str:
     elif findings.cases and (drawn := list_drawn(findings.cases[0])):
         doubt = describe_doubt((findings.cases[0], each.precision) for each in drawn)
         key = f"solid right · hatched {doubt} · hollow false"
+    sentence = isolate_names(findings, findings.verdict.sentence)
+    # In as large a type as its length allows, in up to six lines.
+    for size, most in ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6)):
+        lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
+        if len(lines) <= most:
+            break
     shapes = [
         f"<style>text{{font-family:{FONT};fill:var(--text)}}.quiet{{fill:var(--quiet)}}"
         ".strong{font-weight:700}</style>",
@@ -38,7 +56,10 @@ def draw_card(findings: Findings, date: str | None) -> str:
         draw_text(
             (_MARGIN, 74), isolate_names(findings, shorten_name(describe_question(findings), 96)), 23
         ),
-        *_write_sentence(isolate_names(findings, findings.verdict.sentence)),
+        *(
+            draw_text((_MARGIN, 84 + size * 1.2 * n), line.replace(NO_BREAK, " "), size, kind="strong")
+            for n, line in enumerate(lines, 1)
+        ),
         *(_draw_blocks(findings) if is_of_cases else _draw_models(findings) if findings.cases else ()),
         f'<rect x="{_MARGIN}" y="567" width="{_WIDTH - 2 * _MARGIN}" height="1.5" '
         'style="fill:var(--grid)"/>',
@@ -46,17 +67,6 @@ def draw_card(findings: Findings, date: str | None) -> str:
         draw_text((_WIDTH - _MARGIN, 548), key, 17, anchor="end"),
     ]
     return paint(draw_document(shapes, _WIDTH, _HEIGHT, findings.verdict.sentence))
-
-
-def _write_sentence(sentence: str) -> Iterator[str]:
-    """Yield the sentence in as large a type as its length allows, in up to five lines."""
-    for size, most in ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6)):
-        lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
-        if len(lines) <= most:
-            break
-    for number, line in enumerate(lines):
-        place = _MARGIN, 84 + size * 1.2 * (number + 1)
-        yield draw_text(place, line.replace(NO_BREAK, " "), size, kind="strong")
 
 
 def _draw_models(findings: Findings) -> Iterator[str]:

@@ -22,10 +22,15 @@ import altair as alt
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts import label_placement
 from polars_prcurve.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
-from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.label_placement import Panel, Word
+from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, tell_panel
+from polars_prcurve.charts.parts.label_placement import (
+    Panel,
+    Word,
+    place_labels,
+    place_names,
+    settle_words,
+)
 from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import NO_BREAK, glue_numbers
 from polars_prcurve.visible_text import wrap_words
@@ -71,6 +76,14 @@ def make_key(data: list[dict[str, Any]], kind: str) -> str:
     return f"k{zlib.crc32((kind + json.dumps(data)).encode()):08x}"
 
 
+def select_pointed(key: str, field: str, clear: Any) -> alt.Parameter:
+    """Return the selection of what the pointer reads, by a field of its records."""
+    is_read = f"{EVENT_DATUM} && event.item.datum.place"
+    on = f"pointermove[{is_read}], pointerdown[{is_read}]"
+    how: dict[str, Any] = {"fields": [field], "on": on, "empty": False, "clear": clear}
+    return alt.selection_point(name=f"pointed_{key}", **how)
+
+
 def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers: OwnLayers) -> Chart:
     """Return the chart of these records, in panels if there is a facet."""
     spec, size, facet = replace(panel.spec, has_margin=True), panel.size, panel.channels.facet
@@ -104,8 +117,18 @@ def _build_panels(
     records: list[dict[str, Any]],
 ) -> tuple[alt.FacetChart, list[Any]]:
     """Return panels of the first layer alone, and the other layers, with those of heads over panels."""
-    heads = _build_heads(facet, size)
-    layers = [*layered.layer[1:], *label_placement.build_word_layers(heads, spec, size.width, records)]
+    heads = []  # the name of each panel, and the number that panels are sorted by
+    for label in facet.labels:
+        value, caption = facet.values.get(label, ""), facet.captions.get(label, "")
+        room = size.width - (style.measure_text(value) + 8 if value else 0)
+        heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
+        if caption:
+            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
+        if value:
+            look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
+            look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
+            heads.append(Word(text=value, facet=label, **look))
+    layers = [*layered.layer[1:], *build_word_layers(heads, spec, size.width, records)]
     layered.layer = layered.layer[:1]
     highest = max(-word.py for word in heads) + style.NAME_SIZE
     gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
@@ -129,9 +152,9 @@ def build_panel(
     # `chooser` is the key of another panel of the same lines, whose names are clicked.
     spec, data, channels, size = panel.spec, panel.data, panel.channels, panel.size
     key = make_key(data, f"{spec.x.field} {spec.y.field}")
-    words = label_placement.settle_words(panel, words)
-    words = [*words, *label_placement.place_labels(panel, words)]
-    names = None if chooser else label_placement.place_names(panel, words)
+    words = settle_words(panel, words)
+    words = [*words, *place_labels(panel, words)]
+    names = None if chooser else place_names(panel, words)
     has_legend = channels.color is not None and names is None and spec.names != "none"
     if channels.color is not None and has_legend:
         room = size.columns * (size.width + PANEL_GAP)
@@ -146,8 +169,8 @@ def build_panel(
     layers = [base, *under, *painter.build_lines(records)]
     layers += painter.build_hover(size.width) if has_hover else []
     layers += [*painter.build_marks({row["part"] for row in records}), *above]
-    layers += label_placement.build_word_layers(words, spec, size.width, records)
-    layers += label_placement.build_name_layers(panel, names, records) if names else []
+    layers += build_word_layers(words, spec, size.width, records)
+    layers += build_name_layers(panel, names, records) if names else []
     layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
     return layered, records
 
@@ -248,17 +271,13 @@ class Painter:
         # Altair carries selections through `|` and `&` only if they are in the first layer.
         base = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(self.x, self.y)
         selections = []
-        how: dict[str, Any]
         if has_hover:
-            is_reading = f"{EVENT_DATUM} && event.item.datum.place"
-            on = f"pointermove[{is_reading}], pointerdown[{is_reading}]"
-            how = {"fields": [self.spec.x.field], "on": on, "empty": False, "clear": "pointerout"}
-            selections.append(alt.selection_point(name=f"pointed_{self.key}", **how))
+            selections.append(select_pointed(self.key, self.spec.x.field, "pointerout"))
         if has_legend:
             base = base.encode(*self.color)
         if has_legend or has_names:
             is_name = f"{EVENT_DATUM} && event.item.datum.text"
-            how = {"on": f"click[{is_name}]", "toggle": "true"}
+            how: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
             how = {"bind": "legend"} if has_legend else how
             chosen = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **how)
             selections.append(chosen)
@@ -390,23 +409,6 @@ def name_panel(facet: Channel | None, label: str | None) -> str:
     return f"Where {label} is positive" if facet.fields == ["eta"] else label
 
 
-def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
-    """Return the words over each panel: its name, and the number that panels are sorted by."""
-    heads = []
-    for label in facet.labels:
-        value = facet.values.get(label, "")
-        room = size.width - (style.measure_text(value) + 8 if value else 0)
-        caption = facet.captions.get(label, "")
-        heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
-        if caption:
-            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
-        if value:
-            look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
-            look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
-            heads.append(Word(text=value, facet=label, **look))
-    return heads
-
-
 def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
     """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
@@ -419,6 +421,94 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
     places = zip(rows[::-1], heights, strict=True)
     return [Word(text=row, px=0, py=py, facet=panel, **look) for row, py in places]
 
+
+# Layers of words -------------------------------------------------------------------------------
+
+# Pixels across of a thin line from a line to its name, and how far a name is that needs one.
+_LEADER, _MOVED = 13, 4
+
+
+def build_word_layers(
+    words: Sequence[Word], spec: ChartSpec, pixels: int, records: list[dict[str, Any]]
+) -> list[alt.Chart]:
+    """Return a layer per look of words, and add their records."""
+    looks: dict[tuple[Any, ...], list[Word]] = {}
+    for word in words:
+        looks.setdefault(word.look, []).append(word)
+    layers = []
+    taken = len({row["part"] for row in records if row["part"].startswith("word")})
+    for number, alike in enumerate(looks.values(), taken):
+        part = f"word {number}"
+        for word in alike:
+            record: dict[str, Any] = {"part": part, "text": glue_numbers(word.text)}
+            record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
+            record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
+            records.append(record | tell_panel(word.facet))
+        kinds = [_build_text(alike[0], spec, pixels)]
+        if alike[0].has_rim:
+            rim = _build_text(replace(alike[0], color="white"), spec, pixels)
+            rim.mark.stroke, rim.mark.strokeWidth, rim.mark.strokeJoin = "white", 4, "round"
+            kinds.insert(0, rim)
+        layers += [layer.transform_filter(f"datum.part === '{part}'") for layer in kinds]
+    return layers
+
+
+def _build_text(word: Word, spec: ChartSpec, pixels: int) -> alt.Chart:
+    """Return the layer of the words of one look."""
+    look: dict[str, Any] = {"color": word.color} if word.color else {}
+    look |= {"limit": word.limit} if word.limit else {}
+    look |= {"align": word.align, "baseline": word.baseline, "dx": word.dx, "dy": word.dy}
+    look |= {"fontSize": word.size, "fontWeight": word.weight, "lineHeight": word.size + 2}
+    mark = alt.Chart().mark_text(lineBreak="\n", aria=False, **look)
+    x = fix_x(word.px) if word.x is None else spec.x.build_x(pixels)
+    y = fix_y(word.py) if word.y is None else spec.y.build_y(pixels)
+    placed: alt.Chart = mark.encode(x=x, y=y, text="text:N")
+    return placed
+
+
+def build_name_layers(
+    panel: Panel, names: Sequence[Word], records: list[dict[str, Any]]
+) -> list[alt.Chart]:
+    """Return the layers of names in the colours of their lines, and add their records."""
+    # A click on a name brings out its line; a click on it again, or twice anywhere, brings back all.
+    spec, size, own = panel.spec, panel.size, panel.channels.color
+    # Each row of a name is a text of its own: renderers mix up rows that are written from right to left.
+    rows: dict[float, list[Word]] = {}
+    for name in names:
+        texts = name.text.split("\n")
+        for k, text in enumerate(texts):
+            dy = name.dy + (k - (len(texts) - 1) / 2) * (name.size + 2)
+            rows.setdefault(dy, []).append(replace(name, text=text, label=name.label or name.text))
+    color = [own.encode()] if own and not spec.is_neutral else []
+    # Thin lines lead from the ends of lines to names that stand elsewhere.
+    beyond = spec.x.read(1 + _LEADER / size.width)
+    leaders = [
+        {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
+        | tell_panel(name.facet)
+        for name in names
+        if name.leads_from is not None and spec.names == "ends" and name.y is not None
+        if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
+        for x, y in ((spec.x.high, round_digits(name.leads_from)), (beyond, round_digits(name.y)))
+    ]
+    records += leaders
+    thin = alt.Chart().mark_line(strokeWidth=1, aria=False).transform_filter("datum.part === 'leader'")
+    x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
+    layers = [thin.encode(x, y, *color, alt.Detail("color:N"))] if leaders else []
+    for number, (dy, alike) in enumerate(rows.items()):
+        row = {"row": number} if len(rows) > 1 else {}
+        for name in alike:
+            record = {"part": "name", "text": glue_numbers(name.text), "color": name.label}
+            place = {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
+            records.append({**record, **place, **row, **tell_panel(name.facet)})
+        layer = _build_text(replace(alike[0], weight="bold", dy=dy), spec, 540)
+        layer.mark.cursor = "pointer"
+        # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
+        layer = layer.encode(*color, tooltip=alt.value(None)).transform_filter("datum.part === 'name'")
+        layers.append(layer.transform_filter(f"datum.row === {number}") if row else layer)
+    return layers
+
+
+# Title and note --------------------------------------------------------------------------------
 
 _IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")  # short names, which no line ends in
 

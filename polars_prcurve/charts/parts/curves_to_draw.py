@@ -1,7 +1,4 @@
-"""The curves that a chart draws, read from a table in any row order, under fixed field names.
-
-Fixed names keep a column called `a:b` or `x.y` from Vega, which would parse the name.
-"""
+"""The curves that a chart draws, read from a table in any row order, under fixed field names."""
 
 from __future__ import annotations
 
@@ -57,23 +54,15 @@ class ChartCurves:
         """Return how many different values these fields have among the curves."""
         return self.per_curve.n_unique(fields) if fields else 1
 
-    def describe_etas(self) -> str:
-        """Return where the curves run, such as `where 1 in 1 000 is positive`; empty without curves."""
+    def join_etas(self, text: str) -> str:
+        """Return the text and where the curves run, such as `where 1 in 1 000 is positive`."""
         etas = self.per_curve["eta"].unique().sort().to_list()
-        if not etas:
-            return ""
         is_own = "group_0" in self.field_names and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
         if is_own and self.count_distinct(self.group_fields) == len(self.per_curve):
             span = number_formats.say_eta_range(etas)
-            return f"each group at its own share of positives, {'from ' if ' to ' in span else ''}{span}"
-        return number_formats.say_etas(etas)
-
-    def join_etas(self, text: str) -> str:
-        """Return the text and where the curves run, as one phrase."""
-        where = self.describe_etas()
-        if where.startswith("each"):
-            return f"{text.rstrip(',')}, {where}"
-        return f"{text} {where}".rstrip(" ,")
+            where = f"{'from ' if ' to ' in span else ''}{span}"
+            return f"{text.rstrip(',')}, each group at its own share of positives, {where}"
+        return f"{text} {number_formats.say_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
@@ -158,24 +147,21 @@ def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.
     per_curve = frame.group_by("curve", maintain_order=True).agg(pl.col(fields).first(), known)
     has_rows = pl.col("curve").is_in(rows["curve"].unique().implode())
     kept, left_out = per_curve.filter(has_rows), per_curve.filter(~has_rows)
-    shown = {field: name for field, name in names.items() if field.startswith("group")}
-    for field in ("target", "metric"):
-        if field in names and per_curve.n_unique(field) > 1:
-            shown[field] = names[field]
-    said = "" if left_out.is_empty() else _describe_groups(left_out, shown)
+    said = ""
+    if not left_out.is_empty():  # a sentence that names these groups, and says why
+        one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
+        reason = "one class only" if left_out.select(one_class.all()).item() else "undefined"
+        told = {field: name for field, name in names.items() if field.startswith("group")}
+        told |= {
+            of: names[of] for of in ("target", "metric") if of in names and per_curve.n_unique(of) > 1
+        }
+        shown = ["the whole table"]
+        if told:
+            shown = number_formats.build_labels(left_out.unique([*told], maintain_order=True), told)
+        few = ", ".join(shorten_name(name, 40) for name in shown[:_MAX_NAMES])
+        more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
+        said = f"Not drawn, {reason}: {few}{more}"
     return ChartCurves(rows.drop(fields, "n_pos", "n_neg"), kept, names, said)
-
-
-def _describe_groups(left_out: pl.DataFrame, names: Mapping[str, str]) -> str:
-    """Return a sentence that names the groups of curves that are left out, and says why."""
-    one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
-    reason = "one class only" if left_out.select(one_class.all()).item() else "undefined"
-    shown = ["the whole table"]
-    if names:
-        shown = number_formats.build_labels(left_out.unique([*names], maintain_order=True), names)
-    few = ", ".join(shorten_name(name, 40) for name in shown[:_MAX_NAMES])
-    more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
-    return f"Not drawn, {reason}: {few}{more}"
 
 
 # Tables with a row per threshold --------------------------------------------------------------
@@ -206,8 +192,18 @@ def read_sweep(
     keys = [*names]
     if by_eta:
         carried = {f"carried_{number}": name for number, name in enumerate(before[end + 1 :])}
-        table, names = _name_spans(table, names | {"eta": "eta"} | carried)
-        keys += [name for name in ("eta", "span") if name in names]
+        names, own, ends = names | {"eta": "eta"}, [*names.values(), "eta"], ["eta_low", "eta_high"]
+        keys.append("eta")
+        if set(ends) <= set(carried.values()):
+            # The interval of a prevalence tells curves apart where several are equal but for that.
+            n, n_spans = (table.select(pl.struct(k).n_unique()).item() for k in (own, [*own, *ends]))
+            if n < n_spans:
+                pairs, say = table.select(ends).rows(), number_formats.say_eta_range
+                said = ["exact" if None in pair else say(pair) for pair in pairs]
+                table = table.with_columns(pl.Series(SPAN, said, dtype=pl.String))
+                carried["span"] = SPAN
+                keys.append("span")
+        names |= carried
     frame = _sort_points(table, names, keys, [*values, *more])
     defined = ["recall", *(values or ["fpr"])]
     rates = pl.any_horizontal(pl.col("recall", "fpr").diff() < 0).any()
@@ -221,20 +217,6 @@ def read_sweep(
             "them before eta and threshold"
         )
     return build_chart_curves(frame, names, pl.all_horizontal(pl.col(defined).is_not_null()))
-
-
-def _name_spans(table: pl.DataFrame, names: dict[str, str]) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Tell curves of one prevalence apart by its interval, where several are equal but for that."""
-    ends = ["eta_low", "eta_high"]
-    if not set(ends) <= set(names.values()):
-        return table, names
-    own = [name for field, name in names.items() if not field.startswith("carried")]
-    n, n_spans = (table.select(pl.struct(k).n_unique()).item() for k in (own, [*own, *ends]))
-    if n == n_spans:
-        return table, names
-    pairs, say = table.select(ends).rows(), number_formats.say_eta_range
-    said = ["exact" if None in pair else say(pair) for pair in pairs]
-    return table.with_columns(pl.Series(SPAN, said, dtype=pl.String)), names | {"span": SPAN}
 
 
 def _sort_points(

@@ -1,36 +1,52 @@
-"""Words on a chart: names at lines, labels at points, and what lines to compare with are."""
+"""Words on a chart: names at lines, labels at points, and where each stands free of all others.
+
+A free place is in pixels from the upper left corner of a panel. The chart turns it back into data, so
+that a name stays at its line if the chart is resized a little.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-import altair as alt
 import numpy as np
+from numpy.typing import NDArray
 
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts import free_places
-from polars_prcurve.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
-from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
-from polars_prcurve.charts.parts.free_places import Align, Heights
-from polars_prcurve.charts.parts.number_formats import round_digits
-from polars_prcurve.number_words import glue_numbers
+from polars_prcurve.charts.parts.chart_axes import ChartSpec, PanelSize
+from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
 _MAX_NAMES = 6  # lines, at most, that have their names beside them; more have a legend
 _MAX_LETTERS = 44
 _LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
-# Pixels across of a thin line from a line to its name, and how far a name is that needs one.
-_LEADER, _MOVED = 13, 4
 # Shares of a panel's width that rows of names take, from the first tried to the last.
 _SHARES_OF_ROWS = (0.5, 0.8)
 # Pixels across within which points with the same number share a label; the mark of such a label.
 _NEAR, _SHARED = 40.0, "shared"
 # Words in one panel up to which marked points have labels; more would hide the lines.
 _MOST_LABELS = 14
+# Left, top, right and bottom in pixels.
+Box: TypeAlias = tuple[float, float, float, float]
+Heights: TypeAlias = NDArray[np.float64]
+Align: TypeAlias = Literal["left", "center", "right"]
+STEP = 4  # lines are looked at in every fourth column of pixels
+# The start of the keys of thin grey lines and dots: names of groups show this character as a symbol.
+RULE_KEY = "\0"
+_RIM = 5.0  # pixels between a name and its own line
+_GAP = 3.0  # and between a name and any other line
+APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
+_STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
+# Directions from a point to places of its label, in pixels.
+_FAR: tuple[tuple[float, float, Align], ...] = (
+    *((8, -15, "left"), (-8, 15, "right")),
+    *((8, 15, "left"), (-8, -15, "right")),
+)
+_MANY_POINTS = 4  # labels of more points than this are left out where they would lie on lines
+_ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
 @dataclass(frozen=True)
@@ -87,86 +103,6 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
     return settled
 
 
-def build_word_layers(
-    words: Sequence[Word], spec: ChartSpec, pixels: int, records: list[dict[str, Any]]
-) -> list[alt.Chart]:
-    """Return a layer per look of words, and add their records."""
-    looks: dict[tuple[Any, ...], list[Word]] = {}
-    for word in words:
-        looks.setdefault(word.look, []).append(word)
-    layers = []
-    taken = len({row["part"] for row in records if row["part"].startswith("word")})
-    for number, alike in enumerate(looks.values(), taken):
-        part = f"word {number}"
-        for word in alike:
-            record: dict[str, Any] = {"part": part, "text": glue_numbers(word.text)}
-            record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
-            record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
-            records.append(record | tell_panel(word.facet))
-        kinds = [_build_text(alike[0], spec, pixels)]
-        if alike[0].has_rim:
-            rim = _build_text(replace(alike[0], color="white"), spec, pixels)
-            rim.mark.stroke, rim.mark.strokeWidth, rim.mark.strokeJoin = "white", 4, "round"
-            kinds.insert(0, rim)
-        layers += [layer.transform_filter(f"datum.part === '{part}'") for layer in kinds]
-    return layers
-
-
-def _build_text(word: Word, spec: ChartSpec, pixels: int) -> alt.Chart:
-    """Return the layer of the words of one look."""
-    look: dict[str, Any] = {"color": word.color} if word.color else {}
-    look |= {"limit": word.limit} if word.limit else {}
-    look |= {"align": word.align, "baseline": word.baseline, "dx": word.dx, "dy": word.dy}
-    look |= {"fontSize": word.size, "fontWeight": word.weight, "lineHeight": word.size + 2}
-    mark = alt.Chart().mark_text(lineBreak="\n", aria=False, **look)
-    x = fix_x(word.px) if word.x is None else spec.x.build_x(pixels)
-    y = fix_y(word.py) if word.y is None else spec.y.build_y(pixels)
-    placed: alt.Chart = mark.encode(x=x, y=y, text="text:N")
-    return placed
-
-
-def build_name_layers(
-    panel: Panel, names: Sequence[Word], records: list[dict[str, Any]]
-) -> list[alt.Chart]:
-    """Return the layers of names in the colours of their lines, and add their records."""
-    # A click on a name brings out its line; a click on it again, or twice anywhere, brings back all.
-    spec, size, own = panel.spec, panel.size, panel.channels.color
-    # Each row of a name is a text of its own: renderers mix up rows that are written from right to left.
-    rows: dict[float, list[Word]] = {}
-    for name in names:
-        texts = name.text.split("\n")
-        for k, text in enumerate(texts):
-            dy = name.dy + (k - (len(texts) - 1) / 2) * (name.size + 2)
-            rows.setdefault(dy, []).append(replace(name, text=text, label=name.label or name.text))
-    color = [own.encode()] if own and not spec.is_neutral else []
-    # Thin lines lead from the ends of lines to names that stand elsewhere.
-    beyond = spec.x.read(1 + _LEADER / size.width)
-    leaders = [
-        {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
-        | tell_panel(name.facet)
-        for name in names
-        if name.leads_from is not None and spec.names == "ends" and name.y is not None
-        if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
-        for x, y in ((spec.x.high, round_digits(name.leads_from)), (beyond, round_digits(name.y)))
-    ]
-    records += leaders
-    thin = alt.Chart().mark_line(strokeWidth=1, aria=False).transform_filter("datum.part === 'leader'")
-    x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
-    layers = [thin.encode(x, y, *color, alt.Detail("color:N"))] if leaders else []
-    for number, (dy, alike) in enumerate(rows.items()):
-        row = {"row": number} if len(rows) > 1 else {}
-        for name in alike:
-            record = {"part": "name", "text": glue_numbers(name.text), "color": name.label}
-            place = {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
-            records.append({**record, **place, **row, **tell_panel(name.facet)})
-        layer = _build_text(replace(alike[0], weight="bold", dy=dy), spec, 540)
-        layer.mark.cursor = "pointer"
-        # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
-        layer = layer.encode(*color, tooltip=alt.value(None)).transform_filter("datum.part === 'name'")
-        layers.append(layer.transform_filter(f"datum.row === {number}") if row else layer)
-    return layers
-
-
 # Names of lines -------------------------------------------------------------------------------
 
 
@@ -189,10 +125,10 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
         return _name_right(panels[0], {name: line for name, line in lines.items() if name in shown})
     ways: list[Any] = []
     if max(map(len, shown)) <= _MAX_LETTERS:
-        apart = partial(free_places.place_beside, apart=free_places.APART)
-        ways = [apart, free_places.place_beside, free_places.place_together]
+        apart = partial(place_beside, apart=APART)
+        ways = [apart, place_beside, place_together]
     rows = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
-    ways += [partial(free_places.place_together, rows=each) for each in rows]
+    ways += [partial(place_together, rows=each) for each in rows]
     for way in ways:
         for each, lines in sampled:
             places = way(lines | each.sample_references(), shown, each.open_space(words))
@@ -224,7 +160,7 @@ def _name_right(panel: Panel, lines: dict[str, Heights]) -> list[Word]:
     known = {name: line[~np.isnan(line)] for name, line in lines.items()}
     at = [float((line[-1:] if is_end else line).mean()) for line in known.values()]
     sizes = [(style.NAME_SIZE + 2) * len(rows[name]) + 3.0 for name in lines]
-    placed = free_places.spread_at_ends(at, sizes, height)
+    placed = spread_at_ends(at, sizes, height)
     dx = 16 if is_end else 12 if spec.x.words == "none" else 22  # right of half a label of the axis
     look: dict[str, Any] = {"dx": dx, "facet": panel.label}
     return [
@@ -243,7 +179,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     colors = color.colors if color and not spec.is_neutral else {}
     panels = panel.split()
     marks = _merge_labels(panel, panels)
-    spaces: dict[str | None, free_places.LabelSpace] = {}
+    spaces: dict[str | None, LabelSpace] = {}
     placed = []
     for row in sorted(marks, key=lambda row: -row[spec.y.field]):
         facet = row.get("facet")
@@ -326,12 +262,12 @@ class Panel:
         x, y = self.spec.x, self.spec.y
         return x.place(row[x.field]) * self.size.width, (1 - y.place(row[y.field])) * self.size.height
 
-    def read_place(self, place: free_places.NamePlace) -> tuple[float, float]:
+    def read_place(self, place: NamePlace) -> tuple[float, float]:
         """Return the values of both axes at a place."""
         x, y = place.x / self.size.width, 1 - place.y / self.size.height
         return self.spec.x.read(x), self.spec.y.read(y)
 
-    def list_boxes(self, words: Sequence[Word]) -> list[free_places.Box]:
+    def list_boxes(self, words: Sequence[Word]) -> list[Box]:
         """Return the boxes that the words of this panel fill."""
         boxes = []
         for word in words:
@@ -347,15 +283,15 @@ class Panel:
             boxes.append((left - 3, top - 2, left + width + 3, top + height + 2))
         return boxes
 
-    def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> free_places.LabelSpace:
+    def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> LabelSpace:
         """Return the space for labels, in which these words and lines take their part."""
         size, boxes = self.size, self.list_boxes(words)
-        return free_places.LabelSpace(size.width, size.height, boxes, [*lines])
+        return LabelSpace(size.width, size.height, boxes, [*lines])
 
     @property
     def columns(self) -> Heights:
         """Every fourth column of pixels, and one right of the panel: a line may drop at its end."""
-        step = free_places.STEP
+        step = STEP
         return np.arange(0, self.size.width + step + 1, step, dtype=np.float64)
 
     def sample_lines(self) -> dict[str, Heights]:
@@ -371,7 +307,7 @@ class Panel:
             is_sorted = self.spec.interpolate == "step-before"
             known = line if is_sorted else sorted(line, key=lambda point: point[0])
             x, y = (np.asarray(values) for values in zip(*known, strict=True))
-            inside = (columns >= x.min() - free_places.STEP) & (columns <= x.max() + free_places.STEP)
+            inside = (columns >= x.min() - STEP) & (columns <= x.max() + STEP)
             if self.spec.interpolate == "linear":
                 heights = np.interp(columns, x, y)
             else:
@@ -383,7 +319,7 @@ class Panel:
         """Return the height of each thin line and row of dots in these columns; NaN where it is not."""
         points: dict[str, list[tuple[float, float]]] = {}
         for row in self.data:
-            field, key = self.spec.x.field, free_places.RULE_KEY
+            field, key = self.spec.x.field, RULE_KEY
             needed = {field} if row["part"] == "threshold" else {field, self.spec.y.field}
             if row.get("facet") != self.label or not needed <= set(row):
                 continue
@@ -402,10 +338,204 @@ class Panel:
         for name, line in points.items():
             x, y = (np.asarray(values) for values in zip(*sorted(line), strict=True))
             sampled[name] = np.full(len(columns), math.nan)
-            if x[-1] - x[0] >= 2 * free_places.STEP:
+            if x[-1] - x[0] >= 2 * STEP:
                 inside = (columns >= x[0]) & (columns <= x[-1])
                 sampled[name] = np.where(inside, np.interp(columns, x, y), math.nan)
             else:  # an upright rule has its ends in two columns
-                column = min(int(x[0] // free_places.STEP), len(columns) - 2)
+                column = min(int(x[0] // STEP), len(columns) - 2)
                 sampled[name][column : column + 2] = y[0], y[-1]
         return sampled
+
+
+# Free places ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NamePlace:
+    """Where a name stands, in pixels."""
+
+    x: float
+    y: float  # the middle of its height
+    align: Align = "left"
+
+
+@dataclass
+class LabelSpace:
+    """A panel in which boxes of text are taken one after the other."""
+
+    width: int
+    height: int
+    taken: list[Box] = field(default_factory=list)
+    # Heights of lines in every fourth column, which labels of points stay off if they can.
+    lines: list[Heights] = field(default_factory=list)
+    # All points that have labels: a label nearest to another point would be read as that one's.
+    points: list[tuple[float, float]] = field(default_factory=list)
+
+    def is_free(self, box: Box) -> bool:
+        """Return whether a box is inside the panel and off all boxes taken."""
+        left, top, right, bottom = box
+        inside = left >= 0 and right <= self.width + 30 and top >= -16 and bottom <= self.height
+        return inside and all(
+            left > other[2] or right < other[0] or top > other[3] or bottom < other[1]
+            for other in self.taken
+        )
+
+    def crosses_line(self, box: Box) -> bool:
+        """Return whether a line runs through a box."""
+        left, top, right, bottom = box
+        inside = slice(max(int(left // STEP), 0), max(int(right // STEP) + 2, 0))
+        stretches = [line[inside] for line in self.lines]
+        return any(
+            bool(np.any((stretch > top - 1) & (stretch < bottom + 1)))
+            or bool(len(stretch) and np.nanmin(stretch) < top and np.nanmax(stretch) > bottom)
+            for stretch in stretches
+            if not np.isnan(stretch).all()
+        )
+
+    def place_beside_point(
+        self, x: float, y: float, text: str, size: float, lift: int
+    ) -> NamePlace | None:
+        """Return a place beside a point, and take its box; the first that is free of some corners."""
+        # None where all of them lie on words, or, beside many points, on lines. `lift` is how many
+        # points are just below, whose labels go between.
+        width, height = style.measure_text(text, size), size * 1.2
+        above = max(0.0, _ABOVE_EDGE + width / 2 - x)
+        near: list[tuple[float, float, Align]] = [
+            *((8, -11 - lift * height, "left"), (8, -11, "left"), (-8, 11, "right")),
+            *((8, 11, "left"), (-8, -11, "right"), (8, -11 - height, "left")),
+            *((-8, 11 + height, "right"), (8, -11 - 2 * height, "left")),
+        ]
+        corners: list[tuple[float, float, Align]] = [
+            *(near if lift else near[1:]),
+            *((14, 0, "left"), (-14, 0, "right")),
+            *((above, -16 - step * height / 2, "center") for step in range(4)),
+            # Farther places, for points between lines that run close.
+            *((dx, k * dy, align) for k in (1.5, 2, 2.5, 3) for dx, dy, align in _FAR),
+        ]
+        boxes = []
+        for dx, dy, align in corners:
+            left = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
+            boxes.append((left, y + dy - height / 2, left + width, y + dy + height / 2))
+        others = [point for point in self.points if math.dist(point, (x, y)) > 1]
+        costs = [
+            2 * (not self.is_free(box))
+            + self.crosses_line(box)
+            + 0.5 * any(_measure_gap(box, point) < _measure_gap(box, (x, y)) for point in others)
+            for box in boxes
+        ]
+        chosen = costs.index(min(costs))
+        if costs[chosen] >= (1 if len(self.points) > _MANY_POINTS else 2):
+            return None
+        self.taken.append(boxes[chosen])
+        dx, dy, align = corners[chosen]
+        return NamePlace(x + dx, y + dy, align)
+
+
+def _measure_gap(box: Box, point: tuple[float, float]) -> float:
+    """Return the distance in pixels of a point from a box."""
+    left, top, right, bottom = box
+    x, y = point
+    return math.hypot(max(left - x, x - right, 0.0), max(top - y, y - bottom, 0.0))
+
+
+def place_beside(
+    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace, apart: float = _GAP
+) -> dict[str, NamePlace]:
+    """Return a place on each line that is shown for its name; without those that have no room."""
+    # `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
+    # there is none. A box as wide as the name is tried above and below its line at each column. It must
+    # be off all other lines and boxes, and `apart` pixels off other curves; the flattest place nearest
+    # to the middle wins. Lines to compare with have keys that start with RULE_KEY.
+    places: dict[str, NamePlace] = {}
+    for name in shown:
+        line = lines[name]
+        columns = int(np.ceil(style.measure_text(name) * 1.04 / STEP)) + 2
+        if len(line) < columns:
+            continue
+        height, width = style.NAME_SIZE * 1.1, columns * STEP
+        top, foot = _find_extremes(line, columns)
+        broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), columns).any(axis=1)
+        top = np.where(broken, math.nan, top)
+        others = [
+            (*_find_extremes(other, columns), _GAP if key.startswith(RULE_KEY) else apart)
+            for key, other in lines.items()
+            if key != name
+        ]
+        left = np.arange(len(top)) * STEP
+        found: list[tuple[float, float, Box]] = []
+        for upper in (top - _RIM - height, foot + _RIM):
+            free = (upper >= 0) & (upper + height <= space.height) & (left + width <= space.width)
+            free &= foot - top <= _STEEPEST * space.height
+            for other_top, other_foot, gap in others:
+                free &= (other_foot < upper - gap) | (other_top > upper + height + gap)
+            middle = np.abs(left + width / 2 - space.width / 2) / space.width
+            cost = 0.3 * (foot - top) + 100 * middle
+            for k in np.flatnonzero(free & ~np.isnan(top)):
+                x, y = float(left[k]), float(upper[k])
+                found.append((float(cost[k]), x, (x, y, x + width, y + height)))
+        best = next((box for *_, box in sorted(found) if space.is_free(box)), None)
+        if best is not None:
+            space.taken.append(best)
+            places[name] = NamePlace(best[0] + 2, (best[1] + best[3]) / 2)
+    return places
+
+
+def place_together(
+    lines: dict[str, Heights],
+    shown: Sequence[str],
+    space: LabelSpace,
+    rows: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, NamePlace]:
+    """Return places for all names below each other, in the order of their lines, where nothing is."""
+    # This is for lines that run too close and too steep for names between them. The free place nearest
+    # to the middle of the panel wins; there may be none. `rows` are those of names written in several
+    # rows.
+    rows = {name: [name] for name in shown} if rows is None else rows
+    order = sorted(shown, key=lambda name: float(np.nanmean(lines[name])))
+    step = style.NAME_SIZE * 1.4
+    heights = [step + (len(rows[name]) - 1) * (style.NAME_SIZE + 2) for name in order]
+    width = max(style.measure_text(row) for name in shown for row in rows[name]) * 1.04
+    height = sum(heights)
+    free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
+    found: list[tuple[float, Box]] = []
+    lefts = np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
+    tops = np.arange(_RIM, space.height - height - _RIM, STEP).tolist()
+    for left in lefts:
+        for top in tops:
+            box = (left - _RIM, top - _RIM, left + width + _RIM, top + height + _RIM)
+            middle = math.dist((left + width / 2, top + height / 2), (space.width / 2, space.height / 2))
+            found.append((middle, box))
+    for _, box in sorted(found):
+        if free.is_free(box) and not free.crosses_line(box):
+            left, top = box[:2]
+            middles = top + _RIM + np.cumsum(heights) - np.asarray(heights) / 2
+            places = zip(order, middles.tolist(), strict=True)
+            return {name: NamePlace(left + _RIM, middle) for name, middle in places}
+    return {}
+
+
+def _find_extremes(line: Heights, columns: int) -> tuple[Heights, Heights]:
+    """Return the highest and the lowest point of a line over each stretch of columns."""
+    # A stretch without the line has infinities: its highest point is below all, its lowest above all.
+    is_absent = np.isnan(line)
+    highest, lowest = np.where(is_absent, math.inf, line), np.where(is_absent, -math.inf, line)
+    views = [np.lib.stride_tricks.sliding_window_view(part, columns) for part in (highest, lowest)]
+    return views[0].min(axis=1), views[1].max(axis=1)
+
+
+def spread_at_ends(heights: Sequence[float], sizes: Sequence[float], bottom: float) -> list[float]:
+    """Return middles of labels of these sizes, as near to those given as can be, in the order given."""
+    # Labels are once pushed down only and once pushed up only. Both keep them apart, so their mean does,
+    # and it is fair to both sides.
+    order = np.argsort(np.asarray(heights), kind="stable")
+    size = np.asarray(sizes, dtype=np.float64)[order]
+    steps = np.cumsum(size) - size / 2
+    free = np.asarray(heights, dtype=np.float64)[order] - steps
+    down = np.maximum.accumulate(free)
+    up = np.minimum.accumulate(free[::-1])[::-1]
+    mean = np.clip(
+        (down + up) / 2, -size[:1].sum() / 2, max(bottom - size.sum(), 0) + size[-1:].sum() / 2
+    )
+    placed = np.empty(len(order))
+    placed[order] = mean + steps
+    return [float(height) for height in placed]

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.charts.parts.canvas import Canvas
+from polars_prcurve.charts.parts.chart_titles import find_known_half, say_point, say_values
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, check_table, pick_columns
-from polars_prcurve.charts.parts.findings import find_half, read_at_half, say_point, say_values
+from polars_prcurve.charts.parts.line_drawing import Canvas
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.charts.parts.point_thinning import MIN_FALSE_ALERTS, has_points_alone
 from polars_prcurve.errors import PrcError
@@ -134,14 +134,12 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
 
 def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
     """Return the highest threshold that finds half of the positives, of few curves known well."""
+    half, facet = find_known_half(curves), channels.facet
     # Panels may be prevalences, but no groups: those would be many.
-    known, facet = read_at_half(curves, "recall"), channels.facet
-    n_panels = len(facet.labels) if facet else 1
-    is_shown = facet is None or facet.fields == ["eta"]
-    is_shown = is_shown and len(known) <= _MOST_HALVES * n_panels
-    half = find_half(curves) if is_shown else curves.rows.clear()
+    is_shown = len(half) <= _MOST_HALVES * (len(facet.labels) if facet else 1)
+    is_shown = is_shown and (facet is None or facet.fields == ["eta"])
     # Without the next lower thresholds, which only a table of all scores has.
-    rows = half.filter(pl.col("curve").is_in([*known])).drop(LOWER, strict=False).to_dicts()
+    rows = half.drop(LOWER, strict=False).to_dicts() if is_shown else []
     beside = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
     return MarkedPoints([{"precision": None} | row | beside for row in rows], 0, 0, None)
 

@@ -113,15 +113,15 @@ def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
     return dict(steps.with_columns(width=width).group_by("curve").agg(area).rows())
 
 
-def measure_areas(points: pl.DataFrame) -> dict[int, float]:
-    """Return the area under the straight lines of each curve, on to (1, 1), by its number."""
+def measure_areas(points: pl.DataFrame, x: str = "fpr", y: str = "recall") -> dict[int, float]:
+    """Return the area under the straight lines of each curve, by its number; ROC goes on to (1, 1)."""
     # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
-    run = pl.col("fpr").diff().over("curve").fill_null(0)
-    height = (pl.col("recall") + pl.col("recall").shift(1)).over("curve").fill_null(0) / 2
-    # What was never scored ties below the last point.
-    rest = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
-    areas = points.with_columns(area=run * height).group_by("curve", maintain_order=True)
-    return dict(areas.agg(pl.col("area").sum() + rest).rows())
+    run = pl.col(x).diff().over("curve").fill_null(0)
+    both = (pl.col(y).fill_null(0) + pl.col(y).fill_null(0).shift(1)).over("curve").fill_null(0)
+    area, last = pl.col("area").sum(), (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
+    area += last if x == "fpr" else 0.0  # what was never scored ties below the last point
+    areas = points.with_columns(area=run * both / 2).group_by("curve", maintain_order=True)
+    return dict(areas.agg(area).rows())
 
 
 def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:

@@ -33,18 +33,17 @@ _AT_FOOT = 0.05
 _NEAR_HALF = 0.6  # the recall up to which a published point is said to find half
 
 
-def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
-    """Return a value of each curve at the highest threshold that finds half of the positives."""
-    # Empty where it is not known well of all: by few positives, fewer than five false positives, or a
-    # published point that finds far more than half.
+def find_known_half(curves: ChartCurves) -> pl.DataFrame:
+    """Return the rows of `find_half`, or none where they are not known well of all curves."""
+    # That is by few positives, fewer than five false positives, or a published point that finds far more
+    # than half.
     sizes = curves.per_curve["n_pos"].fill_null(0)
     if not 1 <= len(sizes) <= _MOST_LINES or (sizes < FEW_POSITIVES).any():
-        return {}
+        return curves.rows.clear()
     half = find_half(curves)
     is_far = point_thinning.has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
-    if is_far or len(half) < len(sizes) or half["doubt"].fill_null(True).any():
-        return {}
-    return dict(half.select("curve", value).rows())
+    is_unknown = is_far or len(half) < len(sizes) or half["doubt"].fill_null(True).any()
+    return half.clear() if is_unknown else half
 
 
 def find_half(curves: ChartCurves) -> pl.DataFrame:
@@ -331,9 +330,8 @@ def _agree(number: str, words: str) -> str:
 def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
     """Return at which thresholds lines find half of the positives; empty where not known well."""
     # Of one group at several prevalences, which has one threshold, precision is told, too.
-    known, etas = read_at_half(curves, "threshold"), curves.per_curve["eta"]
-    half = find_half(curves).filter(pl.col("curve").is_in([*known]))
-    rows = half.rows_by_key("curve", named=True, unique=True)
+    etas = curves.per_curve["eta"]
+    rows = find_known_half(curves).rows_by_key("curve", named=True, unique=True)
     words = {
         curve: number_words.say_threshold(row["threshold"], [row[LOWER]]) for curve, row in rows.items()
     }

@@ -1,8 +1,128 @@
-"""The style sheets of pages, whose colours have names, so that dark mode gives them other values."""
+"""The markup of pages: HTML from text, drawings in SVG, and the style sheets that name their colours.
+
+This is the one place where names of users become part of a page.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from html import escape as escape_html
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.atomic_file import resolve_target, write_atomically
 from polars_prcurve.charts.parts.chart_style import COLORS, INK, OTHERS, QUIET, RULE
+from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import NO_BREAK
+from polars_prcurve.visible_text import make_visible
+
+
+def escape(text: str) -> str:
+    """Return the user's text as HTML."""
+    return escape_html(make_visible(text, keep_blanks=True))
+
+
+def isolate(name: str) -> str:
+    """Return a name as HTML, whose direction of writing does not turn the words around it."""
+    return f"<bdi>{escape(name)}</bdi>"
+
+
+def show_value(value: Any, show_float: Callable[[float], str]) -> str:
+    """Return what a cell of a table shows; a list shows its values."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", NO_BREAK)
+    if isinstance(value, float):
+        return show_float(value)
+    if isinstance(value, pl.Series | list | tuple):
+        return ", ".join(show_value(each, show_float) for each in value)
+    return str(value)
+
+
+# Drawings, whose colours are names of the style sheet, so that dark mode has others ----------------
+
+Point = tuple[float, float]
+DOTTED = 'stroke-dasharray="1.5 3"'  # the dash of what is not known
+
+
+def name_color(number: int | None) -> str:
+    """Return the colour of a model by its number, or that of models that are not picked out."""
+    return "var(--others)" if number is None else f"var(--c{number % 8})"
+
+
+def draw_circle(x: float, y: float, r: float, look: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {look}/>'
+
+
+def draw_line(start: Point, end: Point, color: str = "var(--rule)", more: str = "") -> str:
+    (x1, y1), (x2, y2) = start, end
+    return (
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" style="stroke:{color}" {more}/>'
+    )
+
+
+def draw_path(points: Iterable[Point], color: str, width: float = 2.2, more: str = "") -> str:
+    places = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return (
+        f'<path d="M{places}" fill="none" style="stroke:{color}" stroke-width="{width}" '
+        f'stroke-linejoin="round" {more}/>'
+    )
+
+
+def draw_area(top: Sequence[Point], foot: Sequence[Point], color: str) -> str:
+    """Return the area between two lines that go the same way."""
+    places = "L".join(f"{x:.1f},{y:.1f}" for x, y in [*top, *reversed(foot)])
+    return f'<path d="M{places}Z" style="fill:{color}" opacity="0.15"/>'
+
+
+def draw_text(
+    place: Point,
+    text: str,
+    size: float = 12,
+    *,
+    kind: str = "quiet",
+    anchor: str = "start",
+    color: str = "",
+) -> str:
+    """Return a text, which is escaped here; `kind` is a class of the style sheet."""
+    style = f' style="fill:{color}"' if color else ""
+    return (
+        f'<text x="{place[0]:.1f}" y="{place[1]:.1f}" font-size="{size:g}" class="{kind}" '
+        f'text-anchor="{anchor}"{style}>{escape(text)}</text>'
+    )
+
+
+def draw_document(shapes: Iterable[str], width: float, height: float, label: str, kind: str = "") -> str:
+    """Return a drawing; the label is what a screen reader says of it, which passes over one without."""
+    role = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" class="{kind}" {role}>'
+        f"{''.join(shapes)}</svg>"
+    )
+
+
+def define_hatches() -> str:
+    """Return the patterns of doubt, one for each colour and a grey one, which drawings refer to."""
+    colors = {**{str(number): f"var(--c{number})" for number in range(8)}, "grey": "var(--rule)"}
+    patterns = (
+        f'<pattern id="hatch-{name}" width="4" height="4" patternUnits="userSpaceOnUse" '
+        'patternTransform="rotate(45)"><rect width="4" height="4" style="fill:var(--ground)"/>'
+        f'<rect width="1.7" height="4" style="fill:{color}"/></pattern>'
+        for name, color in colors.items()
+    )
+    return f"<defs>{''.join(patterns)}</defs>"
+
+
+# Style sheets, whose colours have names -------------------------------------------------------------
 
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'Noto Sans', sans-serif"
 _DARK_COLORS = (
@@ -166,3 +286,59 @@ th{overflow-wrap:anywhere}
 """.replace("FONT", FONT)
 )
 """Of pages of one's own parts."""
+
+
+# Whole pages, and files ----------------------------------------------------------------------------
+
+
+def write_document(
+    title: str, style: str, body: Iterable[str], scripts: Iterable[str] = (), data: str | None = None
+) -> str:
+    """Return a page that needs nothing from elsewhere: its own scripts run, and nothing is loaded.
+
+    `data` is JSON that the scripts read.
+    """
+    listed = list(scripts)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()) for script in listed]
+    allowed = " ".join(f"'sha256-{each.decode()}'" for each in hashes) or "'none'"
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
+    held = [] if data is None else [f'<script type="application/json" id="data">{data}</script>']
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            '<head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape_html(policy)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title>",
+            f"<style>{style}</style></head>",
+            "<body><main>",
+            *body,
+            "</main>",
+            *held,
+            *(f"<script>{script}</script>" for script in listed),
+            "</body></html>\n",
+        ]
+    )
+
+
+def check_page_path(path: str | os.PathLike[str]) -> None:
+    """Raise if a page cannot be written there, or its name says that it is no page."""
+    resolve_target(path)
+    if Path(path).suffix.lower() not in (".html", ".htm", ""):
+        raise PrcError(
+            f"a report or a page is HTML, and its file ends in .html; got {os.fspath(path)!r}; for a "
+            "PDF print it from a browser"
+        )
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write the text to a file, which appears whole or not at all."""
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write the bytes to a file, which appears whole or not at all."""
+    with write_atomically(resolve_target(path)) as draft:
+        draft.write_bytes(content)
+    return Path(path)

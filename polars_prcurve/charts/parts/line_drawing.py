@@ -1,4 +1,4 @@
-"""The canvas of a chart: lines, dots, lines to compare with, and what the pointer reads."""
+"""Lines on the canvas of a chart: curves, dots, lines to compare with, and what the pointer reads."""
 
 from __future__ import annotations
 
