@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import cycle, pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -211,8 +211,7 @@ TARGETS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize(("target", "paired"), [*zip(TARGETS, cycle([True, False]), strict=False)])
 def test_a_lead_is_found_at_every_target(target: dict[str, Any], paired: bool) -> None:
     long = two_models().unpivot(["a", "b"], index=["row", "label"], variable_name="model")
     asked: Any = {"model": "model", "score": "value", "eta": 0.3, **target}

@@ -103,10 +103,11 @@ def test_the_walk_knows_every_chart():
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("chart", WORDS)
 def test_without_confidence_no_title_names_a_model_as_better(chart, table):
-    said = heading(draw(chart, TABLES[table]))
+    drawn = draw(chart, TABLES[table])
+    said = heading(drawn)
     assert said
     assert said == NEUTRAL or not CLAIMS.search(said), said
-    assert not CLAIMS.search(subtitle(draw(chart, TABLES[table])).partition(". ")[2]) or chart in (
+    assert not CLAIMS.search(subtitle(drawn).partition(". ")[2]) or chart in (
         "ranking",
         "decision_curve",
         "gain_curve",

@@ -87,13 +87,13 @@ WEIGHTED = [
 ]
 
 
-@pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in list(WEIGHTED)[1::12], WEIGHTED))
-def test_rows_of_weight_0_change_no_query(name: str, lazy: bool) -> None:
+def test_rows_of_weight_0_change_no_query(name: str) -> None:
     frame, call = QUERIES[name]
-    plain, found = (call(WeightedDoor(frame, added=added, lazy=lazy)) for added in (False, True))
+    plain = call(WeightedDoor(frame, added=False, lazy=False))
     assert plain.height > 0
-    assert_same(found, plain)
+    for lazy in (False, True):
+        assert_same(call(WeightedDoor(frame, added=True, lazy=lazy)), plain)
 
 
 EAGER = [
