@@ -24,13 +24,13 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import Decision, PrevalenceDisplay, Verdict, charts, engines, metrics
-from polars_prcurve.binding.shared_words import CHART_WORDS, RULES, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.binding.words_and_rules import CHART_WORDS, RULES, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import FramePrc
 from polars_prcurve.namespace.plot import PlotPrc
-from polars_prcurve.report import page_of_parts
+from polars_prcurve.report import custom_page
 
 WIDTH = 88
 WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -161,7 +161,7 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(make_relative(text, Path(name).parent) + "\n", encoding="utf-8")
     scripts = (
-        Path(page_of_parts.__file__).with_name("page_formulas.js"),
+        Path(custom_page.__file__).with_name("page_formulas.js"),
         Path(__file__).with_name("two_by_two.js"),
     )
     script = "\n".join(path.read_text(encoding="utf-8") for path in scripts)
@@ -217,7 +217,7 @@ def pages() -> dict[str, Iterable[str]]:
             *["# Charts of a finished table", CHARTS, overview(charts, drawn)],
             setup(*imports("polars_prcurve.charts", drawn)),
             *entries(charts, drawn),
-            *["## Parts of a report", PARTS, *entries(page_of_parts, ["Table", "Figure"], "###")],
+            *["## Parts of a report", PARTS, *entries(custom_page, ["Table", "Figure"], "###")],
         ],
         "functions": [
             *["# Functions", FUNCTIONS, overview(polars_prcurve, functions)],

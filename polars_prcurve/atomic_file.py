@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from polars_prcurve.argument_kinds import refuse_kind
+from polars_prcurve.argument_checks import refuse_kind
 from polars_prcurve.errors import PrcError, describe_value
 
 _OPEN_FILES = ("/proc", "/dev/fd")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, hint_at_arguments, refuse_kind
+from polars_prcurve.argument_checks import Title, check_texts, hint_at_arguments, refuse_kind
 from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.namespace.frame import DataFramePrc
 from polars_prcurve.query_checks import label_dtypes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from polars_prcurve.charts import Chart
     from polars_prcurve.confidence.intervals import Confidence
-    from polars_prcurve.namespace.decision import Decision
+    from polars_prcurve.namespace.decision_methods import Decision
     from polars_prcurve.prevalence.eta_argument import Eta
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polars_prcurve.argument_kinds import hint_at_arguments, read_choice
+from polars_prcurve.argument_checks import hint_at_arguments, read_choice
 from polars_prcurve.errors import PrcError, list_names, suggest_names
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric

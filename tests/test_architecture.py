@@ -34,7 +34,7 @@ MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 # import each other, without circles.
 CHAPTERS = [
     [
-        *("errors", "argument_kinds", "query_checks", "column_names", "exact_arithmetic"),
+        *("errors", "argument_checks", "query_checks", "column_names", "exact_arithmetic"),
         *("normal_distribution", "group_keys", "atomic_file", "visible_text"),
         *("number_words", "progress"),
     ],
@@ -62,7 +62,7 @@ PUBLIC = {"__init__", "metrics", "charts", "engines", "report"}
 # Which modules, or chapters, may import a package that is not everywhere.
 ALLOWED = {
     "altair": ("charts",),
-    "vl_convert": ("report.page_of_parts",),
+    "vl_convert": ("report.custom_page",),
     "sklearn": ("cli.commands",),
     "narwhals": ("engines",),
     "scipy": ("confidence.intervals",),
@@ -81,7 +81,7 @@ RUNS_QUERIES = {
     "inputs.column_reader",
     "curves.targets",
     "prevalence.eta_argument",
-    "prevalence.uncertain_eta",
+    "prevalence.sampled_eta",
 }
 DOORS = ("namespace", "cli")
 LINES = 40

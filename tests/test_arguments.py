@@ -13,8 +13,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import Decision, PrcError, argument_kinds, metrics, prc
-from polars_prcurve.binding.shared_words import USES
+from polars_prcurve import Decision, PrcError, argument_checks, metrics, prc
+from polars_prcurve.binding.words_and_rules import USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
@@ -101,7 +101,7 @@ def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
         prc(DF).sweep(**{"\x1bquux": 1})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("word", argument_kinds.OLD_WORDS)
+@pytest.mark.parametrize("word", argument_checks.OLD_WORDS)
 def test_a_word_of_before_is_not_an_argument_of_any_method(word: str) -> None:
     """A hint at how it is said now would lead astray where it is an argument."""
     methods = {name: call for name, call in CALLS.items() if name in USES}
@@ -111,7 +111,7 @@ def test_a_word_of_before_is_not_an_argument_of_any_method(word: str) -> None:
 
 def test_every_other_name_of_an_argument_leads_to_one_that_exists() -> None:
     known = {argument for call in CALLS.values() for argument in call.arguments()}
-    assert {name for names in argument_kinds.ARGUMENTS for name in names} <= known
+    assert {name for names in argument_checks.ARGUMENTS for name in names} <= known
 
 
 def pairs_of_values(number: int, *, rest: bool = False) -> list[tuple[tuple[str, Any], tuple[str, Any]]]:

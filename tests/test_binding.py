@@ -15,7 +15,7 @@ import pytest
 
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, PrcError, intervals, prc
-from polars_prcurve.binding.shared_words import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES, RowWords
+from polars_prcurve.binding.words_and_rules import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES, RowWords
 from polars_prcurve.namespace.plot import PlotPrc
 from tests.support.arguments import PLOTS
 from tests.support.comparing import assert_same

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from polars_prcurve import intervals
-from polars_prcurve.confidence import chance
+from polars_prcurve.confidence import chance_test
 
 Floats = NDArray[np.float64]
 
@@ -75,8 +75,8 @@ def measure(df: pl.DataFrame) -> tuple[float, float]:
     shift = 0.5 + 0.1 * df.height / min(n_pos, n_neg)
     sizes = {"n_pos": n_pos, "n_neg": n_neg, "n": float(df.height), "shift": shift}
     totals = {name: pl.lit(size) for name, size in sizes.items()}
-    sums = chance.add_up_places(rates.lazy().with_columns(**totals)).sum()
-    found = chance.find_deviations(sums.with_columns(**totals)).collect()
+    sums = chance_test.add_up_places(rates.lazy().with_columns(**totals)).sum()
+    found = chance_test.find_deviations(sums.with_columns(**totals)).collect()
     return found["ranks"].item(), found["top"].item()
 
 

@@ -24,7 +24,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import field, intervals, metrics, prc, progress
-from polars_prcurve.argument_kinds import find_repeats
+from polars_prcurve.argument_checks import find_repeats
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.command_errors import name_options, translate_message
 from polars_prcurve.cli.commands import build_parser, describe_metrics

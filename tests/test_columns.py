@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import prc
-from polars_prcurve.binding.shared_words import TABLE_WORDS, USES
+from polars_prcurve.binding.words_and_rules import TABLE_WORDS, USES
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import FramePrc
 from tests.support.plain_calls import DF, PLAIN

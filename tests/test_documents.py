@@ -24,8 +24,8 @@ from polars_prcurve.confidence.intervals import Estimate
 from polars_prcurve.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.number_words import format_count, say_eta
 from polars_prcurve.report import live_page
-from polars_prcurve.report.markup import build_scheme
-from polars_prcurve.report.pictures import MOST_ICONS, list_icons
+from polars_prcurve.report.decision_drawings import MOST_ICONS, list_icons
+from polars_prcurve.report.html_and_svg import build_scheme
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 from tests.support.tiers import slow_unless

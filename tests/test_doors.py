@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, PrcError, charts, prc
-from polars_prcurve.binding.shared_words import TABLE_WORDS
+from polars_prcurve.binding.words_and_rules import TABLE_WORDS
 from polars_prcurve.namespace.frame import FramePrc
 from polars_prcurve.namespace.plot import PlotPrc
 

@@ -42,10 +42,10 @@ from polars_prcurve import (
     shift_prior,
 )
 from polars_prcurve.comparison import roots
-from polars_prcurve.prevalence import posteriors as estimate
+from polars_prcurve.prevalence import prior_shift as estimate
 from polars_prcurve.uncertainty import bootstrap
 from polars_prcurve.uncertainty.bootstrap import CellSample
-from polars_prcurve.uncertainty.negative_subsampling import subsampled_precision
+from polars_prcurve.uncertainty.subsampling_scatter import subsampled_precision
 from tests.support import oracle, oracle_errors
 from tests.support.tiers import slow_unless
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars_prcurve
 from polars_prcurve import charts, metrics
-from polars_prcurve.binding.shared_words import TABLE_WORDS, USES
+from polars_prcurve.binding.words_and_rules import TABLE_WORDS, USES
 from polars_prcurve.cli.commands import build_parser, list_parameters
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED

@@ -16,8 +16,8 @@ from polars_prcurve import PrcError, prc
 from polars_prcurve.inputs.table_reader import read_input
 from polars_prcurve.prevalence.eta_argument import read_eta
 from polars_prcurve.query_checks import run_query
-from polars_prcurve.uncertainty import negative_subsampling
-from polars_prcurve.uncertainty.negative_subsampling import (
+from polars_prcurve.uncertainty import subsampling_scatter
+from polars_prcurve.uncertainty.subsampling_scatter import (
     SUBSAMPLE_COLUMNS,
     build_subsample_table,
     subsampled_precision,
@@ -238,7 +238,7 @@ def test_one_seed_is_one_answer() -> None:
 def test_the_size_of_blocks_changes_nothing(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     df = binormal(20, 300)
     expected = subsampled(df, [0.2, 0.5])
-    monkeypatch.setattr(negative_subsampling, "_MAX_VALUES", held)
+    monkeypatch.setattr(subsampling_scatter, "_MAX_VALUES", held)
     assert_frame_equal(subsampled(df, [0.2, 0.5]), expected, check_exact=True)
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import hint_at_arguments, read_choice, select_column, take_frame
-from polars_prcurve.binding import shared_words as vocabulary
-from polars_prcurve.binding.shared_words import TableWords, check_rules, list_facts
+from polars_prcurve.argument_checks import hint_at_arguments, read_choice, select_column, take_frame
+from polars_prcurve.binding import words_and_rules as vocabulary
+from polars_prcurve.binding.words_and_rules import TableWords, check_rules, list_facts
 from polars_prcurve.comparison.model_pairs import Examples
 from polars_prcurve.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.confidence.point_intervals import BandOptions, read_bands
-from polars_prcurve.curves.rates_over_parts import build_field_grid, read_field
+from polars_prcurve.curves.field_intervals import build_field_grid, read_field
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import (
     MISSING,
@@ -32,8 +32,8 @@ from polars_prcurve.inputs.table_reader import gives_squares, list_parts, read_i
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
-from polars_prcurve.prevalence.fields import ClassMix, Field, ScoresOfField
-from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
+from polars_prcurve.prevalence.field_parts import ClassMix, Field, ScoresOfField
+from polars_prcurve.prevalence.sampled_eta import eta_from_sample
 from polars_prcurve.query_checks import SCORE_DTYPES
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Question:
     def place_at_etas(self, table: InputTable, makes: Iterable[str]) -> tuple[InputTable, EtaTable]:
         """Return a table that was read, and its prevalences: of groups, or of fields of parts."""
         if isinstance(self.eta, ScoresOfField):
-            from polars_prcurve.sweep.mixture_prevalence import build_estimated_grid
+            from polars_prcurve.sweep.unlabelled_prevalence import build_estimated_grid
 
             rows = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
             return table, build_estimated_grid(self.eta.table, rows, self.level)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from polars_prcurve.charts.by_prevalence import metric_by_eta, p3_curve
 from polars_prcurve.charts.by_threshold import threshold_curve
-from polars_prcurve.charts.gains import gain_curve, prg_curve
+from polars_prcurve.charts.gain_curves import gain_curve, prg_curve
 from polars_prcurve.charts.icon_grids import alerts
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference

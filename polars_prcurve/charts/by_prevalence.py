@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, hint_at_arguments
-from polars_prcurve.charts.parts import number_formats, point_thinning
+from polars_prcurve.argument_checks import Title, hint_at_arguments
+from polars_prcurve.charts.parts import label_formats, point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
+from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import name_curves, say_each
 from polars_prcurve.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, check_table, pick_columns, read_lines
 from polars_prcurve.charts.parts.label_placement import Word
-from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
+from polars_prcurve.charts.parts.result_tables import ChartCurves, check_table, pick_columns, read_lines
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK, say_count, say_estimate, say_eta, say_where
 
@@ -141,7 +141,7 @@ class _LineChart:
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.per_curve["metric"].unique().to_list()
         is_one = len(self.metrics) == 1
-        self.name = number_formats.format_metric(self.metrics[0]) if is_one else "Metrics"
+        self.name = label_formats.format_metric(self.metrics[0]) if is_one else "Metrics"
         means = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
         self.channels = choose_channels(curves, color, facet, means)
         names = [name for name in ("value", "low", "high") if name in self.rows.columns]
@@ -183,10 +183,10 @@ class _LineChart:
             canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **at))
         per_curve = self.curves.per_curve
         if "target" in per_curve.columns and per_curve["target"].n_unique() == 1:
-            target = number_formats.format_value("target", per_curve["target"][0])
+            target = label_formats.format_value("target", per_curve["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
         if not subtitle:
-            subtitle = f"Where {number_formats.say_eta_range([x.low, x.high])} are positive"
+            subtitle = f"Where {label_formats.say_eta_range([x.low, x.high])} are positive"
         finding = self._find_half() or self._say_at_own_eta() or f"{self.name} by prevalence"
         note = [*self._write_note(has_own, len(trades)), *self.curves.describe_sizes()]
         return canvas.finish(title, finding, subtitle, note)
@@ -199,7 +199,7 @@ class _LineChart:
             value, span = say_estimate(number, low, high)
         within = f" ({span})" if span else ""
         doubt = ", not reliable" if row.get("reliable") is False else ""
-        return say_eta(row["eta"]), f"{value}{within}{doubt}{number_formats.add_threshold(row)}"
+        return say_eta(row["eta"]), f"{value}{within}{doubt}{label_formats.add_threshold(row)}"
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
@@ -251,7 +251,7 @@ class _LineChart:
         per_curve, rows = self.curves.per_curve, self.rows
         lines = [self.channels.picked]
         if "low" in rows.columns and rows["low"].count():
-            shade = number_formats.describe_level(True, self.confidence)
+            shade = label_formats.describe_level(True, self.confidence)
             if self.is_limited and self.confidence is None:
                 shade = "Shaded: the limits of each value"
             kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
@@ -266,7 +266,7 @@ class _LineChart:
             lines.append(point_thinning.DOTTED_FEW if self.doubt["doubt"].any() else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
-            here = f"the test sets' own share of positives, {number_formats.say_eta_range(etas)}"
+            here = f"the test sets' own share of positives, {label_formats.say_eta_range(etas)}"
             lines.append(f"Grey rules: {here}" if has_own else f"Not marked: {here}")
         elif has_own and self.channels.facet is not None:
             lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
@@ -301,13 +301,13 @@ def _read_trades(
     # Both models of a trade may share a panel, which then shows one circle.
     records: dict[tuple[int, str], dict[str, Any]] = {}
     sides = {"below": "model_a", "above": "model_b"}
-    say_name = partial(number_formats.name_with_column, model, curves.field_names[model])
+    say_name = partial(label_formats.name_with_column, model, curves.field_names[model])
     for side in sides.values():
         on: dict[str, Any] = {"left_on": [*by, model], "right_on": [*by, side]}
         joined = lines.join(trades, **on, nulls_equal=True, coalesce=False)
         for row in joined.iter_rows(named=True):
             panel = facet.label_of[row["curve"]] if facet else None
-            place = {name: number_formats.round_digits(row[name]) for name in ("eta", "value")}
+            place = {name: label_formats.round_digits(row[name]) for name in ("eta", "value")}
             names = {where: say_name(row[name]) for where, name in sides.items()}
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
             records[row["trade"], panel or ""] = record | tell_panel(panel)

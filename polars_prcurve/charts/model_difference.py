@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, hint_at_arguments
+from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts import curves_to_draw, number_formats
+from polars_prcurve.charts.parts import label_formats, result_tables
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import is_higher_better, say_better
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
 from polars_prcurve.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
+from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.number_words import format_count, say_eta, say_signed
 from polars_prcurve.visible_text import shorten_name
 
@@ -65,12 +65,12 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     ['a minus b: average precision, in points, by share of positives']
     """
     check_words(title)
-    frame = curves_to_draw.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
+    frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
     groups = frame.columns[: frame.columns.index("eta")]
-    names_of = curves_to_draw.name_group_fields(groups) | {"metric": "metric"}
+    names_of = result_tables.name_group_fields(groups) | {"metric": "metric"}
     names_of |= {"group_a": "model_a", "group_b": "model_b"}
-    read = curves_to_draw.pick_columns(frame, names_of, ["eta", *_COLUMNS[3:], "resolved"])
-    curves = curves_to_draw.build_lines(read, names_of, "difference")
+    read = result_tables.pick_columns(frame, names_of, ["eta", *_COLUMNS[3:], "resolved"])
+    curves = result_tables.build_lines(read, names_of, "difference")
     if curves.count_distinct(_PAIR) >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title)
     rows, is_one = curves.rows, len(curves.per_curve) == 1
@@ -97,7 +97,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     subtitle, finding = "The first model minus the second", ""
     if is_one:
         first = curves.per_curve.row(0, named=True)
-        metric, names = number_formats.format_metric(first["metric"]), _name_models(first)
+        metric, names = label_formats.format_metric(first["metric"]), _name_models(first)
         subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
         if is_higher_better(first["metric"]):
             canvas.words += _name_sides(names, spec.y)
@@ -118,13 +118,13 @@ def _say_level(confidence: float | None) -> str:
     return (
         "intervals of the table"
         if confidence is None
-        else f"{number_formats.format_level(confidence)} intervals"
+        else f"{label_formats.format_level(confidence)} intervals"
     )
 
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    a, b = (number_formats.name_with_column("group", "model", pair[name]) for name in _PAIR)
+    a, b = (label_formats.name_with_column("group", "model", pair[name]) for name in _PAIR)
     return a, b
 
 
@@ -208,8 +208,8 @@ def _draw_table(
         "Dotted and hollow: not settled" if not all(row.is_settled for row in shown) else "",
         *curves.describe_left_out(),
     )
-    what = number_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
-    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {number_formats.say_etas(etas)}"
+    what = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {label_formats.say_etas(etas)}"
     what, open_ = "comparisons" if varied else "pairs", [row for row in shown if not row.is_settled]
     n = len(shown) - len(open_)
     finding = f"{n} of {len(shown)} {what} are settled" if shown else "Differences of models"
@@ -251,7 +251,7 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
         names = a, b
     between = ("over" if settled else "and") if is_better else "minus"
     where = [
-        number_formats.name_with_column(field, column, row[field]) for field, column in varied.items()
+        label_formats.name_with_column(field, column, row[field]) for field, column in varied.items()
     ]
     return IntervalRow(" \u00b7 ".join([f" {between} ".join(names), *where]), value, low, high, settled)
 
@@ -279,7 +279,7 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
         canvas.words.append(Word(text=row.say(), px=round(right), align="right", **look))
         values = {x.field: row.value, "low": row.low, "high": row.high}
         record = {
-            name: number_formats.round_digits(value)
+            name: label_formats.round_digits(value)
             for name, value in values.items()
             if value is not None
         }

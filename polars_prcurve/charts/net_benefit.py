@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import Title, hint_at_arguments, read_flag
-from polars_prcurve.charts.parts import curves_to_draw, point_thinning
+from polars_prcurve.argument_checks import Title, hint_at_arguments, read_flag
+from polars_prcurve.charts.parts import point_thinning, result_tables
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
+from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
-from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
+from polars_prcurve.charts.parts.label_formats import add_threshold, describe_level, round_digits
+from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.confidence.intervals import name_estimate
 from polars_prcurve.number_words import say_count, say_share, say_signed
 
@@ -84,7 +84,7 @@ def decision_curve(
     points = _cut_below(canvas, point_thinning.find_few_false_alerts(curves.rows), band)
     points = point_thinning.split_by_doubt(points, "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
-    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < curves_to_draw.FEW_POSITIVES)
+    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < result_tables.FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
     _draw_alternatives(canvas)
     canvas.draw_lines(points, ghosts=not y.is_free)
@@ -111,17 +111,17 @@ def decision_curve(
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
     what, made_by = "the chart decision_curve", "the method decision_curve"
-    frame = curves_to_draw.check_table(what, table, made_by, _NEEDED)
+    frame = result_tables.check_table(what, table, made_by, _NEEDED)
     groups = frame.columns[: frame.columns.index("eta")]
-    names = curves_to_draw.name_group_fields(groups) | {"eta": "eta"}
+    names = result_tables.name_group_fields(groups) | {"eta": "eta"}
     values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
     of_field = [name for name in c.FIELD_COLUMNS if name in frame.columns]
-    read = curves_to_draw.pick_columns(frame, names, [*c.SWEEP_COLUMNS, *values, *of_field])
+    read = result_tables.pick_columns(frame, names, [*c.SWEEP_COLUMNS, *values, *of_field])
     number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     read = read.with_columns(pl.when(number.is_finite()).then(number))
-    read = curves_to_draw.number_lines(read, names, _RISK, _VALUE, "risk")
+    read = result_tables.number_lines(read, names, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
-    return curves_to_draw.build_chart_curves(read, names, is_known)
+    return result_tables.build_chart_curves(read, names, is_known)
 
 
 def _build_axes(

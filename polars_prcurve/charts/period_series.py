@@ -7,16 +7,16 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, hint_at_arguments
+from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts import curves_to_draw
+from polars_prcurve.charts.parts import result_tables
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_alarms
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
-from polars_prcurve.charts.parts.number_formats import format_level, format_metric, round_digits
+from polars_prcurve.charts.parts.label_formats import format_level, format_metric, round_digits
+from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_estimate, say_eta, say_share
 
@@ -97,20 +97,20 @@ def monitor(
 def _read_periods(table: object) -> tuple[ChartCurves, str]:
     """Return a line for each group of a table, and what users call the time."""
     # `period` is the time itself if it is a whole number, and the number of the period otherwise.
-    frame = curves_to_draw.check_table("monitor", table, "monitor", ["metric", *_VALUES])
+    frame = result_tables.check_table("monitor", table, "monitor", ["metric", *_VALUES])
     keys = frame.columns[: frame.columns.index("metric")]
     if not keys:
         raise PrcError(
             "monitor takes the table that monitor returns, whose first columns are its periods"
         )
     *groups, time = keys
-    names = curves_to_draw.name_group_fields(groups)
+    names = result_tables.name_group_fields(groups)
     kept = ["metric", *(["eta"] if "eta" in frame.columns else []), *_VALUES]
-    read = curves_to_draw.pick_columns(frame, {**names, "time": time}, kept)
+    read = result_tables.pick_columns(frame, {**names, "time": time}, kept)
     number = pl.col("time") if frame.schema[time].is_integer() else pl.col("time").rank("dense")
     read = read.with_columns(period=number.cast(pl.Float64))
-    rows = curves_to_draw.number_curves(read.sort(*names, "period"), names)
-    return curves_to_draw.build_chart_curves(rows, names, pl.col("period").is_not_null()), time
+    rows = result_tables.number_curves(read.sort(*names, "period"), names)
+    return result_tables.build_chart_curves(rows, names, pl.col("period").is_not_null()), time
 
 
 def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:

@@ -10,18 +10,18 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, hint_at_arguments
+from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts import colors_and_panels, curves_to_draw
+from polars_prcurve.charts.parts import colors_and_panels, result_tables
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_firsts
 from polars_prcurve.charts.parts.colors_and_panels import Channel
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
+from polars_prcurve.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.charts.parts.label_placement import Word
-from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
-from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
+from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.visible_text import ISOLATES, isolate_name, wrap_words
 
@@ -114,17 +114,17 @@ def ranking(
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
     """Return a line per model from the table of `ranking`, with models as the first group column."""
     # `top` and `foot` are the first and the last place that a model may have at a prevalence.
-    table = curves_to_draw.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
+    table = result_tables.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     start = table.columns.index("eta")
-    names = curves_to_draw.name_group_fields(["model", *table.columns[:start]])
+    names = result_tables.name_group_fields(["model", *table.columns[:start]])
     columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[start + 1 :])]
-    frame = curves_to_draw.pick_columns(table, names, ["eta", *columns])
+    frame = result_tables.pick_columns(table, names, ["eta", *columns])
     if "resolved" in columns:
         frame = frame.with_columns(may_be_best=pl.col("resolved").not_())
     settled: dict[Any, bool] | None = None
     if pairs is not None:
         needed = [*table.columns[:start], "eta", "model_a", "model_b", "resolved"]
-        pairs = curves_to_draw.check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
+        pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
     by = [*(field for field in names if field != "group_0"), "eta"]
     frame = frame.sort(*by, "rank", nulls_last=True, maintain_order=True).with_row_index("row")
@@ -140,7 +140,7 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
     ends = [places.get(row, (None, None)) for row in range(len(frame))]
     both = pl.DataFrame(ends, {"top": pl.Int64, "foot": pl.Int64}, orient="row")
     frame = pl.concat([frame.drop("row"), both], how="horizontal")
-    return curves_to_draw.build_lines(frame, names, "rank")
+    return result_tables.build_lines(frame, names, "rank")
 
 
 def _is_open(

@@ -9,21 +9,21 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, hint_at_arguments
+from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_reliability
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
-from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
-from polars_prcurve.charts.parts.number_formats import format_level, round_digits
+from polars_prcurve.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.charts.parts.point_thinning import has_counts
+from polars_prcurve.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.confidence.binomial_tails import is_tail_at_most
 from polars_prcurve.confidence.intervals import check_confidence, find_wilson_ends, z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import format_count, say_count, say_eta, say_shares
-from polars_prcurve.prevalence.posteriors import check_prior, shift_prior
+from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
 
 # What scores say in a range, the share of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")

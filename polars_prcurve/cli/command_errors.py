@@ -23,8 +23,8 @@ from typing import Any, NoReturn
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import suggest_arguments
-from polars_prcurve.binding.shared_words import USES
+from polars_prcurve.argument_checks import suggest_arguments
+from polars_prcurve.binding.words_and_rules import USES
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.progress import clear_line, is_watched, print_beside
 from polars_prcurve.visible_text import fill_lines

@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_prcurve import __version__, metrics
 from polars_prcurve.atomic_file import resolve_target
-from polars_prcurve.binding.shared_words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.binding.words_and_rules import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.cli import command_errors, table_files
 from polars_prcurve.cli import options as kinds
 from polars_prcurve.cli.command_errors import PROGRAM, RaisingParser, name_command
@@ -33,8 +33,8 @@ from polars_prcurve.metrics.metric import list_factories
 from polars_prcurve.metrics.names import format_signature
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace import prc
-from polars_prcurve.prevalence.fields import Field
-from polars_prcurve.prevalence.uncertain_eta import describe_refuted_estimates
+from polars_prcurve.prevalence.field_parts import Field
+from polars_prcurve.prevalence.sampled_eta import describe_refuted_estimates
 from polars_prcurve.progress import is_watched, show_seconds
 from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import fill_lines, make_visible, shorten_name
@@ -159,7 +159,7 @@ def write_report(args: argparse.Namespace) -> None:
 
 def write_decision(args: argparse.Namespace) -> None:
     """Print a decision, or write its rows, and the documents that are asked for."""
-    from polars_prcurve.report.markup import check_page_path
+    from polars_prcurve.report.html_and_svg import check_page_path
 
     check_output_path(args)
     write = None if args.output is None else _choose_output(args.output)
@@ -202,7 +202,7 @@ def write_demo(args: argparse.Namespace) -> None:
         from sklearn.preprocessing import StandardScaler
     except ImportError:
         raise PrcError('the demo needs scikit-learn: pip install "scikit-learn>=1.5"') from None
-    from polars_prcurve.report.markup import check_page_path
+    from polars_prcurve.report.html_and_svg import check_page_path
 
     check_page_path(args.output)
     with show_seconds("training two classifiers"):

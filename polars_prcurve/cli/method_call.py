@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.atomic_file import is_stream
 from polars_prcurve.binding.bound_table import say_of_reference
-from polars_prcurve.binding.shared_words import (
+from polars_prcurve.binding.words_and_rules import (
     COMPARES_MODELS,
     PASSED_OVER,
     TABLE_WORDS,
@@ -33,8 +33,8 @@ from polars_prcurve.inputs.column_reader import list_columns
 from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace import prc
 from polars_prcurve.namespace.frame import LazyFramePrc
-from polars_prcurve.prevalence.fields import field
-from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
+from polars_prcurve.prevalence.field_parts import field
+from polars_prcurve.prevalence.sampled_eta import eta_from_sample
 
 
 class FilePrc(LazyFramePrc):

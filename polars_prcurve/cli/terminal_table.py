@@ -20,7 +20,7 @@ from polars_prcurve.cli.command_errors import print_sentence
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.confidence.intervals import find_estimate
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_eta, say_sizes
-from polars_prcurve.prevalence.uncertain_eta import IS_REFUTED
+from polars_prcurve.prevalence.sampled_eta import IS_REFUTED
 from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import (
     cut_text,

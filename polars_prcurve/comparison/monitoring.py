@@ -32,7 +32,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_number, refuse_kind
+from polars_prcurve.argument_checks import read_number, refuse_kind
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.metrics.point_metrics import precision
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from polars_prcurve.argument_kinds import hint_at_arguments, read_pair
+from polars_prcurve.argument_checks import hint_at_arguments, read_pair
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
-from polars_prcurve import argument_kinds as kinds
-from polars_prcurve.argument_kinds import hint_at_arguments
+from polars_prcurve import argument_checks as kinds
+from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.point_metric import choose_where
 

@@ -17,7 +17,7 @@ distances a and b to the end of either interval, a**2 + b**2 - 2 R a b takes the
 metric that rises with recall falls with fpr. Where prevalence has an interval, too, the distance to the
 value at its ends is a third one: to the lower value for the low end of the band, since a metric may rise
 or fall with it. At a prevalence that was counted in the table, other shares than recall and fpr take
-their place; see `counted_prevalence`.
+their place; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
 a prevalence, has the value where the target is met if it is there; see `curves.row_search`. No
@@ -36,8 +36,8 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence import counted_prevalence
-from polars_prcurve.confidence.counted_prevalence import ETA_CORRELATIONS
+from polars_prcurve.confidence import cohort_intervals
+from polars_prcurve.confidence.cohort_intervals import ETA_CORRELATIONS
 from polars_prcurve.confidence.intervals import (
     BETA_METHODS,
     Intervals,
@@ -75,7 +75,7 @@ _MOVED, _COUNTED, _PLAIN = (
 )  # the ends of a band, by what moves them
 _RECALLS, _FPRS = LIMIT_COLUMNS.values()
 MOST_LEVELS = 10
-"""Of score, by which `sweep.mixture_prevalence` describes a reference in ETA_REFERENCE."""
+"""Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
 SLOPE_SCALE = "scale"  # the field of ETA_REFERENCE with a power of two that is above all sums of slopes
 Common: TypeAlias = tuple[pl.Expr | None, Sequence[pl.Expr]]
 """The correlation of two errors, and what each of them shares with a third one, if there is one."""
@@ -282,25 +282,25 @@ def _add_shares(
     """Return a frame with shares, their columns with those of sizes, and those of correlations."""
     moments: tuple[str, ...] = ()
     if bands.clustered or bands.stratified:
-        moments = (*counted_prevalence.MOMENTS, *(counted_prevalence.UNITS if bands.stratified else ()))
+        moments = (*cohort_intervals.MOMENTS, *(cohort_intervals.UNITS if bands.stratified else ()))
     elif isinstance(table, ScoreTable) and table.has_squares:
-        moments = counted_prevalence.OWN_MOMENTS
+        moments = cohort_intervals.OWN_MOMENTS
     if moments and bands.moving:
-        frame = counted_prevalence.add_eta_correlations(frame, table, moments)
+        frame = cohort_intervals.add_eta_correlations(frame, table, moments)
     columns: dict[str, pl.Expr] = {}
     correlations: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
-        named = counted_prevalence.list_shares(metric)
+        named = cohort_intervals.list_shares(metric)
         for name, share in named.items():
             shares[name] = (name, f"{name}_size")
             columns |= dict(
-                zip(shares[name], counted_prevalence.measure_share(share, table, moments), strict=True)
+                zip(shares[name], cohort_intervals.measure_share(share, table, moments), strict=True)
             )
         for a, b in combinations(named, 2):
-            shared = counted_prevalence.correlate_shares((named[a], named[b]), table, moments)
+            shared = cohort_intervals.correlate_shares((named[a], named[b]), table, moments)
             if shared is not None:
-                correlations[counted_prevalence.name_correlation(a, b)] = shared
+                correlations[cohort_intervals.name_correlation(a, b)] = shared
     return frame.with_columns(**columns, **correlations), shares, correlations.keys()
 
 
@@ -349,7 +349,7 @@ def add_band(
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
     common = correlation, _correlate_with_eta(metric) if shares_eta else []
-    shares = [*counted_prevalence.list_shares(metric)] if bands.counts_eta else []
+    shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
     counted = bands.own_eta if shares else "none"
     if bands.moving:
         frame = _add_moved_ends(frame, metric, bands, common)
@@ -421,7 +421,7 @@ def _add_counted_ends(
     frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], correlations: Collection[str]
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of its shares, where the prevalence was counted."""
-    at_shares = partial(counted_prevalence.evaluate_shares, metric)
+    at_shares = partial(cohort_intervals.evaluate_shares, metric)
     at, low, high = ([pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high"))
     if len(shares) > 1:
         values = [
@@ -438,7 +438,7 @@ def _add_counted_ends(
         correlation, *shared = (
             pl.col(name).fill_null(0.0) * moves[a] * moves[b] if name in correlations else None
             for a, b in combinations(shares, 2)
-            for name in [counted_prevalence.name_correlation(a, b)]
+            for name in [cohort_intervals.name_correlation(a, b)]
         )
         common = None if correlation is None else -correlation, [of for of in shared if of is not None]
         corners = _find_extremes(metric, c.ETA_LIMITS)
@@ -562,7 +562,7 @@ def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     if not bands.counts_eta:
         return frame
     others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
-    return counted_prevalence.add_counted_eta_limits(frame, bands.confidence, others)
+    return cohort_intervals.add_counted_eta_limits(frame, bands.confidence, others)
 
 
 def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve import argument_kinds as kinds
-from polars_prcurve.argument_kinds import hint_at_arguments
+from polars_prcurve import argument_checks as kinds
+from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.confidence.intervals import (
     RateMethod,
     check_confidence,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from polars_prcurve.argument_kinds import hint_at_arguments, read_numbers
+from polars_prcurve.argument_checks import hint_at_arguments, read_numbers
 from polars_prcurve.confidence.intervals import check_confidence, z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.point_metrics import precision

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, ov
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import (
+from polars_prcurve.argument_checks import (
     hint_at_arguments,
     read_choice,
     read_flag,

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_whole_number
+from polars_prcurve.argument_checks import read_whole_number
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable

@@ -14,10 +14,10 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_flag
+from polars_prcurve.argument_checks import read_flag
 from polars_prcurve.confidence.point_intervals import BandOptions, add_bands
 from polars_prcurve.curves.binormal import replace_by_binormal_rates
-from polars_prcurve.curves.rates_over_parts import add_field_bands
+from polars_prcurve.curves.field_intervals import add_field_bands
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, has_unscored, is_field
 from polars_prcurve.metrics.curve_metric import Rows

@@ -23,16 +23,16 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_list, read_number, take_frame
+from polars_prcurve.argument_checks import read_list, read_number, take_frame
 from polars_prcurve.confidence.point_intervals import BandOptions
 from polars_prcurve.curves.curve_table import add_metrics, fit_bands
-from polars_prcurve.curves.rates_over_parts import build_field_grid
+from polars_prcurve.curves.field_intervals import build_field_grid
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.point_metrics import build_net_benefit
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable, read_eta_list
-from polars_prcurve.prevalence.posteriors import check_prior, shift_prior
+from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.sweep.sweep_table import build_eta_sweep
 
 PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))

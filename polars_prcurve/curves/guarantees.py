@@ -24,10 +24,10 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_number, take_frame
+from polars_prcurve.argument_checks import read_number, take_frame
 from polars_prcurve.confidence import binomial_tails as tails
 from polars_prcurve.confidence.intervals import compute_upper_limits
-from polars_prcurve.curves import rates_over_parts as in_field
+from polars_prcurve.curves import field_intervals as in_field
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.targets import (
     END,

@@ -18,14 +18,14 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
+from polars_prcurve.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.confidence.intervals import BETA_METHODS, tell_doubts
 from polars_prcurve.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.curves import curve_table, guarantees, row_search
 from polars_prcurve.curves.curve_segments import build_segments
-from polars_prcurve.curves.rates_over_parts import add_field_tests
+from polars_prcurve.curves.field_intervals import add_field_tests
 from polars_prcurve.curves.targets import (
     END,
     EXTREME,
@@ -42,8 +42,8 @@ from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
 from polars_prcurve.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
-from polars_prcurve.sweep.effective_sizes import Design, choose_design
 from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts, class_sizes
+from polars_prcurve.sweep.sample_designs import Design, choose_design
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
 
 _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")

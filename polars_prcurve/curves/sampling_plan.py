@@ -27,7 +27,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
-from polars_prcurve.argument_kinds import read_whole_number, refuse_objects, select_column
+from polars_prcurve.argument_checks import read_whole_number, refuse_objects, select_column
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import ReadColumn

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_list, read_number, round_to_float, take_frame
+from polars_prcurve.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.exact_arithmetic import is_at_least, is_at_most
 from polars_prcurve.group_keys import join_groups, merge_zeros

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.argument_checks import read_number
 from polars_prcurve.curves.targets import direction_sign, read_events, read_targets
 from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.metrics.names import default_curve_metric, find_point_metrics

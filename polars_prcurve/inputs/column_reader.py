@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
-from polars_prcurve import argument_kinds as kinds
+from polars_prcurve import argument_checks as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
-from polars_prcurve.argument_kinds import select_column
+from polars_prcurve.argument_checks import select_column
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.group_keys import WIDE_DTYPES, Span, group_number, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import Tallies

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve import argument_kinds as kinds
+from polars_prcurve import argument_checks as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_keys import aggregate_by, group_number, join_groups

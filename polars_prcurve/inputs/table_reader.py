@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
-from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_kind
+from polars_prcurve.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs.column_reader import (
     Column,

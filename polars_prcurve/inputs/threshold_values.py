@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import is_truth_value, round_to_float
+from polars_prcurve.argument_checks import is_truth_value, round_to_float
 from polars_prcurve.errors import PrcError, describe_value
 
 RealNumber: TypeAlias = Fraction | float  # a real number: a fraction, or an infinity as a float

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import polars as pl
 from polars import selectors
 
-from polars_prcurve import argument_kinds as kinds
+from polars_prcurve import argument_checks as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import select_column
+from polars_prcurve.argument_checks import select_column
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.query_checks import SCORE_DTYPES, Check, is_missing, show_value, stop_if_broken
 

@@ -15,7 +15,7 @@ from typing import Literal
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_number
+from polars_prcurve.argument_checks import read_choice, read_number
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
     SHORT,

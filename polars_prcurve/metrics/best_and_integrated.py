@@ -12,7 +12,7 @@ from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_number, read_pair, refuse_kind
+from polars_prcurve.argument_checks import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import is_at_least, is_at_most
 from polars_prcurve.metrics.curve_metric import (

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_numbers
+from polars_prcurve.argument_checks import read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import SHARE_SCALE, from_whole, to_whole, to_whole_shares
 from polars_prcurve.metrics.metric import Metric, declare

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from polars_prcurve.argument_kinds import hint_at_arguments
+from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.errors import PrcError
 
 M = TypeVar("M", bound="Metric")

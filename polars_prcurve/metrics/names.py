@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from polars_prcurve.argument_kinds import METRICS_MEANT, find_repeats, read_list, refuse_kind
+from polars_prcurve.argument_checks import METRICS_MEANT, find_repeats, read_list, refuse_kind
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.metrics.metric import DECLARED, Metric, list_factories

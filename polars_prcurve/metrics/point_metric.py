@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.argument_kinds import read_number, read_numbers
+from polars_prcurve.argument_checks import read_number, read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.metric import Metric, declare
 from polars_prcurve.query_checks import Check, DtypeRule, guard

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 import polars as pl
 
 from polars_prcurve.binding.bound_table import complete_signature
-from polars_prcurve.binding.shared_words import TableWords
+from polars_prcurve.binding.words_and_rules import TableWords
 from polars_prcurve.errors import PrcError
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc

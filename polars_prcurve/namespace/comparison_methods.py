@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_kind
+from polars_prcurve.argument_checks import read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, merge_words, name_column
-from polars_prcurve.binding.shared_words import (
+from polars_prcurve.binding.words_and_rules import (
     TABLE_WORDS,
     OneTargetOfTable,
     RateTargetsOfTable,
@@ -35,7 +35,7 @@ from polars_prcurve.uncertainty.summary_table import check_negatives, hide_uncou
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from polars_prcurve.comparison.crossings import ModelScores
+    from polars_prcurve.comparison.crossings_and_leaders import ModelScores
 
 _ETA_RANGE = (1e-6, 0.5)
 
@@ -328,18 +328,18 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.crossings(eta_range=(0.001, 0.9)).with_columns(pl.col("eta", "value").round(6)).rows()
         [('a', 'b', 0.707107, 0.902369)]
         """
-        from polars_prcurve.comparison import crossings
+        from polars_prcurve.comparison import crossings_and_leaders as places
 
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             between = None if eta_range is _ETA_RANGE else eta_range
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=between
             )
-            makes = crossings.ROC_CROSSING_COLUMNS
-            return crossings.build_roc_crossings_table(question.read(makes))
-        makes = crossings.CROSSING_COLUMNS
+            makes = places.ROC_CROSSING_COLUMNS
+            return places.build_roc_crossings_table(question.read(makes))
+        makes = places.CROSSING_COLUMNS
         scores = self._score_models("crossings", makes, metric, eta_range, words)
-        return crossings.build_crossings_table(scores)
+        return places.build_crossings_table(scores)
 
     def leaders(
         self,
@@ -371,7 +371,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.leaders(eta_range=(0.001, 0.9)).with_columns(pl.selectors.float().round(6)).rows()
         [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
         """
-        from polars_prcurve.comparison.crossings import LEADER_COLUMNS, build_leaders_table
+        from polars_prcurve.comparison.crossings_and_leaders import LEADER_COLUMNS, build_leaders_table
 
         scores = self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
         return build_leaders_table(scores)
@@ -401,16 +401,16 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1])).prc.dominance().rows()
         [('a', ['b'], [], True), ('b', [], ['a'], False)]
         """
-        from polars_prcurve.comparison import crossings
+        from polars_prcurve.comparison import crossings_and_leaders as places
 
         question = self._ask("dominance", words, collects=True)
-        return crossings.build_dominance_table(question.read(crossings.DOMINANCE_COLUMNS))
+        return places.build_dominance_table(question.read(places.DOMINANCE_COLUMNS))
 
     def _score_models(
         self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
     ) -> ModelScores:
         """Return what scores all models at any prevalence, by a metric that depends on it."""
-        from polars_prcurve.comparison.crossings import collect_model_scores
+        from polars_prcurve.comparison.crossings_and_leaders import collect_model_scores
 
         question = self._ask(method, words, collects=True)
         table = question.read(makes)

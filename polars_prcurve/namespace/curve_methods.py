@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl  # noqa: F401  (the examples need it)
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice, read_flag
+from polars_prcurve.argument_checks import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable, F, Question
-from polars_prcurve.binding.shared_words import TableWords, TargetsOfTable
+from polars_prcurve.binding.words_and_rules import TableWords, TargetsOfTable
 from polars_prcurve.confidence.intervals import Confidence, Intervals
 from polars_prcurve.curves.binormal import (
     BINORMAL_COLUMNS,
@@ -25,13 +25,13 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
+from polars_prcurve.curves.field_intervals import read_field
 from polars_prcurve.curves.guarantees import promise_and_join
 from polars_prcurve.curves.operating_points import (
     build_points_table,
     list_points_columns,
     list_shown_metrics,
 )
-from polars_prcurve.curves.rates_over_parts import read_field
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, counts_negatives
 from polars_prcurve.inputs.table_reader import gives_squares

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 
 from polars_prcurve.binding.bound_table import PublicMethods
-from polars_prcurve.binding.shared_words import RowWords, TableWords, check_rules, list_facts
+from polars_prcurve.binding.words_and_rules import RowWords, TableWords, check_rules, list_facts
 from polars_prcurve.curves.expression_sweep import read_scored_rows
 from polars_prcurve.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.curves.targets import check_per_has_alerts, read_targets
@@ -18,7 +18,7 @@ from polars_prcurve.metrics.areas import partial_roc_auc_mcclish
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric, find_point_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.posteriors import shift_prior
+from polars_prcurve.prevalence.prior_shift import shift_prior
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -14,7 +14,7 @@ from polars_prcurve.binding.bound_table import F
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.namespace.comparison_methods import ComparisonMethods
 from polars_prcurve.namespace.curve_methods import CurveMethods
-from polars_prcurve.namespace.decision import DecisionMethods
+from polars_prcurve.namespace.decision_methods import DecisionMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_argument import EtaTable

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import refuse_kind, take_frame
+from polars_prcurve.argument_checks import refuse_kind, take_frame
 from polars_prcurve.binding.bound_table import BoundTable, F, say_of_reference
-from polars_prcurve.binding.shared_words import RateTargetsOfTable, TableWords
+from polars_prcurve.binding.words_and_rules import RateTargetsOfTable, TableWords
 from polars_prcurve.confidence.intervals import Confidence
 from polars_prcurve.confidence.point_intervals import BandOptions
 from polars_prcurve.confidence.sample_sizes import read_size_options
@@ -24,15 +24,15 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader
 from polars_prcurve.inputs.table_reader import read_part_labelled, read_parts, read_reference
 from polars_prcurve.prevalence.eta_argument import Eta, read_eta
-from polars_prcurve.prevalence.fields import Field, build_reweighted_table
-from polars_prcurve.prevalence.posteriors import (
+from polars_prcurve.prevalence.field_parts import Field, build_reweighted_table
+from polars_prcurve.prevalence.prior_shift import (
     build_estimates_table,
     check_estimate_method,
     list_estimate_columns,
 )
 from polars_prcurve.query_checks import SCORE_DTYPES, run_query
 from polars_prcurve.sweep.sweep_table import Thresholds
-from polars_prcurve.uncertainty.negative_subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
+from polars_prcurve.uncertainty.subsampling_scatter import SUBSAMPLE_COLUMNS, build_subsample_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -240,7 +240,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         table = question.read_unlabelled(list_estimate_columns(level), posteriors=start is not None)
         if start is not None:
             return run_query(build_estimates_table(table, start, level))
-        from polars_prcurve.sweep.mixture_prevalence import build_mixture_table
+        from polars_prcurve.sweep.unlabelled_prevalence import build_mixture_table
 
         if question.stacked is not None:
             raise PrcError("reference= is for one column as score=; call once for each column")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
+from polars_prcurve.argument_checks import check_texts, check_title, read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.bound_table import PublicMethods
-from polars_prcurve.binding.shared_words import (
+from polars_prcurve.binding.words_and_rules import (
     CHART_WORDS,
     ChartOfPoints,
     ChartOfTable,
@@ -30,7 +30,7 @@ from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.namespace.decision import Decision
+from polars_prcurve.namespace.decision_methods import Decision
 from polars_prcurve.prevalence.eta_argument import eta_grid
 from polars_prcurve.query_checks import run_query
 

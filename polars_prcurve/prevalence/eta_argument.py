@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve import argument_kinds as kinds
+from polars_prcurve import argument_checks as kinds
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import (
+from polars_prcurve.argument_checks import (
     find_repeats,
     hint_at_arguments,
     is_pattern,
@@ -35,7 +35,7 @@ from polars_prcurve.inputs.column_reader import (
     read_group_keys,
 )
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, counts_negatives
-from polars_prcurve.prevalence.uncertain_eta import warn_of_refuted_estimates
+from polars_prcurve.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.query_checks import Check, count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from polars_prcurve.binding.bound_table import BoundTable
-    from polars_prcurve.prevalence.fields import ClassMix, Field
+    from polars_prcurve.prevalence.field_parts import ClassMix, Field
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import hint_at_arguments
+from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.metrics.point_metric import choose_where, evaluate
 from polars_prcurve.metrics.point_metrics import f_beta
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polars_prcurve.report.page_of_parts import Figure, Table
+from polars_prcurve.report.custom_page import Figure, Table
 
 __all__ = ["Figure", "Table"]
 

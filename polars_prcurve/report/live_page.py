@@ -13,13 +13,13 @@ from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.decision.decide import Findings, name_cases, say_place
-from polars_prcurve.decision.judged_groups import Case, JudgedCase
+from polars_prcurve.decision.judged_cases import Case, JudgedCase
 from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import glue_numbers, say_cases
-from polars_prcurve.report import document
-from polars_prcurve.report.markup import DECISION_STYLE, define_hatches, escape, write_document
-from polars_prcurve.report.pictures import FEW_FALSE_ALERTS, number_models
+from polars_prcurve.report import decision_document as document
+from polars_prcurve.report.decision_drawings import FEW_FALSE_ALERTS, number_models
+from polars_prcurve.report.html_and_svg import DECISION_STYLE, define_hatches, escape, write_document
 from polars_prcurve.visible_text import mark_names
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from polars_prcurve.decision.decide import Findings, list_all_names, say_place, say_short
-from polars_prcurve.decision.judged_groups import Candidate, Case
+from polars_prcurve.decision.judged_cases import Candidate, Case
 from polars_prcurve.decision.value_words import (
     join_within,
     name_model,
@@ -24,7 +24,7 @@ from polars_prcurve.decision.value_words import (
     start_sentence,
 )
 from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
-from polars_prcurve.report import document
+from polars_prcurve.report import decision_document as document
 from polars_prcurve.visible_text import (
     cut_text,
     fill_lines,

@@ -7,22 +7,27 @@ from collections.abc import Iterator
 from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model, say_precision, start_sentence
 from polars_prcurve.number_words import NO_BREAK, format_level
-from polars_prcurve.report.document import describe_question, describe_test, isolate_names, list_drawn
-from polars_prcurve.report.markup import (
-    FONT,
-    define_hatches,
-    draw_document,
-    draw_text,
-    name_color,
-    paint,
+from polars_prcurve.report.decision_document import (
+    describe_question,
+    describe_test,
+    isolate_names,
+    list_drawn,
 )
-from polars_prcurve.report.pictures import (
+from polars_prcurve.report.decision_drawings import (
     are_drawn,
     describe_doubt,
     list_blocks,
     list_icons,
     number_models,
     place_icons,
+)
+from polars_prcurve.report.html_and_svg import (
+    FONT,
+    define_hatches,
+    draw_document,
+    draw_text,
+    name_color,
+    paint,
 )
 from polars_prcurve.visible_text import isolate_name, shorten_name, wrap_words
 

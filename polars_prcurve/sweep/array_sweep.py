@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from polars_prcurve.argument_kinds import hint_at_arguments
+from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.exact_arithmetic import BITS
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.counted_prevalence import name_moment, sum_moments
+from polars_prcurve.confidence.cohort_intervals import name_moment, sum_moments
 from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
 from polars_prcurve.sweep.grouped_rows import SortedRows
 

@@ -38,7 +38,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.counted_prevalence import name_moment, name_unit
+from polars_prcurve.confidence.cohort_intervals import name_moment, name_unit
 from polars_prcurve.exact_arithmetic import from_whole, round_up_to_power_of_two, to_whole_shares
 from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable

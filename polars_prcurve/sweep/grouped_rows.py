@@ -66,7 +66,7 @@ class SweepTables(NamedTuple):
     """By GROUP: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
     and N_POS and N_NEG, which are null if zero; in published points they are null if not known."""
     design: bool = False
-    """Whether rows have what the errors of weighted examples are computed from; see `weighted_sizes`."""
+    """Whether rows have what errors of weighted examples are computed from; see `effective_weights`."""
 
 
 def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_arithmetic
-from polars_prcurve.argument_kinds import read_choice, read_list, read_whole_number
+from polars_prcurve.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
@@ -24,7 +24,6 @@ from polars_prcurve.prevalence import eta_argument
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.query_checks import Check, count_check, stop_if_broken
 from polars_prcurve.sweep import grouped_rows
-from polars_prcurve.sweep.effective_sizes import Design, choose_design, list_plain_sizes
 from polars_prcurve.sweep.grouped_rows import (
     CLASS_SUMS,
     SQUARE_SUMS,
@@ -33,6 +32,7 @@ from polars_prcurve.sweep.grouped_rows import (
     SweepTables,
     sort_rows,
 )
+from polars_prcurve.sweep.sample_designs import Design, choose_design, list_plain_sizes
 
 
 def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:

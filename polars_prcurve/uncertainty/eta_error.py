@@ -29,7 +29,7 @@ from polars_prcurve.confidence.point_intervals import (
 )
 from polars_prcurve.curves.curve_segments import CurveSegments, add_extents
 from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.rates_over_parts import (
+from polars_prcurve.curves.field_intervals import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,

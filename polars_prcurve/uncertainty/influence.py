@@ -38,8 +38,8 @@ from polars_prcurve.exact_arithmetic import (
 from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
-from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
+from polars_prcurve.sweep.sample_designs import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.sweep.sweep_table import PART
 
 CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}

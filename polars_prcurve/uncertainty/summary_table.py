@@ -17,7 +17,7 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
+from polars_prcurve.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.confidence.intervals import Intervals, tell_doubts
 from polars_prcurve.curves.curve_segments import (
     CurveSegments,

@@ -20,10 +20,11 @@ from typing import Any, TypeAlias, TypeVar
 
 import altair as alt
 
-from polars_prcurve.argument_kinds import Title
+from polars_prcurve.argument_checks import Title
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, tell_panel
+from polars_prcurve.charts.parts.label_formats import escape_text, round_digits
 from polars_prcurve.charts.parts.label_placement import (
     Panel,
     Word,
@@ -31,7 +32,6 @@ from polars_prcurve.charts.parts.label_placement import (
     place_names,
     settle_words,
 )
-from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import NO_BREAK, glue_numbers
 from polars_prcurve.visible_text import wrap_words
 

@@ -15,7 +15,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.charts.parts.chart_style import LINE, TICK_SIZE
-from polars_prcurve.charts.parts.number_formats import round_digits
+from polars_prcurve.charts.parts.label_formats import round_digits
 
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"

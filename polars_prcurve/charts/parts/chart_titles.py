@@ -18,8 +18,8 @@ from polars_prcurve import number_words
 from polars_prcurve.charts.parts import point_thinning
 from polars_prcurve.charts.parts.chart_axes import LOG_BELOW
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.curves_to_draw import FEW_POSITIVES, ChartCurves
-from polars_prcurve.charts.parts.number_formats import LOWER, format_range
+from polars_prcurve.charts.parts.label_formats import LOWER, format_range
+from polars_prcurve.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
 from polars_prcurve.errors import PrcError
 
 if TYPE_CHECKING:

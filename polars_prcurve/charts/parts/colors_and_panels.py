@@ -11,8 +11,8 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
-from polars_prcurve.charts.parts.number_formats import build_labels, escape_name
+from polars_prcurve.charts.parts.label_formats import build_labels, escape_name
+from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.number_words import say_eta
 

@@ -10,8 +10,8 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.colors_and_panels import Channels
-from polars_prcurve.charts.parts.curves_to_draw import FEW_POSITIVES, ChartCurves
-from polars_prcurve.charts.parts.number_formats import round_digits
+from polars_prcurve.charts.parts.label_formats import round_digits
+from polars_prcurve.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
 from polars_prcurve.number_words import format_count
 
 PANEL_PIXELS = 540  # the width of the widest panel
@@ -128,7 +128,7 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
     # Sums of weights and published rates do not tell how many there are, so nothing is said of these;
     # but whole numbers that rise by one count examples, though they are floats. In a field of several
-    # parts, false positives count by what they tell: see `effective_sizes`.
+    # parts, false positives count by what they tell: see `sample_designs`.
     doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in rows.columns:
         # Five equal weights may lack a last digit.

@@ -31,17 +31,17 @@ from polars_prcurve.decision.decide import (
     say_place,
     say_places,
 )
-from polars_prcurve.decision.judged_groups import (
+from polars_prcurve.decision.judged_cases import (
     LEAST_OF_CLASS,
     Candidate,
     Case,
     JudgedCase,
     Verdict,
 )
-from polars_prcurve.decision.verdicts import count_needed
-from polars_prcurve.prevalence.posteriors import shift_prior
-from polars_prcurve.report import pictures
-from polars_prcurve.report.markup import (
+from polars_prcurve.decision.verdict_sentences import count_needed
+from polars_prcurve.prevalence.prior_shift import shift_prior
+from polars_prcurve.report import decision_drawings as drawings
+from polars_prcurve.report.html_and_svg import (
     DECISION_STYLE,
     define_hatches,
     draw_circle,
@@ -66,7 +66,7 @@ def build_document(findings: Findings, title: str | None, date: str | None, note
 def _write_body(
     findings: Findings, title: str | None, date: str | None, notes: str | None
 ) -> Iterator[str]:
-    verdict, is_picture = findings.verdict, pictures.are_drawn(findings)
+    verdict, is_picture = findings.verdict, drawings.are_drawn(findings)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
@@ -81,7 +81,7 @@ def _write_body(
         if is_picture:
             yield from write_groups(findings)
         else:
-            colors = pictures.number_models(case)
+            colors = drawings.number_models(case)
             drawn = [(case, each, colors[each.model], "") for each in list_drawn(case)]
             yield from _write_cards(findings, drawn)
             if len(case.candidates) > 2:
@@ -156,7 +156,7 @@ def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int,
 
     def dot(kind: str) -> str:
         return draw_document(
-            [draw_circle(6.5, 6.5, 5.5, pictures.describe_look(kind, None))], 13, 13, ""
+            [draw_circle(6.5, 6.5, 5.5, drawings.describe_look(kind, None))], 13, 13, ""
         )
 
     if not drawn:
@@ -169,13 +169,13 @@ def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int,
             f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
             for name, value, ends in list_values(case, candidate)
         )
-        icons = pictures.draw_alerts(case, candidate.precision, color)
+        icons = drawings.draw_alerts(case, candidate.precision, color)
         cards.append(
             f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
             f"<dl>{values}</dl></div></section>"
         )
     yield f'<div class="models">{"".join(cards)}</div>'
-    doubt = pictures.describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
+    doubt = drawings.describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
     words = escape(f"{doubt}: the {number_words.format_level(findings.confidence)} interval")
     key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
     yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
@@ -230,7 +230,7 @@ def describe_intervals(findings: Findings) -> str:
 
 def write_groups(findings: Findings) -> Iterator[str]:
     """Yield the worst and the best group that are told apart, and the picture of all cases."""
-    placed = pictures.place_cases(findings)
+    placed = drawings.place_cases(findings)
     ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
     cards = [
         (case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
@@ -250,11 +250,11 @@ def write_groups(findings: Findings) -> Iterator[str]:
     words = f"{axis}; line: {number_words.format_level(findings.confidence)}; {hollow}"
     yield f'<p class="place">{escape(words)}</p>'
     if not findings.has_one_model:
-        colors = pictures.number_models(*findings.cases)
+        colors = drawings.number_models(*findings.cases)
         yield _write_names({name_value(model): number for model, number in colors.items()})
-    blocks = pictures.list_blocks(findings)
+    blocks = drawings.list_blocks(findings)
     for kind, width in (("wide", 740), ("small", 358)):
-        yield pictures.draw_groups(findings, blocks, width, kind)
+        yield drawings.draw_groups(findings, blocks, width, kind)
     yield "</section>"
 
 
@@ -276,7 +276,7 @@ def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) 
 
 def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
     [rows] = pick_rows(findings, [case], findings.evidence.curves)
-    colors = pictures.number_models(case)
+    colors = drawings.number_models(case)
     # Models that may be best have colours of their own.
     wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
     picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
@@ -286,17 +286,17 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         point = None if recall is None or precision is None else (recall, precision)
         color = colors[candidate.model] if candidate.model in picked else None
         name = "" if candidate.model is None else value_words.name_model(candidate)
-        curves.append(pictures.Curve(name, color, rows[candidate.model], point))
+        curves.append(drawings.Curve(name, color, rows[candidate.model], point))
     if not curves:
         return
     level = number_words.format_level(findings.confidence)
     yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
-    axis = "Of 100 alerts right" if (case.eta or 1.0) >= pictures.LOG_BELOW else "Share of alerts right"
+    axis = "Of 100 alerts right" if (case.eta or 1.0) >= drawings.LOG_BELOW else "Share of alerts right"
     words = f"{axis}, by positives found; band: {level} for each score as it stands; "
     yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts, or 20 positives</p>'
     for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
-        yield pictures.draw_curves(curves, case.eta or 0.0, width, height, kind)
-        if not pictures.have_room(curves, width):
+        yield drawings.draw_curves(curves, case.eta or 0.0, width, height, kind)
+        if not drawings.have_room(curves, width):
             yield _write_names({curve.name: curve.color for curve in curves}, kind)
     yield "</section>"
 

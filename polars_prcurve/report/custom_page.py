@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, read_list
+from polars_prcurve.argument_checks import check_texts, read_list
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
-from polars_prcurve.report.markup import (
+from polars_prcurve.report.html_and_svg import (
     PARTS_STYLE,
     check_page_path,
     escape,

@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, read_whole_number
+from polars_prcurve.argument_checks import check_texts, read_whole_number
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
-from polars_prcurve.binding.shared_words import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.binding.words_and_rules import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.confidence.intervals import Confidence
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts, decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal
-from polars_prcurve.decision.judged_groups import Verdict
+from polars_prcurve.decision.judged_cases import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.prevalence.eta_argument import Eta
-from polars_prcurve.prevalence.fields import Field
+from polars_prcurve.prevalence.field_parts import Field
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from polars_prcurve.report.page_of_parts import Part
+    from polars_prcurve.report.custom_page import Part
 
 SCALED = '<svg style="width:100%;height:auto" '
 
@@ -100,8 +100,8 @@ class Decision:
         title, date, notes
             A heading, a date to print, since the document looks at no clock, and a text of your own.
         """
-        from polars_prcurve.report.document import build_document
-        from polars_prcurve.report.markup import check_page_path, write_text
+        from polars_prcurve.report.decision_document import build_document
+        from polars_prcurve.report.html_and_svg import check_page_path, write_text
 
         check_page_path(path)
         check_texts(title=title, date=date, notes=notes)
@@ -122,8 +122,8 @@ class Decision:
         path, title, date
             As in `report`.
         """
+        from polars_prcurve.report.html_and_svg import check_page_path, write_text
         from polars_prcurve.report.live_page import build_live_page
-        from polars_prcurve.report.markup import check_page_path, write_text
 
         check_page_path(path)
         check_texts(title=title, date=date)
@@ -141,8 +141,8 @@ class Decision:
         date
             A date to print.
         """
-        from polars_prcurve.report.markup import write_bytes, write_text
-        from polars_prcurve.report.page_of_parts import load_vl_convert
+        from polars_prcurve.report.custom_page import load_vl_convert
+        from polars_prcurve.report.html_and_svg import write_bytes, write_text
         from polars_prcurve.report.share_card import draw_card
 
         check_texts(date=date)
@@ -314,10 +314,10 @@ class DecisionMethods(BoundTable[F], path="prc"):
         ...     "Too little data" in path.read_text(encoding="utf-8")
         True
         """
-        from polars_prcurve.report.markup import check_page_path
+        from polars_prcurve.report.html_and_svg import check_page_path
 
         if parts is not None:
-            from polars_prcurve.report.page_of_parts import check_parts_alone, write_parts
+            from polars_prcurve.report.custom_page import check_parts_alone, write_parts
 
             check_parts_alone(eta=eta, **words, guarantee=guarantee, notes=notes, date=date)
             return write_parts(path, parts, title)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import MOST_REPEATS, hint_at_arguments, read_seed, read_whole_number
+from polars_prcurve.argument_checks import MOST_REPEATS, hint_at_arguments, read_seed, read_whole_number
 from polars_prcurve.curves.curve_table import metric_values
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable

@@ -21,7 +21,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
-from polars_prcurve.argument_kinds import hint_at_arguments, read_number, read_numbers
+from polars_prcurve.argument_checks import hint_at_arguments, read_number, read_numbers
 from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import describe_expression, read_expression

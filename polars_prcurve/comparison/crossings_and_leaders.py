@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_pair
+from polars_prcurve.argument_checks import read_pair
 from polars_prcurve.comparison.roots import (
     Evaluate,
     Floats,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import check_texts, hint_at_arguments, read_numbers, take_frame
+from polars_prcurve.argument_checks import check_texts, hint_at_arguments, read_numbers, take_frame
 from polars_prcurve.confidence.intervals import check_confidence, compute_limits
 from polars_prcurve.errors import PrcError, list_names, warn_caller
 from polars_prcurve.query_checks import count_check, run_query, stop_if_broken

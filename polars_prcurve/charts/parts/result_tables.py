@@ -8,9 +8,9 @@ from dataclasses import astuple, dataclass, replace
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import refuse_objects
-from polars_prcurve.charts.parts import number_formats
-from polars_prcurve.confidence.chance import ABOVE_CHANCE
+from polars_prcurve.argument_checks import refuse_objects
+from polars_prcurve.charts.parts import label_formats
+from polars_prcurve.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.confidence.intervals import find_estimate, name_estimate
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_sizes
@@ -59,10 +59,10 @@ class ChartCurves:
         etas = self.per_curve["eta"].unique().sort().to_list()
         is_own = "group_0" in self.field_names and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
         if is_own and self.count_distinct(self.group_fields) == len(self.per_curve):
-            span = number_formats.say_eta_range(etas)
+            span = label_formats.say_eta_range(etas)
             where = f"{'from ' if ' to ' in span else ''}{span}"
             return f"{text.rstrip(',')}, each group at its own share of positives, {where}"
-        return f"{text} {number_formats.say_etas(etas) if etas else ''}".rstrip(" ,")
+        return f"{text} {label_formats.say_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
@@ -75,14 +75,14 @@ class ChartCurves:
             return self.describe_left_out()
         subject = "Test set" if self.count_distinct(names) == 1 else "Test sets"
         if in_field:
-            numbers = say_sizes(*(number_formats.format_range(size.round()) for size in sizes))
+            numbers = say_sizes(*(label_formats.format_range(size.round()) for size in sizes))
             said = f" of several parts, weighted for the field, which counts as {numbers}"
         elif any(size.dtype.is_float() and (size != size.round()).any() for size in sizes):
             whole = all((size >= 100).all() for size in sizes)
-            pos, neg = (number_formats.format_range(size.round() if whole else size) for size in sizes)
+            pos, neg = (label_formats.format_range(size.round() if whole else size) for size in sizes)
             said = f": the weights of positives add up to {pos}, those of negatives to {neg}"
         else:
-            said = f": {say_sizes(*map(number_formats.format_range, sizes))}"
+            said = f": {say_sizes(*map(label_formats.format_range, sizes))}"
         return [subject + said, *self.describe_left_out()]
 
     def describe_left_out(self) -> list[str]:
@@ -157,7 +157,7 @@ def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.
         }
         shown = ["the whole table"]
         if told:
-            shown = number_formats.build_labels(left_out.unique([*told], maintain_order=True), told)
+            shown = label_formats.build_labels(left_out.unique([*told], maintain_order=True), told)
         few = ", ".join(shorten_name(name, 40) for name in shown[:_MAX_NAMES])
         more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
         said = f"Not drawn, {reason}: {few}{more}"
@@ -198,7 +198,7 @@ def read_sweep(
             # The interval of a prevalence tells curves apart where several are equal but for that.
             n, n_spans = (table.select(pl.struct(k).n_unique()).item() for k in (own, [*own, *ends]))
             if n < n_spans:
-                pairs, say = table.select(ends).rows(), number_formats.say_eta_range
+                pairs, say = table.select(ends).rows(), label_formats.say_eta_range
                 said = ["exact" if None in pair else say(pair) for pair in pairs]
                 table = table.with_columns(pl.Series(SPAN, said, dtype=pl.String))
                 carried["span"] = SPAN
@@ -234,7 +234,7 @@ def _sort_points(
     # A ROC curve from the table of `curve` would have each point once per prevalence.
     point = pl.col("curve", "threshold", "fpr", "recall")
     frame = frame.filter(pl.any_horizontal(point.ne_missing(point.shift())))
-    return frame.with_columns(pl.col("threshold").shift(-1).over("curve").alias(number_formats.LOWER))
+    return frame.with_columns(pl.col("threshold").shift(-1).over("curve").alias(label_formats.LOWER))
 
 
 # Tables with a row per prevalence --------------------------------------------------------------

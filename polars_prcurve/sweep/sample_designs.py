@@ -22,7 +22,7 @@ from typing import ClassVar
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.counted_prevalence import MOMENTS, OWN_MOMENTS, UNITS
+from polars_prcurve.confidence.cohort_intervals import MOMENTS, OWN_MOMENTS, UNITS
 from polars_prcurve.exact_arithmetic import (
     NEAR_ONE,
     SQUARES_NEAR_ONE,
@@ -34,7 +34,7 @@ from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.sweep import effective_clusters as clusters
 from polars_prcurve.sweep import effective_strata as strata
-from polars_prcurve.sweep import weighted_sizes as weights
+from polars_prcurve.sweep import effective_weights as weights
 from polars_prcurve.sweep.grouped_rows import SortedRows, add_counts
 
 CLASS_WEIGHTS = {c.N_POS: f"{c.RESERVED}pos_weight", c.N_NEG: f"{c.RESERVED}neg_weight"}
@@ -90,7 +90,7 @@ class Design:
 
 @dataclass(frozen=True)
 class WeightedDesign(Design):
-    """Examples with weights; fewer where these differ, at each threshold: see `weighted_sizes`."""
+    """Examples with weights; fewer where these differ, at each threshold: see `effective_weights`."""
 
     table: ScoreTable
     summed = _SQUARES

@@ -8,15 +8,15 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, hint_at_arguments
+from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_values
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves, read_sweep
-from polars_prcurve.charts.parts.line_drawing import Canvas, check_words
-from polars_prcurve.charts.parts.number_formats import add_threshold
+from polars_prcurve.charts.parts.label_formats import add_threshold
+from polars_prcurve.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.number_words import format_count, say_share, say_shares
 
 _TENTH = 0.1

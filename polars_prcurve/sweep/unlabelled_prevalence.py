@@ -25,8 +25,8 @@ from polars_prcurve.group_keys import aggregate_by, join_groups
 from polars_prcurve.inputs.column_reader import missing_row_check, show_first
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.prevalence.eta_argument import EtaTable
-from polars_prcurve.prevalence.posteriors import join_estimates
-from polars_prcurve.prevalence.uncertain_eta import warn_of_refuted_estimates
+from polars_prcurve.prevalence.prior_shift import join_estimates
+from polars_prcurve.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.query_checks import Check, stop_if_broken
 from polars_prcurve.sweep.grouped_rows import CLASS_SUMS
 from polars_prcurve.sweep.sweep_table import build_running_sums

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve import argument_kinds as kinds
+from polars_prcurve import argument_checks as kinds
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_arithmetic
-from polars_prcurve.argument_kinds import hint_at_arguments, select_column
+from polars_prcurve.argument_checks import hint_at_arguments, select_column
 from polars_prcurve.confidence.point_intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares

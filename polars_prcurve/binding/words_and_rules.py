@@ -13,10 +13,10 @@ from polars_prcurve.confidence.intervals import Intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.table_reader import gives_squares
-from polars_prcurve.prevalence.fields import ClassMix, Field, ScoresOfField
+from polars_prcurve.prevalence.field_parts import ClassMix, Field, ScoresOfField
 
 if TYPE_CHECKING:
-    from polars_prcurve.argument_kinds import Title
+    from polars_prcurve.argument_checks import Title
     from polars_prcurve.curves.targets import TargetValues
     from polars_prcurve.inputs.column_reader import Column, Columns, Counts, Missing
     from polars_prcurve.inputs.never_scored import Below

@@ -33,7 +33,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_arithmetic
-from polars_prcurve.confidence.counted_prevalence import name_moment
+from polars_prcurve.confidence.cohort_intervals import name_moment
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_checks import Title, check_texts, check_title
 from polars_prcurve.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartSpec
 from polars_prcurve.charts.parts.colors_and_panels import Channels, tell_panel
-from polars_prcurve.charts.parts.curves_to_draw import ChartCurves
+from polars_prcurve.charts.parts.label_formats import round_digits
 from polars_prcurve.charts.parts.label_placement import Panel, Word, choose_way
-from polars_prcurve.charts.parts.number_formats import round_digits
+from polars_prcurve.charts.parts.result_tables import ChartCurves
 
 # The look of names of lines to compare with.
 QUIET: dict[str, Any] = {"size": style.NOTE_SIZE, "color": style.QUIET}
