@@ -17,7 +17,7 @@ from polars_prcurve.confidence.published_numbers import (
     published_roc_auc,
 )
 from polars_prcurve.confidence.sample_sizes import sample_size
-from polars_prcurve.decision.judged_cases import Verdict
+from polars_prcurve.decision.group_verdicts import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.namespace import prc, register
 from polars_prcurve.namespace.decision_methods import Decision

@@ -16,7 +16,7 @@ import polars_prcurve
 from polars_prcurve import Decision, PrcError, argument_checks, metrics, prc
 from polars_prcurve.binding.words_and_rules import USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.metrics.metric import DECLARED
+from polars_prcurve.metrics.metric_base import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
 from tests.support.arguments import (
     Call,

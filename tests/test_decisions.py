@@ -25,7 +25,7 @@ from polars_prcurve import (
     intervals,
     prc,
 )
-from polars_prcurve.decision.judged_cases import STATUSES
+from polars_prcurve.decision.group_verdicts import STATUSES
 from polars_prcurve.visible_text import measure_width
 from tests.support.model_tests import COINS, EQUAL, SETTLED, STATUSES_OF, draw_models
 from tests.support.tiers import slow_unless

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from polars_prcurve import PrcError, crossing, metrics, prc
 from polars_prcurve.metrics import CurveMetric, PointMetric
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES
-from polars_prcurve.metrics.metric import DECLARED
+from polars_prcurve.metrics.metric_base import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
 from tests.support.comparing import assert_same
 from tests.support.importable import cost

@@ -19,7 +19,7 @@ from polars_prcurve import charts, metrics
 from polars_prcurve.binding.words_and_rules import TABLE_WORDS, USES
 from polars_prcurve.cli.commands import build_parser, list_parameters
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.metrics.metric import DECLARED
+from polars_prcurve.metrics.metric_base import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import FramePrc, LazyFramePrc

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve.decision.evidence import Asked
-from polars_prcurve.decision.judged_cases import STATUSES
+from polars_prcurve.decision.group_verdicts import STATUSES
 
 from .areas import draw_shared, find_equal
 from .experiment import CONFIDENCE, Row, experiment, split_sets

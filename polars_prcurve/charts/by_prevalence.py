@@ -15,10 +15,10 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import label_formats, point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import name_curves, say_each
 from polars_prcurve.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
 from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves, check_table, pick_columns, read_lines
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK, say_count, say_estimate, say_eta, say_where

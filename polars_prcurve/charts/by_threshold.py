@@ -20,10 +20,10 @@ from polars_prcurve.charts.parts import (
 )
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import lie_at_foot, say_thresholds
 from polars_prcurve.charts.parts.label_formats import LOWER, round_digits
 from polars_prcurve.charts.parts.label_placement import Panel, Word
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import format_count, say_count, say_share, say_threshold

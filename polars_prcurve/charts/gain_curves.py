@@ -12,10 +12,10 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_values
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.label_formats import add_threshold
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.number_words import format_count, say_share, say_shares
 

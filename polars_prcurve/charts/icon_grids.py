@@ -13,7 +13,6 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_each_of_100
 from polars_prcurve.charts.parts.colors_and_panels import (
     Channel,
@@ -23,6 +22,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 )
 from polars_prcurve.charts.parts.label_formats import format_level, format_value
 from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves, read_lines
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import (

@@ -18,9 +18,9 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments, read_number
 from polars_prcurve.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
-from polars_prcurve.charts.parts.chart_canvas import check_words
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.label_formats import round_digits
+from polars_prcurve.charts.parts.line_canvas import check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta

@@ -14,10 +14,10 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import label_formats, result_tables
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import is_higher_better, say_better
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.charts.parts.label_placement import Word, choose_way
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.number_words import format_count, say_eta, say_signed

@@ -13,10 +13,10 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments, read_flag
 from polars_prcurve.charts.parts import point_thinning, result_tables
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.label_formats import add_threshold, describe_level, round_digits
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.confidence.intervals import name_estimate
 from polars_prcurve.number_words import say_count, say_share, say_signed

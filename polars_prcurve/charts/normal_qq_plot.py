@@ -15,10 +15,10 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_bent_classes
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
 from polars_prcurve.charts.parts.label_formats import LOWER
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_threshold

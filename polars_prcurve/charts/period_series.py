@@ -12,10 +12,10 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import result_tables
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_alarms
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.charts.parts.label_formats import format_level, format_metric, round_digits
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_estimate, say_eta, say_share

@@ -13,9 +13,9 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments, read_choice
 from polars_prcurve.charts.parts import chart_axes, chart_titles, marked_points, point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.charts.parts.label_formats import add_threshold, describe_level, format_range
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.confidence.intervals import find_estimate
 from polars_prcurve.number_words import say_estimate, say_precisions, say_share, say_shares

@@ -15,11 +15,11 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts import colors_and_panels, result_tables
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_firsts
 from polars_prcurve.charts.parts.colors_and_panels import Channel
 from polars_prcurve.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.point_thinning import split_by_doubt
 from polars_prcurve.charts.parts.result_tables import ChartCurves
 from polars_prcurve.number_words import say_eta

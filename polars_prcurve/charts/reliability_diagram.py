@@ -13,10 +13,10 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.charts.parts.chart_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import say_reliability
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.charts.parts.label_formats import format_level, round_digits
+from polars_prcurve.charts.parts.line_canvas import Canvas, check_words
 from polars_prcurve.charts.parts.point_thinning import has_counts
 from polars_prcurve.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.confidence.binomial_tails import is_tail_at_most

@@ -12,11 +12,11 @@ from polars_prcurve.argument_checks import Title, hint_at_arguments, read_flag, 
 from polars_prcurve.charts.parts import marked_points, point_thinning
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_canvas import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.chart_titles import find_known_half, name_curves, say_areas, say_each
 from polars_prcurve.charts.parts.colors_and_panels import choose_channels
 from polars_prcurve.charts.parts.label_formats import add_threshold
 from polars_prcurve.charts.parts.label_placement import Word
+from polars_prcurve.charts.parts.line_canvas import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import read_sweep
 from polars_prcurve.number_words import say_eta, say_share
 from polars_prcurve.prevalence.eta_argument import read_share

@@ -29,7 +29,7 @@ from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_reader import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.metric import list_factories
+from polars_prcurve.metrics.metric_base import list_factories
 from polars_prcurve.metrics.names import format_signature
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace import prc

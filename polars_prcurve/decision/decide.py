@@ -1,7 +1,7 @@
 """Decide: ask a table once, judge each case, and say one verdict above them.
 
 bound table -> evidence   what its methods say, see `evidence`
-            -> cases      groups at prevalences, see `judged_cases`
+            -> cases      groups at prevalences, see `group_verdicts`
             -> verdicts   one for each case, see `verdict_sentences`
             -> verdict    the one above them
 """
@@ -24,7 +24,14 @@ from polars_prcurve.decision.evidence import (
     test_groups,
 )
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.judged_cases import STATUSES, Case, JudgedCase, Status, Verdict, list_cases
+from polars_prcurve.decision.group_verdicts import (
+    STATUSES,
+    Case,
+    JudgedCase,
+    Status,
+    Verdict,
+    list_cases,
+)
 from polars_prcurve.decision.value_words import list_names, name_model, start_sentence
 from polars_prcurve.decision.verdict_sentences import say_group_need, write_verdict
 from polars_prcurve.number_words import glue_numbers, say_eta, say_where

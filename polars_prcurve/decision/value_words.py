@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from polars_prcurve.confidence.intervals import Estimate
-from polars_prcurve.decision.judged_cases import Candidate, Case
+from polars_prcurve.decision.group_verdicts import Candidate, Case
 from polars_prcurve.number_words import RARELY_RIGHT, say_count, say_estimate, say_eta, say_share
 from polars_prcurve.visible_text import join_words, name_value
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from polars_prcurve.confidence.intervals import Estimate, z_value
 from polars_prcurve.decision.goal import describe_limit
-from polars_prcurve.decision.judged_cases import (
+from polars_prcurve.decision.group_verdicts import (
     LEAST_OF_CLASS,
     USEFUL_LIFT,
     WIDE,

@@ -10,7 +10,7 @@ passed as a value, such as `metrics.f_beta(2)` or `metrics.best(metrics.f1)`.
 # strings may use, `__all__` and this namespace all follow from that. The order of the modules is the
 # order of metrics in the reference and in error messages.
 # isort: off
-from polars_prcurve.metrics.metric import DECLARED
+from polars_prcurve.metrics.metric_base import DECLARED
 from polars_prcurve.metrics.point_metric import PointMetric as PointMetric
 from polars_prcurve.metrics.curve_metric import CurveMetric as CurveMetric
 from polars_prcurve.metrics.point_metrics import *

@@ -35,7 +35,7 @@ from polars_prcurve.metrics.curve_metric import (
     require_both_classes,
     require_one_precision,
 )
-from polars_prcurve.metrics.metric import declare_factory
+from polars_prcurve.metrics.metric_base import declare_factory
 from polars_prcurve.metrics.point_metric import (
     Cell,
     atanh_rest,

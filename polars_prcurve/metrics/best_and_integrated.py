@@ -33,7 +33,7 @@ from polars_prcurve.metrics.curve_metric import (
     require_one_precision,
     require_positives,
 )
-from polars_prcurve.metrics.metric import declare_factory
+from polars_prcurve.metrics.metric_base import declare_factory
 from polars_prcurve.metrics.names import find_curve_metric, find_point_metric
 from polars_prcurve.metrics.point_metric import (
     Cell,

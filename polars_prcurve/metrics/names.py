@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from polars_prcurve.argument_checks import METRICS_MEANT, find_repeats, read_list, refuse_kind
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveMetric
-from polars_prcurve.metrics.metric import DECLARED, Metric, list_factories
+from polars_prcurve.metrics.metric_base import DECLARED, Metric, list_factories
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 
 M = TypeVar("M", bound=Metric)

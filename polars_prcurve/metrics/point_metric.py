@@ -24,7 +24,7 @@ from polars import selectors
 
 from polars_prcurve.argument_checks import read_number, read_numbers
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.metric import Metric, declare
+from polars_prcurve.metrics.metric_base import Metric, declare
 from polars_prcurve.query_checks import Check, DtypeRule, guard
 
 if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with

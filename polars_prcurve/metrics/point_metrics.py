@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from polars_prcurve.argument_checks import read_choice, read_name, read_number, read_pair, refuse_kind
-from polars_prcurve.metrics.metric import declare_factory
+from polars_prcurve.metrics.metric_base import declare_factory
 from polars_prcurve.metrics.point_metric import (
     Cell,
     Formula,

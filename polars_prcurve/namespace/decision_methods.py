@@ -22,7 +22,7 @@ from polars_prcurve.confidence.intervals import Confidence
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts, decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal
-from polars_prcurve.decision.judged_cases import Verdict
+from polars_prcurve.decision.group_verdicts import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.prevalence.eta_argument import Eta

@@ -31,7 +31,7 @@ from polars_prcurve.decision.decide import (
     say_place,
     say_places,
 )
-from polars_prcurve.decision.judged_cases import (
+from polars_prcurve.decision.group_verdicts import (
     LEAST_OF_CLASS,
     Candidate,
     Case,

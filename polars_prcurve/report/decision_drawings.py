@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from polars_prcurve.confidence.intervals import Estimate
 from polars_prcurve.decision.decide import Findings, say_short
-from polars_prcurve.decision.judged_cases import Case, JudgedCase
+from polars_prcurve.decision.group_verdicts import Case, JudgedCase
 from polars_prcurve.decision.value_words import join_within, say_precision
 from polars_prcurve.number_words import NO_BREAK, count_of_100, format_count, say_eta
 from polars_prcurve.report.html_and_svg import (

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.decision.decide import Findings, name_cases, say_place
-from polars_prcurve.decision.judged_cases import Case, JudgedCase
+from polars_prcurve.decision.group_verdicts import Case, JudgedCase
 from polars_prcurve.decision.value_words import name_model
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import glue_numbers, say_cases

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from polars_prcurve.decision.decide import Findings, list_all_names, say_place, say_short
-from polars_prcurve.decision.judged_cases import Candidate, Case
+from polars_prcurve.decision.group_verdicts import Candidate, Case
 from polars_prcurve.decision.value_words import (
     join_within,
     name_model,

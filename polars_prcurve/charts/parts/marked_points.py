@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.charts.parts.chart_canvas import Canvas
 from polars_prcurve.charts.parts.chart_titles import find_known_half, say_point, say_values
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.label_formats import LOWER, round_digits
+from polars_prcurve.charts.parts.line_canvas import Canvas
 from polars_prcurve.charts.parts.point_thinning import MIN_FALSE_ALERTS, has_points_alone
 from polars_prcurve.charts.parts.result_tables import ChartCurves, check_table, pick_columns
 from polars_prcurve.errors import PrcError
