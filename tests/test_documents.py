@@ -15,10 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-from polars_prcurve import Decision, PrcError
+from polars_prcurve import Decision, PrcError, prc
 from polars_prcurve.charts import icon_grids
 from polars_prcurve.confidence.intervals import Estimate
 from polars_prcurve.namespace.plot import PlotPrc, _read_decision
@@ -172,6 +173,25 @@ def test_a_report_tells_the_numbers_of_the_table(case: str, tmp_path: Path) -> N
     for group in decision.verdicts["sentence"]:
         if decision.verdicts.height <= 3:
             assert group.replace("\u00a0", "").replace(" ", "") in said.replace("\u00a0", "")
+
+
+def test_a_score_that_a_document_tells_flags_what_was_counted(tmp_path: Path) -> None:
+    """Rounded up, or to three digits, it would flag fewer, or more."""
+    rng = np.random.default_rng(4)
+    label = rng.random(3_000) < 0.3
+    logit = rng.normal(size=(2, 3_000)) + 1.5 * label
+    df = pl.DataFrame({"label": label, **dict(zip("ab", 1 / (1 + np.exp(-logit)), strict=True))})
+    decision = prc(df, score=["a", "b"]).decide(0.01, recall=0.8)
+    texts = read_report(decision, tmp_path).read(), str(decision)
+    for model, *counts in decision.table.select("model", "tp", "fp").iter_rows():
+        flagged = {score: df.filter(pl.col(model) >= score)["label"] for score in read_scores(texts[0])}
+        score = next(s for s, rows in flagged.items() if [rows.sum(), (~rows).sum()] == counts)
+        assert f"{score}" in texts[1]
+
+
+def read_scores(text: str) -> list[float]:
+    """Return the scores that the cards of a report tell."""
+    return [float(score) for score in re.findall(r"at score ([\d.]+)", text)]
 
 
 @pytest.mark.parametrize("case", ["settled", "groups of models", "groups", "prevalences"])

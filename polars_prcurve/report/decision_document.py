@@ -191,26 +191,18 @@ def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, st
         return
     yield f"alerts {number_words.say_cases(case.per)}", *value_words.say_alerts(candidate)
     value, span = value_words.say_found(candidate)
-    threshold = shorten_threshold(case, candidate)
-    score = f"at score {threshold}" if threshold else ""
+    score = f"at score {said}" if (said := say_score(candidate)) else ""
     yield "positives found", value, ", ".join(filter(None, [span, score]))
     if case.goal.maximized is not None:
         yield f"best {name_metric(case.goal.merit)}", *value_words.say_merit(candidate)
 
 
-def shorten_threshold(case: Case, candidate: Candidate) -> str:
-    """Return a threshold in the fewest digits, two or more, that tell it from the others, 0 and 1."""
+def say_score(candidate: Candidate) -> str:
+    """Return a threshold in six digits, rounded down, so that all that it flags stays flagged."""
     value = candidate.row.get("threshold")
-    if value is None:
-        return ""
-    if not isinstance(value, float):
-        return name_value(value)
-    others = [other.row["threshold"] for other in case.met if other.row["threshold"] != value]
-    for digits in range(2, 17):
-        said = f"{value:.{digits}g}"
-        if float(said) not in (0.0, 1.0) and all(f"{other:.{digits}g}" != said for other in others):
-            return said
-    return repr(value)
+    if isinstance(value, float):
+        return number_words.say_threshold(value)
+    return "" if value is None else name_value(value)
 
 
 def describe_intervals(findings: Findings) -> str:

@@ -114,7 +114,7 @@ def list_columns(
     alerts = Column(f"alerts ({level})", fill(say_alerts))
     first = [found, right] if case.goal.merit == "recall" else [right, alerts]
     others = [alerts] if case.goal.merit == "recall" else [found]
-    score = Column("score", fill(lambda of: (document.shorten_threshold(case, of), "")))
+    score = Column("score", fill(lambda of: (document.say_score(of), "")))
     rows = [each.row if each.is_met else {} for each in shown]
     counts = [
         Column(name, ["-" if row.get(name) is None else format_count(row[name]) for row in rows])
@@ -222,7 +222,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
         *rows,
         write(f"alerts {say_cases(case.per)}", say_alerts),
         write("positives found (sensitivity)", say_found),
-        write("score threshold", lambda of: (document.shorten_threshold(case, of), "")),
+        write("score threshold", lambda of: (document.say_score(of), "")),
     ]
 
 
