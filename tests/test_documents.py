@@ -344,6 +344,13 @@ def test_a_page_holds_the_groups_that_the_verdict_names_first(tmp_path: Path) ->
     assert page["left"] == 70 - len(held)
 
 
+def test_a_page_draws_the_group_of_nan(tmp_path: Path) -> None:
+    rows = SETTLED.join(pl.DataFrame({"site": [1.0, math.nan]}), how="cross")
+    decision = bind(rows, by="site").decide([0.02, 0.1], recall=0.5)
+    names = [group["name"] for group in read_page(decision, tmp_path)["groups"]]
+    assert names == ["site 1", "site nan"]
+
+
 def test_a_status_has_one_word_everywhere(tmp_path: Path) -> None:
     decision = decide("groups")
     told = re.findall(r"(\d+)(?: groups? (?:is|are))? (worse|better)", decision.verdict.sentence)

@@ -256,14 +256,19 @@ CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
 
 def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) -> list[CurveRows]:
     """Return the rows of these frames, which are curves or points of them, for each case."""
-    keys = [(*case.groups.values(), case.eta) for case in cases]
+    keys = [make_key(*case.groups.values(), case.eta) for case in cases]
     rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
     for row in (row for frame in frames for row in frame.iter_rows(named=True)):
-        of_case = rows.get((*(row[name] for name in findings.groups), row["eta"]))
+        of_case = rows.get(make_key(*(row[name] for name in findings.groups), row["eta"]))
         if of_case is not None:
             model = None if findings.model is None else row[findings.model]
             of_case.setdefault(model, []).append(row)
     return [rows[key] for key in keys]
+
+
+def make_key(*values: Any) -> tuple[Any, ...]:
+    """Return values as a key of a mapping, in which NaN is a value like any other."""
+    return tuple("NaN" if value != value else value for value in values)  # noqa: PLR0124
 
 
 def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:

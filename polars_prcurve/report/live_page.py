@@ -108,7 +108,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     """
     by_group: dict[tuple[Any, ...], list[JudgedCase]] = {}
     for each in findings.cases:
-        by_group.setdefault(tuple(each.groups.values()), []).append(each)
+        by_group.setdefault(document.make_key(*each.groups.values()), []).append(each)
     grouped = list(by_group.values())
     cases = [of[0] for of in grouped]  # rates are the same at any of its prevalences
     evidence, colors = findings.evidence, number_models(*findings.cases)
