@@ -314,9 +314,8 @@ def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
         is_command = weight.startswith("-")
         finder = "command points" if is_command else "method operating_points"
         return f"find the threshold by the {finder}, and pass it as {write('threshold')}"
-    if METRICS_MEANT.get(name.lower(), name.lower()) == "specificity" and {"threshold", "fpr"} <= set(
-        known
-    ):
+    metric = METRICS_MEANT.get(name.lower(), name.lower())
+    if metric == "specificity" and {"threshold", "fpr"} <= set(known):
         return f"a specificity of 0.99 is an fpr of 0.01, {write('fpr')}"
     meant = {name, *list_arguments_meant(name.lower())}
     of_examples = not {"score", "label"}.isdisjoint(known)

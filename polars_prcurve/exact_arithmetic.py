@@ -41,9 +41,8 @@ def weight_exponent(largest: pl.Expr) -> pl.Expr:
 
 def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return the weight times 2**exponent, cut to a whole number, as an Int128."""
-    half = exponent // 2  # infinite and NaN weights are refused by a check
-    first, second = _powers_of_two(half, exponent - half)
-    return (weight * first * second).cast(pl.Int128, wrap_numerical=True)
+    first, second = _split_power_of_two(exponent)
+    return to_whole(weight * first * second)  # infinite and NaN weights are refused by a check
 
 
 def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
@@ -54,8 +53,7 @@ def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
 
 def from_integers(totals: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]:
     """Return the Float64 nearest to each of the sums that have one exponent."""
-    half = -exponent // 2
-    first, second = _powers_of_two(half, -exponent - half)
+    first, second = _split_power_of_two(-exponent)
     return [total.cast(pl.Float64) * first * second for total in totals]
 
 
@@ -70,38 +68,41 @@ def square_integer(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
 
 def sum_to_square_integer(square: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights in the units of `square_integer`."""
-    [power] = _powers_of_two(exponent - BITS)
-    return (square * power * power * 2.0**_SQUARE_BITS).cast(pl.Int128, wrap_numerical=True)
+    power = _power_of_two(exponent - BITS)
+    return to_whole(square * power * power * 2.0**_SQUARE_BITS)
 
 
 def square_from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights, from integers that `square_integer` made of scaled weights."""
-    [power] = _powers_of_two(BITS - exponent)
+    power = _power_of_two(BITS - exponent)
     return total.cast(pl.Float64) * SQUARES_NEAR_ONE * power * power
 
 
 def exponent_ratio(exponent: pl.Expr, other: pl.Expr) -> pl.Expr:
     """Return by how much weights near 1 of one class shrink in the unit of both classes."""
-    [ratio] = _powers_of_two((pl.min_horizontal(exponent, other) - exponent).clip(-500, 0))
-    return ratio
+    return _power_of_two((pl.min_horizontal(exponent, other) - exponent).clip(-500, 0))
 
 
 def weight_unit(exponent: pl.Expr) -> pl.Expr:
     """Return the power of two that brings the weights of a group with this exponent near 1."""
     # Clipped, because exponent bits alone cannot write powers below 2**-1022.
-    [unit] = _powers_of_two((exponent - BITS).clip(-1000, 1000))
-    return unit
+    return _power_of_two((exponent - BITS).clip(-1000, 1000))
 
 
-def _powers_of_two(*exponents: pl.Expr) -> list[pl.Expr]:
-    """Return 2**exponent for each, exactly, by setting the exponent bits of a float."""
-    # An exponent of weights may be 1112, and 2**1112 is no float: it is given in two parts.
-    return [((exponent + 1023) * 2**52).reinterpret(dtype=pl.Float64) for exponent in exponents]
+def _split_power_of_two(exponent: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return two factors of 2**exponent, because an exponent may be 1112 and 2**1112 is no float."""
+    half = exponent // 2
+    return _power_of_two(half), _power_of_two(exponent - half)
+
+
+def _power_of_two(exponent: pl.Expr) -> pl.Expr:
+    """Return 2**exponent, exactly, by setting the exponent bits of a float."""
+    return ((exponent + 1023) * 2**52).reinterpret(dtype=pl.Float64)
 
 
 def to_whole_shares(terms: pl.Expr) -> pl.Expr:
     """Return terms that sum to at most 1 as whole multiples of 1 / SHARE_SCALE."""
-    return (terms * SHARE_SCALE).cast(pl.Int128, wrap_numerical=True)
+    return to_whole(terms * SHARE_SCALE)
 
 
 def to_whole(terms: pl.Expr) -> pl.Expr:
@@ -111,7 +112,7 @@ def to_whole(terms: pl.Expr) -> pl.Expr:
 
 def sum_shares(terms: pl.Expr) -> pl.Expr:
     """Return the sum of whole shares as a Float64, rounded once, whatever the order of rows."""
-    return terms.sum().cast(pl.Float64) * (1 / SHARE_SCALE)
+    return from_whole(terms.sum())
 
 
 def from_whole(total: pl.Expr) -> pl.Expr:

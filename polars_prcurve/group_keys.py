@@ -24,7 +24,7 @@ _SPANS: dict[Any, Span] = {
     pl.UInt16: (0, 2**16 - 1),
 }
 WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, pl.Duration, pl.Time)
-"""Those of keys whose numbers `group_number` can make only if their span in the data is known."""
+"""A key of one of these dtypes becomes a number only if its span in the data is known."""
 
 
 def group_number(

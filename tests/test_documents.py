@@ -182,16 +182,11 @@ def test_a_score_that_a_document_tells_flags_what_was_counted(tmp_path: Path) ->
     logit = rng.normal(size=(2, 3_000)) + 1.5 * label
     df = pl.DataFrame({"label": label, **dict(zip("ab", 1 / (1 + np.exp(-logit)), strict=True))})
     decision = prc(df, score=["a", "b"]).decide(0.01, recall=0.8)
-    texts = read_report(decision, tmp_path).read(), str(decision)
+    scores = [float(s) for s in re.findall(r"at score ([\d.]+)", read_report(decision, tmp_path).read())]
     for model, *counts in decision.table.select("model", "tp", "fp").iter_rows():
-        flagged = {score: df.filter(pl.col(model) >= score)["label"] for score in read_scores(texts[0])}
+        flagged = {score: df.filter(pl.col(model) >= score)["label"] for score in scores}
         score = next(s for s, rows in flagged.items() if [rows.sum(), (~rows).sum()] == counts)
-        assert f"{score}" in texts[1]
-
-
-def read_scores(text: str) -> list[float]:
-    """Return the scores that the cards of a report tell."""
-    return [float(score) for score in re.findall(r"at score ([\d.]+)", text)]
+        assert f"{score}" in str(decision)
 
 
 @pytest.mark.parametrize("case", ["settled", "groups of models", "groups", "prevalences"])

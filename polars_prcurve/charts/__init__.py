@@ -2,10 +2,10 @@
 
 It is a layered chart, or panels above a note, unless its function says otherwise.
 
-    table -> curves_to_draw      checked and sorted, under fixed field names
+    table -> result_tables       checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
           -> point_thinning      fewer points for the same picture
-          -> line_drawing        lines, dots, lines to compare with, and what the pointer reads
+          -> line_canvas         lines, dots, lines to compare with, and what the pointer reads
           -> marked_points       filled points of a table such as `operating_points`
           -> chart_titles        titles
           -> label_placement     names at lines, and labels at points

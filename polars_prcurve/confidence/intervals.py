@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
-from polars_prcurve import argument_checks as kinds
+from polars_prcurve import argument_checks as arguments
 from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.point_metric import choose_where
@@ -86,7 +86,7 @@ def rate_interval(
         successes, tries = (
             value.cast(pl.Float64)
             if isinstance(value, pl.Expr)
-            else pl.lit(kinds.read_number("rate_interval", value, "numbers or expressions"))
+            else pl.lit(arguments.read_number("rate_interval", value, "numbers or expressions"))
             for value in (k, n)
         )
         # An expression cannot raise, so impossible counts give null.
@@ -96,7 +96,7 @@ def rate_interval(
         return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
     import numpy as np
 
-    hits, trials = np.broadcast_arrays(kinds.read_numbers("k", k), kinds.read_numbers("n", n))
+    hits, trials = np.broadcast_arrays(arguments.read_numbers("k", k), arguments.read_numbers("n", n))
     if wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
         raise PrcError(
             f"rate_interval needs 0 <= k <= n, finite; {wrong} of the pairs given do not satisfy this"
@@ -110,7 +110,7 @@ def rate_interval(
 def check_confidence(confidence: float, argument: str = "confidence=") -> float:
     """Return `confidence` as a float; raise unless it lies between 0 and 1."""
     expected = "a level between 0 and 1, such as 0.95"
-    return kinds.read_number(argument, confidence, expected, lambda level: 0 < level < 1)
+    return arguments.read_number(argument, confidence, expected, lambda level: 0 < level < 1)
 
 
 @cache
@@ -165,7 +165,7 @@ def _find_poisson_mean(hits: int, tail: float) -> float:
 
 def check_rate_method(method: str, argument: str = "method=") -> None:
     """Raise unless `method` names an interval of a rate."""
-    kinds.read_choice(argument, method, _METHODS)
+    arguments.read_choice(argument, method, _METHODS)
 
 
 def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
@@ -303,11 +303,11 @@ def intervals(
     """
     made = Intervals(
         check_confidence(level, "level="),
-        kinds.read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
+        arguments.read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
         rate,
-        kinds.read_flag("simultaneous=", simultaneous),
-        kinds.read_whole_number("resamples=", resamples, 2, most=kinds.MOST_REPEATS),
-        kinds.read_seed(seed),
+        arguments.read_flag("simultaneous=", simultaneous),
+        arguments.read_whole_number("resamples=", resamples, 2, most=arguments.MOST_REPEATS),
+        arguments.read_seed(seed),
     )
     check_rate_method(rate, "rate=")
     if method != "bootstrap" and (made.seed is not None or made.resamples != _RESAMPLES):

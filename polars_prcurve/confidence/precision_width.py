@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve import argument_checks as kinds
+from polars_prcurve import argument_checks as arguments
 from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.confidence.intervals import (
     RateMethod,
@@ -178,12 +178,12 @@ def _read_ends(
     """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
     if sum(given is None for given in (half_width, cv, interval)) != 2:
         raise PrcError(f"pass one of {name}_half_width=, {name}_cv= and {name}_interval=")
-    value = kinds.read_number(name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
+    value = arguments.read_number(name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
     if interval is not None:
-        low, high = kinds.read_pair(f"{name}_interval=", interval, "a low and a high end")
+        low, high = arguments.read_pair(f"{name}_interval=", interval, "a low and a high end")
     else:
         given, size = ("half_width", half_width) if cv is None else ("cv", cv)
-        half = kinds.read_number(f"{name}_{given}=", size, "a number") * (1 if cv is None else value)
+        half = arguments.read_number(f"{name}_{given}=", size, "a number") * (1 if cv is None else value)
         low, high = value - half, value + half
     if not low <= value <= high:
         raise PrcError(f"the interval of {name} must contain {value}; got {low} to {high}")
@@ -230,15 +230,17 @@ def rectangle_level(
     z = z_value(check_confidence(confidence))
     check_rate_method(method)
     recall, fpr = (
-        kinds.read_number(name, rate, "a true rate above 0 and at most 1", lambda rate: 0 < rate <= 1)
+        arguments.read_number(
+            name, rate, "a true rate above 0 and at most 1", lambda rate: 0 < rate <= 1
+        )
         for name, rate in (("recall", recall), ("fpr", fpr))
     )
-    n_pos = kinds.read_whole_number("n_pos=", n_pos, 1)
-    n_neg, seed = kinds.read_whole_number("n_neg=", n_neg, 1), kinds.read_seed(seed)
+    n_pos = arguments.read_whole_number("n_pos=", n_pos, 1)
+    n_neg, seed = arguments.read_whole_number("n_neg=", n_neg, 1), arguments.read_seed(seed)
     if n_draws is None:
         a, b = (math.sqrt((1 - rate) / (rate * n)) for rate, n in ((recall, n_pos), (fpr, n_neg)))
         return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
-    n_draws = kinds.read_whole_number("n_draws=", n_draws, 1, most=kinds.MOST_REPEATS)
+    n_draws = arguments.read_whole_number("n_draws=", n_draws, 1, most=arguments.MOST_REPEATS)
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -254,7 +256,7 @@ def rectangle_level(
 
 def check_delta(delta: float) -> float:
     """Return delta as a float; raise unless it lies between 0 and 1."""
-    return kinds.read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
+    return arguments.read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
 
 
 def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:

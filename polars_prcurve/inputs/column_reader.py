@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
-from polars_prcurve import argument_checks as kinds
+from polars_prcurve import argument_checks as arguments
 from polars_prcurve import column_names as c
 from polars_prcurve import query_checks
 from polars_prcurve.argument_checks import select_column
@@ -48,7 +48,9 @@ def list_columns(argument: str, columns: Columns) -> list[Column]:
     """Return the columns of `by=` or `id=` as a list, which is empty for None."""
     if columns is None:
         return []
-    return kinds.read_list(argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr))
+    return arguments.read_list(
+        argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr)
+    )
 
 
 def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> list[Column]:
@@ -64,9 +66,9 @@ def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> 
 def read_expression(what: str, column: Any) -> pl.Expr:
     """Return the expression of one column, in a context whose schema is not known yet."""
     if isinstance(column, str):
-        return select_column(kinds.read_name(what, column))
+        return select_column(arguments.read_name(what, column))
     if not isinstance(column, pl.Expr):
-        raise kinds.refuse_kind(what, _EXPECTED, column)
+        raise arguments.refuse_kind(what, _EXPECTED, column)
     # Polars would spread several columns over the arguments of one sort or one struct.
     if column.meta.has_multiple_outputs():
         raise PrcError(
@@ -100,7 +102,7 @@ class ColumnReader:
         self.may_collect = may_collect
         self.schema = self.frame.collect_schema()
         self.tallies = Tallies()
-        self.drop = kinds.read_choice("missing=", missing, MISSING) == "drop"
+        self.drop = arguments.read_choice("missing=", missing, MISSING) == "drop"
         self.lets_null_scores = missing == "below"
         self.by: dict[str, pl.DataType] = {}
         self.by_exprs: list[pl.Expr] = []
@@ -125,16 +127,16 @@ class ColumnReader:
                 raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names}")
             [(name, dtype)] = dtypes.items()
         if dtype == pl.Object:
-            kinds.refuse_objects(f"{argument}=", {name: dtype})
+            arguments.refuse_objects(f"{argument}=", {name: dtype})
         return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
 
     def read_expr(self, argument: str, column: Any) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
         if not isinstance(column, str | pl.Expr):
-            raise kinds.refuse_kind(f"{argument}=", _EXPECTED, column)
+            raise arguments.refuse_kind(f"{argument}=", _EXPECTED, column)
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
-                kinds.read_name(f"{argument}=", name)
+                arguments.read_name(f"{argument}=", name)
                 hint = suggest_names(name, self.user_table.lazy().collect_schema())
                 raise PrcError(
                     f"{argument}= names the column {name!r}, which is not in the table; {hint}"
@@ -158,7 +160,7 @@ class ColumnReader:
             what = f"{argument}= holds a column {name!r}"
             if name.startswith(c.RESERVED):
                 raise PrcError(f"{what}; names that start with {c.RESERVED!r} are reserved")
-            if kinds.is_pattern(name):
+            if arguments.is_pattern(name):
                 raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(f"{what} of dtype {dtype}, which cannot be sorted; cast it")

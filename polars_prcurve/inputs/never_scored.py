@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve import argument_checks as kinds
+from polars_prcurve import argument_checks as arguments
 from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_keys import aggregate_by, group_number, join_groups
@@ -46,7 +46,7 @@ _EXPECTED = "two whole numbers, of positives and of negatives (None if not known
 
 def tells_negatives(below: Any) -> bool:
     """Return whether `below=` says how many negatives were never scored; raise if it says nothing."""
-    below = kinds.take_frame(below)
+    below = arguments.take_frame(below)
     if not isinstance(below, pl.DataFrame | pl.LazyFrame):
         return _read_numbers(below)[1] is not None
     schema = below.lazy().collect_schema()
@@ -66,7 +66,7 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
             "examples that were never scored count as one each, and counts= holds floats; cast them to "
             "integers if that is what they are"
         )
-    found, below = NeverScored(in_rows=in_rows), kinds.take_frame(below)
+    found, below = NeverScored(in_rows=in_rows), arguments.take_frame(below)
     if below is None:
         return replace(table, unscored=found)
     found = replace(found, counts_negatives=tells_negatives(below))
@@ -89,12 +89,14 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
 def _read_numbers(below: Any) -> tuple[int, int | None]:
     """Return the two numbers of `below=`, of which that of negatives may be None."""
     if isinstance(below, str) or not isinstance(below, Sequence):
-        raise kinds.refuse_kind("below=", _EXPECTED, below)
-    given = kinds.read_list("below=", below, _EXPECTED)
+        raise arguments.refuse_kind("below=", _EXPECTED, below)
+    given = arguments.read_list("below=", below, _EXPECTED)
     if len(given) != len(_COUNTS):
-        raise kinds.refuse_kind("below=", _EXPECTED, below)
-    n_pos = kinds.read_whole_number("below=, of positives,", given[0], 0)
-    n_neg = None if given[1] is None else kinds.read_whole_number("below=, of negatives,", given[1], 0)
+        raise arguments.refuse_kind("below=", _EXPECTED, below)
+    n_pos = arguments.read_whole_number("below=, of positives,", given[0], 0)
+    n_neg = (
+        None if given[1] is None else arguments.read_whole_number("below=, of negatives,", given[1], 0)
+    )
     return n_pos, n_neg
 
 
@@ -134,7 +136,7 @@ def _list_checks(keys: Sequence[str]) -> list[Check]:
     """Return the checks of the values in a frame of `below=`."""
     is_there = pl.col("n_pos").is_not_null()
     repeats = pl.struct(keys).is_duplicated() if keys else is_there & (pl.len() > 1)
-    outside = pl.any_horizontal(~pl.col(name).is_between(0, kinds.MOST_EXAMPLES) for name in _COUNTS)
+    outside = pl.any_horizontal(~pl.col(name).is_between(0, arguments.MOST_EXAMPLES) for name in _COUNTS)
     unknown = "; n_neg is null in all rows, or in none: ask the groups in which it is not known apart"
     troubles = [
         (~is_there, "has a null n_pos", ""),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from polars import selectors
 
-from polars_prcurve import argument_checks as kinds
+from polars_prcurve import argument_checks as arguments
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import select_column
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
@@ -23,7 +23,7 @@ def unpivot_scores(
     frame: pl.LazyFrame, scores: Sequence[str], *, name: str, score: str, row: str | None
 ) -> pl.LazyFrame:
     """Return a row for each row and score column: `name`, its name, `score`, and the number `row`."""
-    columns = kinds.read_list("scores=", scores, _SCORE_COLUMNS, single=str)
+    columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS, single=str)
     _check_new_names(name=name, score=score, row=row)
     others = _find_other_columns(frame.collect_schema(), "scores", columns, [name, score, row])
     labels = pl.Series(name, columns, dtype=pl.String)
@@ -42,7 +42,7 @@ class StackedTable(NamedTuple):
 
 def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:
     """Return a row per model and row; with `drop` none of a row in which one score is missing."""
-    scores = kinds.read_list("score=", scores, _SCORE_COLUMNS, single=str)
+    scores = arguments.read_list("score=", scores, _SCORE_COLUMNS, single=str)
     schema = frame.collect_schema()
     _check_known(schema, "score", scores)
     score = " or ".join(scores)
@@ -66,7 +66,7 @@ def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) ->
     """Return a row for each class and row of a table with one score column per class."""
     schema = frame.collect_schema()
     if not isinstance(label, str):
-        raise kinds.refuse_kind(
+        raise arguments.refuse_kind(
             "label=", "the name of the column of classes, beside score= as a mapping", label
         )
     _check_known(schema, "label", [label])
@@ -104,7 +104,7 @@ def one_vs_rest(
     schema = frame.collect_schema()
     _check_known(schema, "label", [label])
     if not isinstance(scores, Mapping):
-        raise kinds.refuse_kind("scores=", "a mapping from each class to its score column", scores)
+        raise arguments.refuse_kind("scores=", "a mapping from each class to its score column", scores)
     _check_new_names(name=name, score=score, row=row)
     columns = list(scores.values())
     new = [name, score, row, "label" if label != "label" else None, None if mix is None else "weight"]
@@ -123,7 +123,7 @@ def _join_class_weights(
     frame: pl.LazyFrame, label: str, dtype: pl.DataType, mix: object, classes: pl.Series
 ) -> pl.LazyFrame:
     """Add _WEIGHT, the share of the class of a row in the field, by `mix`, over that in the table."""
-    given = kinds.read_shares("mix=", mix)
+    given = arguments.read_shares("mix=", mix)
     known = read_classes(label, dtype, list(given))
     if lacking := [value for value in classes.to_list() if value not in known.to_list()]:
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking[0]!r}")
@@ -153,7 +153,7 @@ def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
 def _check_new_names(*, name: object, score: object, row: object) -> None:
     """Raise unless the names of new columns are texts; `row` may be None."""
     for argument, new in (("name=", name), ("score=", score), *([] if row is None else [("row=", row)])):
-        if kinds.is_pattern(kinds.read_name(argument, new)):
+        if arguments.is_pattern(arguments.read_name(argument, new)):
             raise PrcError(
                 f"{argument} is {new!r}, which Polars reads as a pattern; choose another name"
             )
@@ -210,7 +210,7 @@ def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
     """Raise unless all `columns` are names of columns in the table."""
     for column in columns:
         if not isinstance(column, str):
-            raise kinds.refuse_kind(f"{argument}=", "column names", column)
+            raise arguments.refuse_kind(f"{argument}=", "column names", column)
         if column not in schema:
             hint = suggest_names(column, schema)
             raise PrcError(f"{argument}= names the column {column!r}, which is not in the table; {hint}")
@@ -218,7 +218,7 @@ def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
 
 def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Series:
     """Return the classes in the dtype of the label column; raise if it cannot hold them."""
-    kinds.refuse_objects("label=", {label: dtype})
+    arguments.refuse_objects("label=", {label: dtype})
     try:
         values = pl.Series(classes, dtype=dtype)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve import argument_checks as kinds
+from polars_prcurve import argument_checks as arguments
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import (
     find_repeats,
@@ -150,7 +150,7 @@ def _read_eta_frame(
 ) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
     schema = eta.lazy().collect_schema()
-    kinds.refuse_objects("the eta= frame", schema)
+    arguments.refuse_objects("the eta= frame", schema)
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(
@@ -360,8 +360,8 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     >>> eta_grid(0.001, 0.5, n=3)
     [0.001, 0.01, 0.022360679774997894, 0.1, 0.5]
     """
-    low, high = kinds.read_pair("low, high", (low, high), "two prevalences")
-    n = kinds.read_whole_number("n=", n, 0, most=kinds.MOST_REPEATS)
+    low, high = arguments.read_pair("low, high", (low, high), "two prevalences")
+    n = arguments.read_whole_number("n=", n, 0, most=arguments.MOST_REPEATS)
     if not 0 < low < high <= 1:
         raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
     if n < 2:
@@ -400,7 +400,7 @@ def eta_from_ratio(ratio: str | float) -> float:
     try:
         if isinstance(ratio, str):
             return _divide_ratio(ratio if ":" in ratio else f"{ratio}:1")
-        number = kinds.read_number("ratio", ratio, "a number")
+        number = arguments.read_number("ratio", ratio, "a number")
         return 1.0 if number == math.inf else _divide_ratio(f"{number!r}:1")
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         raise PrcError(
@@ -437,7 +437,7 @@ def read_share(
     """Return the share that a number or a text says; raise unless `holds` is true of it."""
     try:
         number = read_share_text(value) if isinstance(value, str) else value
-        return kinds.read_number(argument, number, expected, holds)
+        return arguments.read_number(argument, number, expected, holds)
     except ValueError:
         raise refuse_kind(argument, expected, value) from None
 
@@ -488,7 +488,7 @@ def read_eta_list(eta: object) -> list[float | None]:
         given = eta.to_list()
     else:
         expected = "a number, a sequence, a frame with a column eta, or None"
-        given = kinds.read_list("eta=", take_frame(eta), expected)
+        given = arguments.read_list("eta=", take_frame(eta), expected)
     values = [None if value is None else check_eta(value) for value in given]
     if not values:
         raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")
@@ -511,7 +511,7 @@ def check_eta(value: object) -> float:
         return check_eta(number)
     if isinstance(value, bool) or not isinstance(value, Real):
         raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
-    eta = kinds.round_to_float(value)
+    eta = arguments.round_to_float(value)
     if not 0 <= eta <= 1:
         raise PrcError(
             f"eta= must lie in [0, 1], a share and not a percentage; got {describe_value(value)}"

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve import argument_checks as kinds
+from polars_prcurve import argument_checks as arguments
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_arithmetic
 from polars_prcurve.argument_checks import hint_at_arguments, select_column
@@ -119,14 +119,14 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
     │ 0.2 ┆ 1         ┆ 0.2       │
     └─────┴───────────┴───────────┘
     """
-    table = kinds.take_frame(frame)
+    table = arguments.take_frame(frame)
     if not isinstance(table, pl.DataFrame | pl.LazyFrame):
-        raise kinds.refuse_kind("field()", "a frame with a row per part", frame)
+        raise arguments.refuse_kind("field()", "a frame with a row per part", frame)
     columns = list_columns("parts=", parts)
     if not columns:
         raise PrcError("parts= needs at least one column; got none")
     known = table.lazy().collect_schema()
-    kinds.refuse_objects("the frame of a field", known)
+    arguments.refuse_objects("the frame of a field", known)
     for name in (column for column in columns if isinstance(column, str)):
         if name not in known:
             raise PrcError(
@@ -161,7 +161,7 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     >>> class_mix({"cat": 0.2, "dog": 0.8})
     class_mix({'cat': 0.2, 'dog': 0.8})
     """
-    numbers = kinds.read_shares("class_mix()", shares)
+    numbers = arguments.read_shares("class_mix()", shares)
     total = math.fsum(numbers.values())
     return ClassMix({value: number / total for value, number in numbers.items()})
 
@@ -443,7 +443,7 @@ def build_reweighted_table(
 ) -> pl.LazyFrame:
     """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
     if (
-        kinds.is_pattern(kinds.read_name("name=", name))
+        arguments.is_pattern(arguments.read_name("name=", name))
         or name in table.schema
         or name.startswith(c.RESERVED)
     ):

@@ -268,7 +268,7 @@ def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) 
 
 def make_key(*values: Any) -> tuple[Any, ...]:
     """Return values as a key of a mapping, in which NaN is a value like any other."""
-    return tuple("NaN" if value != value else value for value in values)  # noqa: PLR0124
+    return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
 
 
 def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
