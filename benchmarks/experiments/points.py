@@ -14,7 +14,8 @@ import polars as pl
 from scipy import stats
 
 from polars_prcurve import intervals, metrics
-from polars_prcurve.metrics.names import find_point_metrics
+from polars_prcurve.metrics.names import find_metrics
+from polars_prcurve.metrics.point_metric import PointMetric
 
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
 from .populations import MODEL_NAMED, Cell, draw_flagged, draw_placed, true_rates
@@ -71,7 +72,7 @@ def measure_differences(cell: Any, n_sets: int, rng: np.random.Generator) -> Ite
         if eta == GROUP_ETAS[0] or name not in ("recall", "fpr")
     ]
     for name, eta in asked:
-        a, b = (float(find_point_metrics(name)[0](*rate, eta)) for rate in rates)
+        a, b = (float(find_metrics(name, PointMetric)[0](*rate, eta)) for rate in rates)
         of = found.filter(metric=name, eta=eta)
         shares = measure_coverage(of, a - b)
         del shares["width"], shares["no_interval"]
@@ -152,7 +153,10 @@ FLAGGED = [
 ]
 PAIRED_ETAS = (0.1, 0.001)
 BENEFIT = metrics.net_benefit(0.1)
-PAIRED_METRICS = (BENEFIT, *find_point_metrics(["recall", "fpr", "precision", "npv", "f1", "mcc"]))
+PAIRED_METRICS = (
+    BENEFIT,
+    *find_metrics(["recall", "fpr", "precision", "npv", "f1", "mcc"], PointMetric),
+)
 
 
 def measure_pairs(found: pl.DataFrame, cell: Flagged, rates: tuple[Rates, Rates]) -> Iterator[Row]:
@@ -206,7 +210,7 @@ class Sought:
         if self.step:  # the ends of the intervals that are rounded to one score
             cuts = np.arange(12.0, -10.0, -self.step) - self.step / 2
         recall, fpr = stats.norm.sf(cuts - shift), stats.norm.sf(cuts)
-        reached = find_point_metrics(self.target)[0](recall, fpr, np.full(cuts.shape, eta))
+        reached = find_metrics(self.target, PointMetric)[0](recall, fpr, np.full(cuts.shape, eta))
         at_most = self.target in ("fpr", "predicted_positive_rate")
         met = reached <= self.value if at_most else reached >= self.value
         first = self.target in ("recall", "npv")
@@ -302,7 +306,7 @@ def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -
         moved = cell.target not in ("recall", "fpr", "threshold") or name == "precision"
         if eta == PAIRED_ETAS[1] and not moved:
             continue  # what does not depend on the prevalence
-        metric = find_point_metrics(name)[0]
+        metric = find_metrics(name, PointMetric)[0]
         a, b = (float(metric(*rates, eta)) for rates in rates_at[eta])
         if math.isnan(a) or math.isnan(b):
             continue  # no threshold meets the target in truth
@@ -365,7 +369,7 @@ def measure_sought_values(cell: SoughtValue, n_sets: int, rng: np.random.Generat
     fixed, moving = map(pl.concat, zip(*parts, strict=True))
     for eta, name in product(PAIRED_ETAS, SOUGHT_METRICS):
         moves = sought.target not in ("recall", "fpr") or name == "precision"
-        truth = float(find_point_metrics(name)[0](*sought.find_rates(cell.shift, eta), eta))
+        truth = float(find_metrics(name, PointMetric)[0](*sought.find_rates(cell.shift, eta), eta))
         if name == sought.target or (eta == PAIRED_ETAS[1] and not moves) or math.isnan(truth):
             continue
         is_row = {"metric": name, "eta": eta}

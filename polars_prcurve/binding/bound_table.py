@@ -30,11 +30,13 @@ from polars_prcurve.inputs.never_scored import tells_negatives
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.inputs.table_reader import gives_squares, list_parts, read_input, read_unlabelled
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
+from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, read_eta
 from polars_prcurve.prevalence.field_parts import ClassMix, Field, ScoresOfField
 from polars_prcurve.prevalence.sampled_eta import eta_from_sample
 from polars_prcurve.query_checks import SCORE_DTYPES
+from polars_prcurve.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -147,8 +149,15 @@ class Question:
             raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
         return self.certainty
 
-    def place_at_etas(self, table: InputTable, makes: Iterable[str]) -> tuple[InputTable, EtaTable]:
-        """Return a table that was read, and its prevalences: of groups, or of fields of parts."""
+    def place_at_etas(
+        self, table: InputTable, makes: Iterable[str], metrics: Iterable[PointMetric | CurveMetric] = ()
+    ) -> tuple[InputTable, EtaTable]:
+        """Return a table that was read, and its prevalences: of groups, or of fields of parts.
+
+        Raise if one of the metrics that are asked for has no value there.
+        """
+        if not table.counts_negatives:
+            check_negatives(metrics)
         if isinstance(self.eta, ScoresOfField):
             from polars_prcurve.sweep.unlabelled_prevalence import build_estimated_grid
 

@@ -39,7 +39,7 @@ from polars_prcurve.group_keys import merge_zeros
 from polars_prcurve.inputs import score_and_rate_tables as of_table
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
+from polars_prcurve.metrics.names import find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import find_shared_eta
 from polars_prcurve.query_checks import stop_if_broken
@@ -79,15 +79,16 @@ def build_compare_table(
             )
         target = target or build_only_point_target(asked.table)
     if target is not None:
-        found: Any = find_point_metrics("precision" if metrics is None else metrics)
+        found: Any = find_metrics("precision" if metrics is None else metrics, PointMetric)
     else:
         defaults = (
             "average_precision",
-            *(["roc_auc"] if of_table.counts_negatives(asked.table) else []),
+            *(["roc_auc"] if asked.table.counts_negatives else []),
         )
-        found = find_curve_metrics(defaults if metrics is None else metrics, takes_target=True)
+        found = find_metrics(defaults if metrics is None else metrics, CurveMetric, takes_target=True)
     comparison = asked._replace(metrics=found, target=target)
-    check_negatives(asked.table, found)
+    if not asked.table.counts_negatives:
+        check_negatives(found)
     depends_on_eta = any(of.depends_on_eta for of in (*found, *([target] if target else [])))
     comparison = comparison._replace(grid=comparison.grid.let_own_differ(depends_on_eta=depends_on_eta))
     differences = build_differences(comparison)

@@ -26,7 +26,7 @@ from polars_prcurve.comparison.model_pairs import list_compare_columns
 from polars_prcurve.confidence.intervals import find_wilson_ends, tell_doubts, z_value
 from polars_prcurve.confidence.point_intervals import find_corners
 from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.names import find_point_metrics
+from polars_prcurve.metrics.names import find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.query_checks import Check, stop_if_broken
@@ -41,7 +41,7 @@ _NUMBER = f"{c.RESERVED}number"
 
 def read_matched_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
     """Return the metrics of a call, precision if left out; raise for one that cannot be compared."""
-    asked = find_point_metrics("precision" if metrics is None else metrics)
+    asked = find_metrics("precision" if metrics is None else metrics, PointMetric)
     for metric in asked:
         find_corners(metric)  # raises if the metric has no band
         if metric.name == match:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 
 from polars_prcurve import argument_checks as arguments
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.point_metric import choose_where
@@ -388,6 +389,19 @@ def read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
     """Return the value of a row and what is known of it; None where the row has nothing."""
     return Estimate(
         *(None if column is None else row[column] for column in astuple(find_estimate(row, name)))
+    )
+
+
+def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact."""
+    # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
+    low, high = pl.col(c.ETA_LOW), pl.col(c.ETA_HIGH)
+    inside = (
+        pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
+        pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
+    )
+    return frame.with_columns(
+        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(c.ETA_LIMITS, inside, strict=True)
     )
 
 

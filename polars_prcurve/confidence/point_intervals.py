@@ -42,6 +42,7 @@ from polars_prcurve.confidence.intervals import (
     BETA_METHODS,
     Intervals,
     RateMethod,
+    add_eta_limits,
     compute_limits,
     z_value,
 )
@@ -563,19 +564,6 @@ def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
         return frame
     others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
     return cohort_intervals.add_counted_eta_limits(frame, bands.confidence, others)
-
-
-def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact."""
-    # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
-    low, high = pl.col(c.ETA_LOW), pl.col(c.ETA_HIGH)
-    inside = (
-        pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
-        pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
-    )
-    return frame.with_columns(
-        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(c.ETA_LIMITS, inside, strict=True)
-    )
 
 
 def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:

@@ -359,7 +359,7 @@ def _add_chance(
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     unlike = of_table.is_field(table) or of_table.has_unlike_examples(table)
-    if unlike or not of_table.counts_negatives(table):
+    if unlike or not table.counts_negatives:
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
     if of_table.has_unscored(table):
         rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
@@ -390,7 +390,7 @@ def _add_doubts(
             recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
             tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
         doubts = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
-        if of_table.counts_negatives(table):
+        if table.counts_negatives:
             doubts["few negatives"] = tn < _FEW
     if bands.clustered:
         n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1

@@ -47,7 +47,7 @@ from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows, Step
-from polars_prcurve.metrics.names import find_metric, find_point_metrics
+from polars_prcurve.metrics.names import find_metric, find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.query_checks import Check, run_query, stop_if_broken
 from polars_prcurve.sweep.grouped_rows import rising_code
@@ -226,7 +226,7 @@ def read_targets(
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
     targets += [_build_target("alerts", budget, budget / events) for budget in budgets]
     if "maximize" in given:
-        targets += map(_build_best_target, find_point_metrics(given["maximize"], "maximize="))
+        targets += map(_build_best_target, find_metrics(given["maximize"], PointMetric, "maximize="))
     if not targets:
         taken = "recall=, fpr=, precision=, alerts=, or maximize="
         taken += "; operating_points takes threshold=, too"

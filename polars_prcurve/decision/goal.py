@@ -9,7 +9,7 @@ from typing import Any
 from polars_prcurve.argument_checks import read_number
 from polars_prcurve.curves.targets import direction_sign, read_events, read_targets
 from polars_prcurve.errors import PrcError, describe_value
-from polars_prcurve.metrics.names import default_curve_metric, find_point_metrics
+from polars_prcurve.metrics.names import default_curve_metric, find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.number_words import format_count, say_cases, say_count, say_part, say_share
 from polars_prcurve.visible_text import join_words, name_metric
@@ -112,7 +112,7 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
             raise PrcError("guarantee= promises that a target is met; pass a target, such as recall=0.8")
         level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1)
     if "maximize" in said:
-        [metric] = find_point_metrics(said["maximize"])
+        [metric] = find_metrics(said["maximize"], PointMetric)
         return Goal(said, metric.name, per, level, metric)
     if said and "threshold" not in said:
         read_targets(None, **said, per=per)  # raises for what is no value of a target

@@ -69,10 +69,9 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
     found, below = NeverScored(in_rows=in_rows), arguments.take_frame(below)
     if below is None:
         return replace(table, unscored=found)
-    found = replace(found, counts_negatives=tells_negatives(below))
+    table = replace(table, counts_negatives=tells_negatives(below))
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
-        frame = _read_frame(below, table, counted=found.counts_negatives)
-        found = replace(found, frame=frame)
+        found = replace(found, frame=_read_frame(below, table))
     else:
         n_pos, n_neg = _read_numbers(below)
         found = replace(found, n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
@@ -100,14 +99,14 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
     return n_pos, n_neg
 
 
-def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, counted: bool) -> pl.LazyFrame:
+def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
     frame, by = below.lazy(), table.by
     # Of a wide table the names of score columns are its models.
     model_name = "model" if table.model_name == c.MODEL else table.model_name
     if c.MODEL in by and model_name in frame.collect_schema():
         frame = frame.rename({model_name: c.MODEL}).with_columns(pl.col(c.MODEL).cast(by[c.MODEL]))
-    if not counted:
+    if not table.counts_negatives:
         frame = frame.with_columns(pl.lit(MANY, dtype=pl.Int64).alias("n_neg"))
     columns = frame.collect_schema()
     keys = read_group_keys("below", columns, by)
@@ -180,7 +179,7 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     found = join_groups(found, has_row, {**table.by, c.EXAMPLE: dtype}, how="left")
     lacking = found.filter(pl.col(_HAS_ROW).is_null())
     lacking = lacking.select(*table.by, c.EXAMPLE, *_CLASSES, no_kind).cache()
-    rest = _count_rest(below, lacking, table, of_negatives=unscored.counts_negatives)
+    rest = _count_rest(below, lacking, table)
     every = pl.concat([rows, lacking, rest], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.
     example = pl.struct(c.EXAMPLE, _KIND).alias(c.EXAMPLE)
@@ -195,7 +194,7 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
         by_exprs=[pl.col(name) for name in table.by],
         columns={**names, c.EXAMPLE: example},
         tallies=tallies,
-        unscored=NeverScored(in_rows=True, counts_negatives=unscored.counts_negatives),
+        unscored=NeverScored(in_rows=True),
     )
 
 
@@ -214,9 +213,7 @@ def _list_models(
     )
 
 
-def _count_rest(
-    below: pl.LazyFrame, lacking: pl.LazyFrame, table: ScoreTable, *, of_negatives: bool
-) -> pl.LazyFrame:
+def _count_rest(below: pl.LazyFrame, lacking: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return a row per group, model and class: the examples that no model scored, and their tests."""
     group = list(table.group_columns)
     sums = aggregate_by(lacking, table.by, [pl.col(*_CLASSES).sum()])
@@ -224,7 +221,7 @@ def _count_rest(
     parts = []
     for kind, (of_class, given) in enumerate(_CLASSES.items(), start=1):
         rest = pl.col(given) - pl.col(of_class).fill_null(0)
-        if of_class == c.NEG and not of_negatives:
+        if of_class == c.NEG and not table.counts_negatives:
             rest = 0 * rest + MANY  # those that no model scored are not counted
         most = rest.max().over(group) if group else rest.max()
         amounts = {name: rest if name == of_class else 0 * rest for name in _CLASSES}

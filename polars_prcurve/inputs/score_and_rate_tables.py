@@ -59,7 +59,6 @@ class NeverScored:
     n_neg: int = 0  # numbers that each group of the table has
     frame: pl.LazyFrame | None = None  # one row per group that has some: the `by` columns and TOTALS
     in_rows: bool = False  # whether rows of the table without a score are among them
-    counts_negatives: bool = True  # whether it is known how many negatives there are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +83,15 @@ class InputTable:
     model_name: str = ""  # what users call the column MODEL
     unscored: NeverScored | None = None
     """The examples below all scores; None if there are none."""
+    counts_negatives: bool = True
+    """Whether it is known how many negatives there are; otherwise only those with a score are."""
     score_dtype: pl.DataType | None = None
     """The dtype of SCORE, which thresholds have, too; None if they are not known."""
     count_dtype: pl.DataType | None = None
     """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights and from rates of known
     sizes; None without counts."""
+    has_cells: bool = True
+    """Whether metrics are computed from the four counts of a row, and not from its rates."""
 
     @property
     def is_in_memory(self) -> bool:
@@ -98,11 +101,6 @@ class InputTable:
     @property
     def has_counts(self) -> bool:
         """Whether the numbers of examples in each group are known."""
-        return self.count_dtype is not None
-
-    @property
-    def has_cells(self) -> bool:
-        """Whether metrics are computed from the four counts of a row, and not from its rates."""
         return self.count_dtype is not None
 
     def collect(self, query: pl.LazyFrame, why: str, *, n_etas: int | None = None) -> pl.DataFrame:
@@ -271,11 +269,6 @@ def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
     return table.unscored is not None
 
 
-def counts_negatives(table: InputTable) -> bool:
-    """Return whether the negatives are counted; otherwise only those with a score are known."""
-    return table.unscored is None or table.unscored.counts_negatives
-
-
 def has_unlike_examples(table: InputTable) -> bool:
     """Return whether rows do not count as one independent example each: by weights, or in clusters."""
     return c.CLUSTER in table.columns or (isinstance(table, ScoreTable) and table.has_squares)
@@ -290,12 +283,12 @@ def is_field(table: InputTable) -> TypeGuard[ScoreTable]:
 class RateTable(InputTable):
     """A table of ROC points, with the columns recall and fpr; with counts, also tp, fp, fn and tn."""
 
-    argument: str = "rates"
-    """The argument that names the points: "rates" or "cells"."""
+    has_cells: bool = False  # whether the user named the counts of points, and not their rates
 
     @property
-    def has_cells(self) -> bool:
-        return self.argument == "cells"
+    def argument(self) -> str:
+        """The argument that names the points."""
+        return "cells" if self.has_cells else "rates"
 
     @property
     def may_lack_sizes(self) -> bool:

@@ -470,7 +470,7 @@ def _read_cells(
         "fpr": (counts["fp"] / (counts["fp"] + counts["tn"])).fill_nan(None),
         **counts,
     }
-    fields = {"argument": "cells", "count_dtype": pl.Int64()}
+    fields = {"has_cells": True, "count_dtype": pl.Int64()}
     if isinstance(score, str) and score == "score" and score not in reader.schema:
         return points, fields  # the default, of a table that has no thresholds
     given = reader.read_column("score", score)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -18,6 +19,8 @@ from polars_prcurve.metrics.metric_base import DECLARED, Metric, list_factories
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 
 M = TypeVar("M", bound=Metric)
+
+_METRICS: Mapping[str, Metric] = ChainMap(POINT_METRICS, CURVE_METRICS)  # type: ignore[arg-type]
 
 _EXAMPLES = {
     "best": '"f1"',
@@ -36,14 +39,18 @@ _EXAMPLES = {
 """Parameters for the functions that make metrics, so that a hint can be run as it stands."""
 
 
-def find_point_metrics(metrics: Any, argument: str = "metrics=") -> list[PointMetric]:
-    """Return point metrics from names or values, in order; raise for unknown names and duplicates."""
-    return _find_all(metrics, argument, PointMetric)
+def find_metrics(
+    metrics: Any, kind: type[M], argument: str = "metrics=", *, takes_target: bool = False
+) -> list[M]:
+    """Return metrics of one kind from names or values, in order; raise for unknown names and duplicates.
 
-
-def find_curve_metrics(metrics: Any, *, takes_target: bool = False) -> list[CurveMetric]:
-    """Return curve metrics as `find_point_metrics` does; some methods take those, too, at a target."""
-    return _find_all(metrics, "metrics=", CurveMetric, takes_target)
+    Where curve metrics are asked for, point metrics may be taken, too, at a target.
+    """
+    given = read_list(argument, metrics, "names or metrics", single=(str, Metric))
+    values = [_find_metric(metric, argument, kind, takes_target) for metric in given]
+    if repeats := find_repeats(metric.name for metric in values):
+        raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
+    return values
 
 
 def find_point_metric(metric: Any) -> PointMetric:
@@ -58,7 +65,9 @@ def find_curve_metric(metric: Any) -> CurveMetric:
 
 def find_metric(metric: Any) -> PointMetric | CurveMetric:
     """Return a metric of either kind from its name or value; raise if there is no such metric."""
-    found = _look_up(metric, CurveMetric) if isinstance(metric, str) else metric
+    found = metric
+    if isinstance(metric, str):
+        found = _METRICS.get(metric) or _parse_name(metric, CurveMetric)
     if not isinstance(found, PointMetric | CurveMetric):
         raise refuse_kind("metric=", "a name or a metric", metric)
     return found
@@ -105,17 +114,11 @@ def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
     return [name for name in names if not (analytic and name == "pr_auc")]
 
 
-def _find_all(metrics: Any, argument: str, kind: type[M], takes_target: bool = False) -> list[M]:
-    given = read_list(argument, metrics, "names or metrics", single=(str, Metric))
-    values = [_find_metric(metric, argument, kind, takes_target) for metric in given]
-    if repeats := find_repeats(metric.name for metric in values):
-        raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
-    return values
-
-
 def _find_metric(given: Any, argument: str, kind: type[M], takes_target: bool = False) -> M:
     """Return the metric of a name or a value; raise if there is none, or if it is of the other kind."""
-    metric = _look_up(given, kind) if isinstance(given, str) else given
+    metric = given
+    if isinstance(given, str):
+        metric = _METRICS.get(given) or _parse_name(given, kind)
     if isinstance(metric, kind):
         return metric
     if isinstance(metric, CurveMetric):
@@ -137,17 +140,15 @@ def _find_metric(given: Any, argument: str, kind: type[M], takes_target: bool = 
     raise PrcError(f"{name!r} has a value at each threshold; {at}")
 
 
-def _look_up(name: str, kind: type[Metric]) -> Metric:
-    """Return the metric of this name; raise with a hint at what may be meant if there is none."""
-    known: Mapping[str, Metric] = POINT_METRICS if kind is PointMetric else CURVE_METRICS
-    meant = METRICS_MEANT.get(name.lower())
-    found = {**POINT_METRICS, **CURVE_METRICS}.get(name) or parse_metric(name)
-    if found is not None:
+def _parse_name(name: str, kind: type[Metric]) -> Metric:
+    """Return the metric of a name with parameters; raise with a hint at what may be meant."""
+    if (found := parse_metric(name)) is not None:
         return found
-    if meant is not None:
+    if (meant := METRICS_MEANT.get(name.lower())) is not None:
         raise PrcError(f"no metric is named {name!r}; did you mean {meant!r}?")
     if name in _EXAMPLES:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")
+    known: Mapping[str, Metric] = POINT_METRICS if kind is PointMetric else CURVE_METRICS
     with_parameters = [f"metrics.{_example(other)}" for other in list_factories(kind)]
     raise PrcError(f"no metric is named {name!r}; {suggest_names(name, [*known, *with_parameters])}")
 

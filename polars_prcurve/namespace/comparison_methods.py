@@ -30,7 +30,7 @@ from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, check_eta, read_eta, read_eta_list
 from polars_prcurve.query_checks import run_query
-from polars_prcurve.uncertainty.summary_table import check_negatives, hide_uncounted
+from polars_prcurve.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -169,7 +169,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         certainty = question.require_certainty()
         asked = Comparison(table, grid, [], None, certainty, examples, adjust)
         query = build_compare_table(asked, metrics, target, worst=worst)
-        return self._finish(hide_uncounted(table, query, makes), grid, pairs=True)
+        return self._finish(query, grid, pairs=True)
 
     def _compare_at_point(
         self,
@@ -275,9 +275,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         grid = read_eta(eta, table, makes, compares_models=True, confidence=question.level)
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, **question.targets)
-        check_negatives(table, [ranked_by.metric])
+        if not table.counts_negatives:
+            check_negatives([ranked_by.metric])
         query = build_ranking_table(table, grid, ranked_by, question.certainty, coarse=coarse)
-        return self._finish(hide_uncounted(table, query, makes), grid, pairs=True)
+        return self._finish(query, grid, pairs=True)
 
     def crossings(
         self,

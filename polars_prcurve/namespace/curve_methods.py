@@ -33,17 +33,15 @@ from polars_prcurve.curves.operating_points import (
     list_shown_metrics,
 )
 from polars_prcurve.curves.targets import read_targets
-from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, counts_negatives
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.inputs.table_reader import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.names import default_curve_metrics, find_curve_metrics, find_point_metrics
+from polars_prcurve.metrics.names import default_curve_metrics, find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta
 from polars_prcurve.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.uncertainty.summary_table import (
     build_summary_table,
-    check_negatives,
-    hide_uncounted,
     list_summary_columns,
     needs_negatives,
 )
@@ -119,8 +117,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         """
         question = self._ask("sweep", words)
         table = question.read(c.SWEEP_COLUMNS)
-        query = build_sweep_table(table, thresholds=thresholds)
-        return self._finish(hide_uncounted(table, query, c.SWEEP_COLUMNS))
+        return self._finish(build_sweep_table(table, thresholds=thresholds))
 
     def curve(
         self,
@@ -188,19 +185,18 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> curve.select("eta", "threshold", "recall", pl.col("precision").round(6)).rows()
         [(0.01, 0.2, 1.0, 0.019802), (0.5, 0.2, 1.0, 0.666667)]
         """
-        asked = find_point_metrics(metrics)
+        asked = find_metrics(metrics, PointMetric)
         if smooth is not None:
             read_choice("smooth=", smooth, ["binormal"])
         question = self._ask("curve", words, eta=eta, confidence=confidence, smooth=smooth)
         bands = question.read_bands(asked)
         makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
-        table, grid = question.place_at_etas(question.read(makes), makes)
-        check_negatives(table, asked)
+        table, grid = question.place_at_etas(question.read(makes), makes, asked)
         if bands is not None:
             table.require_example_counts()
         how = {"smooth": smooth is not None, "long": long}
         query = build_curve_table(table, grid, asked, makes, thresholds=thresholds, bands=bands, **how)
-        return self._finish(hide_uncounted(table, query, makes), grid)
+        return self._finish(query, grid)
 
     def operating_points(
         self,
@@ -318,7 +314,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> sure.select("threshold", "holds_from", "holds_to", "n_pos_needed").row(0)
         (138, 138, 172, 29.0)
         """
-        asked = find_point_metrics(metrics)
+        asked = find_metrics(metrics, PointMetric)
         own: dict[str, Any] = {"guarantee": guarantee, "start": start}
         own["together"] = read_flag("together=", together)
         question = self._ask("operating_points", words, eta=eta, confidence=confidence, **own)
@@ -328,9 +324,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = question.read(makes)
         targets = read_targets(table, **question.targets)
-        table, grid = question.place_at_etas(table, makes)
-        check_negatives(table, asked)
-        check_negatives(table, (of.maximized for of in targets if of.maximized is not None))
+        wanted = asked + [of.maximized for of in targets if of.maximized is not None]
+        table, grid = question.place_at_etas(table, makes, wanted)
         targets = promise_and_join(targets, table, grid, **own)
         shown = list_shown_metrics(asked, bands, per=per, long=long)
         optimism = None
@@ -341,7 +336,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         query = build_points_table(
             table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
         )
-        return self._finish(hide_uncounted(table, query, makes), grid)
+        return self._finish(query, grid)
 
     def decision_curve(
         self,
@@ -496,19 +491,19 @@ class CurveMethods(BoundTable[F], path="prc"):
         certainty = question.certainty
         analytic = certainty is not None and certainty.method == "analytic"
         defaults = default_curve_metrics(question.points, analytic=analytic)
-        asked = find_curve_metrics(defaults if metrics is None else metrics)
+        asked = find_metrics(defaults if metrics is None else metrics, CurveMetric)
         asked = asked if smooth is None else [to_binormal_metric(metric) for metric in asked]
         makes = list_summary_columns(errors=certainty is not None, coarse=coarse)
-        table, grid = question.place_at_etas(question.read(makes), makes)
-        if metrics is None and not counts_negatives(table):
+        table = question.read(makes)
+        if metrics is None and not table.counts_negatives:
             asked = [metric for metric in asked if not needs_negatives(metric)]
-        check_negatives(table, asked)
+        table, grid = question.place_at_etas(table, makes, asked)
         if certainty is not None:
             table.require_example_counts()
         query = build_summary_table(
             table, grid, asked, certainty=certainty, smooth=smooth is not None, coarse=coarse
         )
-        return self._finish(hide_uncounted(table, query, makes), grid)
+        return self._finish(query, grid)
 
     def binormal(self, ddof: int = 0, **words: Unpack[TableWords]) -> F:
         """Fit a normal distribution to the scores of each class, by maximum likelihood.

@@ -16,7 +16,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column
 from polars_prcurve.metrics.areas import partial_roc_auc_mcclish
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.names import find_curve_metric, find_point_metric, find_point_metrics
+from polars_prcurve.metrics.names import find_curve_metric, find_metrics, find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.prior_shift import shift_prior
 
@@ -136,7 +136,7 @@ class ExprPrc(PublicMethods, path="prc"):
 
         They equal the rows of the frame method `curve`, without bands. `eta` may be a list, too.
         """
-        asked = find_point_metrics(metrics)
+        asked = find_metrics(metrics, PointMetric)
         scored = read_scored_rows(self._expr, label, eta, **rows, takes_several=True)
         return scored.curve_structs(asked)
 

@@ -179,6 +179,8 @@ class FramePrc(
         return PlotPrc(self)
 
     def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
+        if grid is not None and grid.hidden:
+            query = query.with_columns(pl.when(False).then(pl.col(*grid.hidden)))
         if isinstance(self._frame, pl.LazyFrame):
             return query
         n_etas = 1 if grid is None else grid.etas_per_group

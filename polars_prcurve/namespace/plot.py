@@ -28,7 +28,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
 from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
+from polars_prcurve.metrics.names import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.decision_methods import Decision
 from polars_prcurve.prevalence.eta_argument import eta_grid
@@ -413,7 +413,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
     def _collect_crossings(self, table: pl.DataFrame, metrics: Any, said: Any) -> pl.DataFrame | None:
         """Return the crossings of models within the prevalences of a summary; None if none are drawn."""
-        chosen = find_curve_metrics(metrics)
+        chosen = find_metrics(metrics, CurveMetric)
         if len(chosen) != 1 or not chosen[0].depends_on_eta:
             return None
         etas = table["eta"].filter(table["eta"].is_between(0, 1, closed="none")).unique().sort()

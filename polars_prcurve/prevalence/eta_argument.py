@@ -34,7 +34,7 @@ from polars_prcurve.inputs.column_reader import (
     missing_row_check,
     read_group_keys,
 )
-from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, counts_negatives
+from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable
 from polars_prcurve.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.query_checks import Check, count_check, run_query, stop_if_broken
 
@@ -67,6 +67,8 @@ class EtaTable:
     holds_own: bool | None = False
     """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
     holds_others: bool = True  # whether there may be other prevalences
+    hidden: Sequence[str] = ()
+    """Columns of the result that follow from the number of negatives, where that is not known."""
 
     @property
     def may_hold_own(self) -> bool:
@@ -110,7 +112,7 @@ def read_eta(
     """
     eta = take_frame(eta)
     # What is not counted is no prevalence that models could differ in.
-    shared = tuple(table.group_columns) if compares_models and counts_negatives(table) else None
+    shared = tuple(table.group_columns) if compares_models and table.counts_negatives else None
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         if table.model_name in eta.lazy().collect_schema():
             raise PrcError(
@@ -133,11 +135,13 @@ def read_eta(
         shared=shared,
         holds_own=None in values,
         holds_others=any(value is not None for value in values),
+        hidden=[name for name in makes if name in _OF_NEGATIVES and not table.counts_negatives],
     )
 
 
 _ROUNDING = 1e-12
 """Own prevalences of weighted groups that are this close, relatively, differ by rounding alone."""
+_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 

@@ -24,7 +24,7 @@ from polars_prcurve import argument_checks as arguments
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_arithmetic
 from polars_prcurve.argument_checks import hint_at_arguments, select_column
-from polars_prcurve.confidence.point_intervals import add_eta_limits
+from polars_prcurve.confidence.intervals import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.group_keys import aggregate_by, group_number, join_groups

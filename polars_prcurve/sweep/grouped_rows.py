@@ -223,31 +223,6 @@ def to_counts(
     return counts
 
 
-def add_counts(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add SWEEP_COLUMNS, and the rates before a row, to running sums joined with their groups."""
-    if not isinstance(table, ScoreTable):
-        return frame  # points have rates, and counts if these are known
-    of_classes: list[dict[str, pl.Expr]] = []
-    names = (("tp", "fn", c.RECALL_BEFORE), ("fp", "tn", c.FPR_BEFORE))
-    for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
-        # Running sums go on from one group to the next; subtract the totals of earlier groups.
-        flagged = pl.col(s.cum) - pl.col(s.before)
-        silent = pl.col(s.total) - flagged
-        # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that total as
-        # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
-        sums = {above: flagged, below: silent, s.total: flagged + silent}
-        of_classes.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
-    columns = to_counts(table, *of_classes)
-    return frame.with_columns(pl.col(c.SCORE).alias("threshold"), *columns).with_columns(
-        # The total of an empty class is null, so that its rates are null; its counts are 0.
-        pl.col("fn", "tn").fill_null(0),
-        (pl.col("tp") / pl.col(c.N_POS)).alias("recall"),
-        (pl.col("fp") / pl.col(c.N_NEG)).alias("fpr"),
-        pl.col(c.RECALL_BEFORE) / pl.col(c.N_POS),
-        pl.col(c.FPR_BEFORE) / pl.col(c.N_NEG),
-    )
-
-
 # Rows sorted by group and falling score ---------------------------------------------------------
 
 # A score of up to 64 bits becomes an Int64 *code* of the same order. Group, code and two low bits are

@@ -35,7 +35,7 @@ from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.sweep import effective_clusters as clusters
 from polars_prcurve.sweep import effective_strata as strata
 from polars_prcurve.sweep import effective_weights as weights
-from polars_prcurve.sweep.grouped_rows import SortedRows, add_counts
+from polars_prcurve.sweep.grouped_rows import CLASS_SUMS, SortedRows, to_counts
 
 CLASS_WEIGHTS = {c.N_POS: f"{c.RESERVED}pos_weight", c.N_NEG: f"{c.RESERVED}neg_weight"}
 """The columns with the share that a part has of the positives, and of the negatives, of its field."""
@@ -76,8 +76,28 @@ class Design:
         )
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add counts and rates to rows, as `grouped_rows.add_counts`, and sizes at their thresholds."""
-        return add_counts(self.table, frame)
+        """Add SWEEP_COLUMNS, rates before a row, and sizes to running sums joined with their groups."""
+        if not isinstance(self.table, ScoreTable):
+            return frame  # points have rates, and counts if these are known
+        of_classes: list[dict[str, pl.Expr]] = []
+        names = (("tp", "fn", c.RECALL_BEFORE), ("fp", "tn", c.FPR_BEFORE))
+        for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
+            # Running sums go on from one group to the next; subtract the totals of earlier groups.
+            flagged = pl.col(s.cum) - pl.col(s.before)
+            silent = pl.col(s.total) - flagged
+            # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
+            # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
+            sums = {above: flagged, below: silent, s.total: flagged + silent}
+            of_classes.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
+        columns = to_counts(self.table, *of_classes)
+        return frame.with_columns(pl.col(c.SCORE).alias("threshold"), *columns).with_columns(
+            # The total of an empty class is null, so that its rates are null; its counts are 0.
+            pl.col("fn", "tn").fill_null(0),
+            (pl.col("tp") / pl.col(c.N_POS)).alias("recall"),
+            (pl.col("fp") / pl.col(c.N_NEG)).alias("fpr"),
+            pl.col(c.RECALL_BEFORE) / pl.col(c.N_POS),
+            pl.col(c.FPR_BEFORE) / pl.col(c.N_NEG),
+        )
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Add what errors of areas read besides."""

@@ -37,8 +37,10 @@ from polars_prcurve.sweep.sample_designs import Design, choose_design, list_plai
 
 def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
     """Return the result of `sweep`: the `by` columns, then SWEEP_COLUMNS."""
-    frame = build_eta_sweep(None, table, thresholds=thresholds)
-    return frame.select(*table.by, *c.SWEEP_COLUMNS)
+    frame = build_eta_sweep(None, table, thresholds=thresholds).select(*table.by, *c.SWEEP_COLUMNS)
+    if table.counts_negatives:
+        return frame
+    return frame.with_columns(pl.when(False).then(pl.col("tn", "fpr")))
 
 
 def build_eta_sweep(
@@ -64,7 +66,7 @@ def build_eta_sweep(
         rows = drop_inner_negatives(rows)
     elif steps is not None:  # before they are repeated at each prevalence, which does not change them
         counted = rows.join(groups, on=c.GROUP, maintain_order="left")
-        counted = keep_recall_steps(grouped_rows.add_counts(table, counted), steps)
+        counted = keep_recall_steps(Design(table, effective=False).add_counts(counted), steps)
         rows = counted.select(rows.collect_schema().names())
     if grid is None:
         frame = rows.join(groups, on=c.GROUP, maintain_order="left")
@@ -383,7 +385,7 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         return joined.select(c.GROUP, c.SCORE)
 
     rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
-    swept = grouped_rows.add_counts(parts.table, rows.join(groups, on=c.GROUP))
+    swept = Design(parts.table, effective=False).add_counts(rows.join(groups, on=c.GROUP))
     zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
     none = groups.select(c.GROUP, c.N_POS, c.N_NEG, tp=zero, fp=zero).with_columns(
         no_score.alias(c.SCORE)
@@ -462,7 +464,7 @@ def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
 
 def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Check]:
     """Return the checks that recall never falls, and of one size per class, over sums by `count`."""
-    are_rates = table.argument == "rates"
+    are_rates = not table.has_cells
     text = (
         " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
         "such as 1 - pl.col('specificity'); does the table hold several curves? Pass by="

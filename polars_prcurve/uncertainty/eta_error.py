@@ -17,10 +17,9 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.intervals import z_value
+from polars_prcurve.confidence.intervals import add_eta_limits, z_value
 from polars_prcurve.confidence.point_intervals import (
     SLOPE_SCALE,
-    add_eta_limits,
     combine_distances,
     from_unbounded,
     measure_distances,

@@ -111,7 +111,7 @@ def _add_chance(
     values: pl.LazyFrame, table: InputTable, curves: CurveSegments, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
-    is_tested = not of_table.is_field(table) and of_table.counts_negatives(table)
+    is_tested = not of_table.is_field(table) and table.counts_negatives
     if is_tested and not of_table.has_unlike_examples(table):
         found = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
         return values.join(found, on=c.GROUP, how="left")
@@ -287,24 +287,14 @@ _CELLS = pl.DataFrame(  # no lone number, which Polars would repeat in a query: 
     {"tp": [7.0] * 3, "fn": [3.0] * 3, "fp": [2.0] * 3, "tn": [float(n) for n in _BELOW]}
 )
 
-_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
-"""Columns of results that follow from the number of negatives."""
 
-
-def check_negatives(table: InputTable, metrics: Iterable[CurveMetric | PointMetric]) -> None:
-    """Raise for a metric that needs the number of negatives, where a table does not tell it."""
-    wrong = [] if of_table.counts_negatives(table) else list(filter(needs_negatives, metrics))
-    if wrong:
+def check_negatives(metrics: Iterable[CurveMetric | PointMetric]) -> None:
+    """Raise for a metric that needs the number of negatives, which is not known."""
+    if wrong := list(filter(needs_negatives, metrics)):
         raise PrcError(
             f"negatives are not counted, and {wrong[0].name} needs their number; pass both numbers as "
             "below=, or metrics of what was found, such as precision, recall, f1 and average_precision"
         )
-
-
-def hide_uncounted(table: InputTable, query: pl.LazyFrame, makes: Iterable[str]) -> pl.LazyFrame:
-    """Return a result with null in what `makes` names that follows from a number not known."""
-    names = [] if of_table.counts_negatives(table) else [name for name in makes if name in _OF_NEGATIVES]
-    return query.with_columns(pl.when(False).then(pl.col(name)).alias(name) for name in names)
 
 
 @lru_cache(maxsize=1000)

@@ -68,10 +68,11 @@ def lie_at_foot(curves: ChartCurves) -> bool:
 
 def is_higher_better(metric: str) -> bool:
     """Return whether more of a curve metric is better; a metric of the user's own says nothing."""
-    from polars_prcurve.metrics.names import find_curve_metrics
+    from polars_prcurve.metrics.curve_metric import CurveMetric
+    from polars_prcurve.metrics.names import find_metrics
 
     try:
-        [found] = find_curve_metrics(metric)
+        [found] = find_metrics(metric, CurveMetric)
         return bool(found.higher_is_better)
     except (PrcError, ValueError):
         return False
