@@ -20,7 +20,6 @@ from polars_prcurve.confidence.sample_sizes import sample_size
 from polars_prcurve.decision.group_verdicts import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.namespace import prc, register
-from polars_prcurve.namespace.decision_methods import Decision
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.prevalence.eta_argument import eta_from_ratio, eta_grid, ratio_from_eta
@@ -28,6 +27,7 @@ from polars_prcurve.prevalence.eta_for_metric import eta_for_f_beta, eta_for_pre
 from polars_prcurve.prevalence.field_parts import class_mix, field
 from polars_prcurve.prevalence.prior_shift import shift_prior
 from polars_prcurve.prevalence.sampled_eta import eta_from_sample
+from polars_prcurve.report.decision import Decision
 from polars_prcurve.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
 from polars_prcurve.scorers import Scorer, scorer
 from polars_prcurve.sweep.array_sweep import RocPoints, roc_points

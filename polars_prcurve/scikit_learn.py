@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from polars_prcurve.charts import Chart
     from polars_prcurve.confidence.intervals import Confidence
-    from polars_prcurve.namespace.decision_methods import Decision
     from polars_prcurve.prevalence.eta_argument import Eta
+    from polars_prcurve.report.decision import Decision
 
 T = TypeVar("T")
 Folds: TypeAlias = "Iterable[tuple[ArrayLike, ArrayLike]]"

@@ -21,10 +21,13 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.binding.bound_table import Question
 from polars_prcurve.column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.confidence.intervals import read_estimate
 from polars_prcurve.decision.goal import Goal
+from polars_prcurve.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.metrics.best_and_integrated import precision_at_recall
+from polars_prcurve.prevalence.field_parts import Field
 
 AT_HALF = "precision_at_half"
 """Precision where half of the positives are found, which tells what a whole curve is good for."""
@@ -351,3 +354,44 @@ def _find_gaps(
             break
         left = rest
     return gaps
+
+
+# The table that is asked -------------------------------------------------------------------------
+
+
+def describe_dropped(question: Question) -> str:
+    """Return how many rows are left out because a value is missing; empty if none is."""
+    columns, stacked = question.columns, question.stacked
+    if columns.get("missing") != "drop":
+        return ""
+    found = count_dropped_rows(question.frame, id=columns.get("example"), **columns)
+    if stacked is not None and columns.get("model") is not None:  # a row goes for all models
+        found = DroppedRows(found.n // len(stacked), found.total // len(stacked))
+    elif stacked is not None:  # each class leaves out rows of its own
+        found = found._replace(what="scores")
+    return found.sentence if found.n else ""
+
+
+def weigh_field(asked: Asked, question: Question) -> Asked:
+    """Return what is asked, with the examples of a field weighted so that they make one table."""
+    table: Any = asked.table
+    field: Field = asked.eta
+    frame = pl.DataFrame(question.find_eta().lazy().collect())
+    exact = replace(field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
+    found = table.summary(exact, metrics="roc_auc")
+    groups = found.columns[: found.columns.index("eta")]
+    groups = [name for name in groups if name != asked.model]
+    etas = found.select(*groups, "eta").unique(maintain_order=True)
+    eta: Any = etas if groups else etas["eta"].to_list()
+    weight = "weight"
+    while weight in table._frame.columns:
+        weight += " of the field"
+    words = {**table._words, "by": question.columns["by"], "weight": weight}
+    if asked.model is not None and question.stacked is None:
+        words["model"] = asked.model
+    weighted = type(table)(table.reweight(eta=exact, name=weight), words)
+    asked = replace(asked, unweighted=table(by=question.columns["by"]))
+    # Without a promise, and at exact prevalences, that table is asked for everything.
+    if asked.goal.guarantee is None and exact.frame.columns == frame.columns:
+        return replace(asked, table=weighted, eta=eta)
+    return replace(asked, weighted=(weighted, eta))

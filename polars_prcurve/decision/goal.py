@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.argument_checks import read_number
+from polars_prcurve.binding.bound_table import BoundTable, Question
 from polars_prcurve.curves.targets import direction_sign, read_events, read_targets
 from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.metrics.names import default_curve_metric, find_metrics
@@ -125,3 +126,45 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
     if not said:
         merit = default_curve_metric(columns.get("rates"), columns.get("cells"))
     return Goal(said, merit, per, level)
+
+
+def check_groups(table: Any) -> None:
+    """Raise for groups and models that no sentence can name."""
+    for dtype in table.by.values():
+        if dtype.is_nested():
+            raise PrcError(
+                "decide() names groups and models, and takes no column of them of dtype "
+                f"{dtype.base_type()}; pass what tells them apart as plain columns"
+            )
+
+
+def check_goal(question: Question, goal: Goal, eta: Any) -> None:
+    """Raise for what cannot be decided: at such a prevalence, of published points, of several models."""
+    if question.points is not None and goal.is_of_curve:
+        raise PrcError(
+            "areas of published points have no interval; name what is wanted: recall=, threshold=, "
+            "precision= or another target"
+        )
+    for value in eta if isinstance(eta, list | tuple) else [eta]:
+        if isinstance(value, int | float) and value in (0, 1):
+            raise PrcError(
+                "decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
+                f"eta={value!r}"
+            )
+    if question.columns.get("model") is None:
+        return
+    if "threshold" in goal.targets:
+        raise PrcError(
+            "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= or "
+            "another target, at which they are compared"
+        )
+    if question.points is not None:
+        raise PrcError(
+            "decide() compares models by their examples, and published points have none; decide each "
+            'model alone, or compare(other=prc(points, cells=...), match="recall") one with examples'
+        )
+    if isinstance(eta, BoundTable):
+        raise PrcError(
+            "eta= is estimated with the scores of each model, so each would have a prevalence of its "
+            "own; pass that of one model: month.estimate_prevalence(reference=..., score=...)"
+        )

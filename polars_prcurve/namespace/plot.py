@@ -30,9 +30,9 @@ from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.namespace.decision_methods import Decision
 from polars_prcurve.prevalence.eta_argument import eta_grid
 from polars_prcurve.query_checks import run_query
+from polars_prcurve.report.decision import Decision
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
