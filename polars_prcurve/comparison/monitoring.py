@@ -33,8 +33,12 @@ from numpy.typing import NDArray
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import read_number, refuse_kind
+from polars_prcurve.curves.operating_points import build_points_table
+from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.point_metrics import precision
+from polars_prcurve.prevalence.eta_argument import read_eta
 
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
@@ -141,6 +145,24 @@ class Watch:
         k, n = self.count(cells)
         of_rate = (n - k, n, 1 - bound) if self.metric == "fpr" else (k, n, bound)
         return bet_on_rate(*of_rate)
+
+
+def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
+    """Return the cells at the threshold, a row per group."""
+    if table.count_dtype != pl.Int64:
+        raise PrcError(
+            "monitor() takes numbers of examples, and counts= holds floats; cast them to integers if "
+            "that is what they are"
+        )
+    targets = read_targets(table, threshold=threshold)
+    if len(targets) != 1:
+        raise refuse_kind("threshold=", "one threshold, or a frame with one for each group", threshold)
+    points = build_points_table(table, read_eta(None, table, MONITOR_COLUMNS), targets, [])
+    found = table.collect(points, "monitor()")
+    keys = list(table.by)
+    if found.select(keys).is_duplicated().any() if keys else found.height > 1:
+        raise PrcError("monitor() takes one threshold for each group; the frame holds several")
+    return found.select(*keys, "threshold", *c.CELLS)
 
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:

@@ -16,7 +16,7 @@ Sources: Newcombe 1998; Zou and Donner 2008 for metrics of both rates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -25,10 +25,11 @@ from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import list_compare_columns
 from polars_prcurve.confidence.intervals import find_wilson_ends, tell_doubts, z_value
 from polars_prcurve.confidence.point_intervals import find_corners
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.metrics.names import find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
+from polars_prcurve.prevalence.eta_argument import read_eta_list
 from polars_prcurve.query_checks import Check, stop_if_broken
 
 Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
@@ -39,7 +40,44 @@ _FEW = 10
 _NUMBER = f"{c.RESERVED}number"
 
 
-def read_matched_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
+def compare_at_point(
+    model: Any,
+    words: Mapping[str, Any],
+    point: Any,
+    *,
+    match: Matched,
+    metrics: Any,
+    eta: Any,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Return the result of `compare` for a bound table with more words, beside one of other examples."""
+    asked, etas = _read_metrics(metrics, match), read_eta_list(eta)
+    if None in etas and any(metric.depends_on_eta for metric in asked):
+        raise PrcError(
+            "match= compares two tables, and neither has the prevalence of the other; pass eta= as "
+            "numbers"
+        )
+    own, by = _read_cells(model, words, "model_a", "model")
+    theirs, their_by = _read_cells(point, {}, "model_b", "other")
+    if sorted(by) != sorted(their_by):
+        raise PrcError(
+            f"by= groups of both tables meet by name; this one has {list_names(by) or 'none'}, and "
+            f"other= has {list_names(their_by) or 'none'}"
+        )
+    if isinstance(theirs, pl.LazyFrame) is not isinstance(own, pl.LazyFrame):
+        raise PrcError(
+            "one of both tables is a LazyFrame, and the other a DataFrame; call .lazy() or "
+            ".collect() on one of them"
+        )
+    if taken := [name for name in by if name in list_compare_columns(None)]:
+        raise PrcError(
+            f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
+        )
+    two = own.lazy(), theirs.lazy(), by
+    return _subtract_points(*two, match=match, metrics=asked, etas=etas, confidence=confidence)
+
+
+def _read_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
     """Return the metrics of a call, precision if left out; raise for one that cannot be compared."""
     asked = find_metrics("precision" if metrics is None else metrics, PointMetric)
     for metric in asked:
@@ -49,7 +87,20 @@ def read_matched_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
     return asked
 
 
-def build_matched_table(
+def _read_cells(
+    table: Any, words: Mapping[str, Any], name: str, model: str
+) -> tuple[pl.DataFrame | pl.LazyFrame, list[str]]:
+    """Return the sweep, with the column of models under a `name`, and the columns of groups."""
+    sweep = table.sweep(**words)
+    columns = list(sweep.lazy().collect_schema())
+    keys = columns[: columns.index("threshold")]
+    column = {**table._words, **words}.get("model") or "model"
+    names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
+    by = [key for key in keys if key != column]
+    return sweep.select(*by, names.alias(name), *c.CELLS), by
+
+
+def _subtract_points(
     sweep: pl.LazyFrame,
     points: pl.LazyFrame,
     by: Sequence[str],

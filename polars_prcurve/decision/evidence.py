@@ -372,11 +372,13 @@ def describe_dropped(question: Question) -> str:
     return found.sentence if found.n else ""
 
 
-def weigh_field(asked: Asked, question: Question) -> Asked:
-    """Return what is asked, with the examples of a field weighted so that they make one table."""
+def weigh_field(asked: Asked, question: Question, frame: pl.DataFrame) -> Asked:
+    """Return what is asked, with the examples of a field weighted so that they make one table.
+
+    `frame` tells its parts.
+    """
     table: Any = asked.table
     field: Field = asked.eta
-    frame = pl.DataFrame(question.find_eta().lazy().collect())
     exact = replace(field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
     found = table.summary(exact, metrics="roc_auc")
     groups = found.columns[: found.columns.index("eta")]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import read_choice, read_flag, refuse_kind
-from polars_prcurve.binding.bound_table import BoundTable, F, Question, merge_words, name_column
+from polars_prcurve.binding.bound_table import BoundTable, F, merge_words, name_column
 from polars_prcurve.binding.words_and_rules import (
     TABLE_WORDS,
     OneTargetOfTable,
@@ -18,18 +17,16 @@ from polars_prcurve.binding.words_and_rules import (
 )
 from polars_prcurve.comparison.differences import build_compare_table
 from polars_prcurve.comparison.model_pairs import Adjust, Comparison, list_compare_columns
-from polars_prcurve.comparison.outside_point import Matched, build_matched_table, read_matched_metrics
+from polars_prcurve.comparison.outside_point import Matched, compare_at_point
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
 from polars_prcurve.confidence.intervals import Confidence
-from polars_prcurve.curves.operating_points import build_points_table
-from polars_prcurve.curves.targets import read_one_target, read_ranking_metric, read_targets
-from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
+from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, ColumnReader, list_columns, list_known_columns
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_argument import Eta, check_eta, read_eta, read_eta_list
-from polars_prcurve.query_checks import run_query
+from polars_prcurve.prevalence.eta_argument import Eta, check_eta, read_eta
 from polars_prcurve.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
@@ -158,7 +155,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             match=None if match is None else read_choice("match=", match, ["recall", "fpr"]),
         )
         if other is not None:
-            return self._compare_at_point(other, cast("Matched", match), metrics, question, words)
+            said = {word: value for word, value in words.items() if word in TABLE_WORDS}
+            of: Any = {"match": match, "metrics": metrics, "eta": eta}
+            level = question.require_certainty().level
+            return self._finish(compare_at_point(self, said, other, **of, confidence=level))
         # The best and the worst of several were picked for their distance, so theirs is adjusted.
         adjust = "models" if worst else adjust
         makes = list_compare_columns(adjust)
@@ -170,44 +170,6 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         asked = Comparison(table, grid, [], None, certainty, examples, adjust)
         query = build_compare_table(asked, metrics, target, worst=worst)
         return self._finish(query, grid, pairs=True)
-
-    def _compare_at_point(
-        self,
-        other: BoundTable[Any],
-        match: Matched,
-        metrics: Any,
-        question: Question,
-        words: Mapping[str, Any],
-    ) -> F:
-        """Return the result of `compare` beside a point of other examples."""
-        asked, etas = read_matched_metrics(metrics, match), read_eta_list(question.eta)
-        if None in etas and any(metric.depends_on_eta for metric in asked):
-            raise PrcError(
-                "match= compares two tables, and neither has the prevalence of the other; pass eta= as "
-                "numbers"
-            )
-        certainty = question.require_certainty()
-        own, by = _read_cells(self, words, "model_a", "model")
-        theirs, their_by = _read_cells(other, {}, "model_b", "other")
-        if sorted(by) != sorted(their_by):
-            raise PrcError(
-                f"by= groups of both tables meet by name; this one has {list_names(by) or 'none'}, and "
-                f"other= has {list_names(their_by) or 'none'}"
-            )
-        if isinstance(theirs, pl.LazyFrame) is not isinstance(own, pl.LazyFrame):
-            raise PrcError(
-                "one of both tables is a LazyFrame, and the other a DataFrame; call .lazy() or "
-                ".collect() on one of them"
-            )
-        if taken := [name for name in by if name in list_compare_columns(None)]:
-            raise PrcError(
-                f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
-            )
-        two = own.lazy(), theirs.lazy(), by
-        level = certainty.level
-        return self._finish(
-            build_matched_table(*two, match=match, metrics=asked, etas=etas, confidence=level)
-        )
 
     def ranking(
         self,
@@ -512,26 +474,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""
-        from polars_prcurve.comparison.monitoring import MONITOR_COLUMNS
+        from polars_prcurve.comparison.monitoring import MONITOR_COLUMNS, count_cells
 
-        question = self._ask("monitor", words, collects=True)
-        table = question.read(MONITOR_COLUMNS)
-        if table.count_dtype != pl.Int64:
-            raise PrcError(
-                "monitor() takes numbers of examples, and counts= holds floats; cast them to integers "
-                "if that is what they are"
-            )
-        targets = read_targets(table, threshold=threshold)
-        if len(targets) != 1:
-            raise refuse_kind(
-                "threshold=", "one threshold, or a frame with one for each group", threshold
-            )
-        grid = read_eta(None, table, MONITOR_COLUMNS)
-        found = run_query(build_points_table(table, grid, targets, []))
-        keys = list(table.by)
-        if found.select(keys).is_duplicated().any() if keys else found.height > 1:
-            raise PrcError("monitor() takes one threshold for each group; the frame holds several")
-        return found.select(*keys, "threshold", *c.CELLS)
+        table = self._ask("monitor", words, collects=True).read(MONITOR_COLUMNS)
+        return count_cells(table, threshold)
 
     def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it tells apart."""
@@ -546,17 +492,3 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         except PrcError as error:
             raise PrcError(f"in the reference= table, {error}") from None
         return found
-
-
-def _read_cells(
-    table: Any, words: Mapping[str, Any], name: str, model: str
-) -> tuple[pl.DataFrame | pl.LazyFrame, list[str]]:
-    """Return the sweep, with the column of models under a `name`, and the columns of groups."""
-    said = {word: value for word, value in words.items() if word in TABLE_WORDS}
-    sweep = table.sweep(**said)
-    columns = list(sweep.lazy().collect_schema())
-    keys = columns[: columns.index("threshold")]
-    column = {**table._words, **said}.get("model") or "model"
-    names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
-    by = [key for key in keys if key != column]
-    return sweep.select(*by, names.alias(name), *c.CELLS), by

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl  # noqa: F401  (the examples need it)
+import polars as pl
 
 from polars_prcurve.argument_checks import check_texts
 from polars_prcurve.binding.bound_table import BoundTable, F, Question, name_column
@@ -185,4 +185,6 @@ class DecisionMethods(BoundTable[F], path="prc"):
             is_published=question.points is not None,
             unweighted=None if question.columns.get("weight") is None else bound(weight=None),
         )
-        return weigh_field(asked, question) if isinstance(eta, Field) else asked
+        if not isinstance(eta, Field):
+            return asked
+        return weigh_field(asked, question, pl.DataFrame(question.find_eta().lazy().collect()))

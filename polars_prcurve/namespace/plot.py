@@ -6,7 +6,6 @@ Altair is imported at the call of a method, not before.
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -30,7 +29,7 @@ from polars_prcurve.metrics.best_and_integrated import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.prevalence.eta_argument import eta_grid
+from polars_prcurve.prevalence.eta_argument import end_at_negatives, eta_grid
 from polars_prcurve.query_checks import run_query
 from polars_prcurve.report.decision import Decision
 
@@ -387,7 +386,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             metrics = default_curve_metric(holds.get("rates"), holds.get("cells"))
         etas = eta_grid() if eta is None else eta
         table = self._summarize(etas, said, metrics=metrics, confidence=confidence, coarse=coarse)
-        table = _end_at_negatives(table) if eta is None else table
+        table = end_at_negatives(table) if eta is None else table
         if is_wide:
             table = table.select("model", pl.exclude("model"))
         crossings = None
@@ -409,7 +408,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         etas = eta_grid()
         sizes = self._summarize(0.5, table_words, metrics="roc_auc").select("n_pos", "n_neg")
         every = sizes.join(pl.DataFrame({"eta": etas}), how="cross")
-        return _end_at_negatives(every)["eta"].unique().sort().to_list()
+        return end_at_negatives(every)["eta"].unique().sort().to_list()
 
     def _collect_crossings(self, table: pl.DataFrame, metrics: Any, said: Any) -> pl.DataFrame | None:
         """Return the crossings of models within the prevalences of a summary; None if none are drawn."""
@@ -464,7 +463,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table = _collect(
             self._methods.operating_points(etas, metrics=("precision",), confidence=confidence, **said)
         )
-        return draw(_end_at_negatives(table) if eta is None else table, confidence=confidence)
+        return draw(end_at_negatives(table) if eta is None else table, confidence=confidence)
 
 
 _MOST_CURVES = 2
@@ -495,16 +494,3 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
 def _collect(table: Any) -> pl.DataFrame:
     """Return the rows of a table that may be a query."""
     return run_query(table) if isinstance(table, pl.LazyFrame) else table
-
-
-def _end_at_negatives(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
-
-    Among fewer negatives than one positive has beside it, false alerts are hardly seen.
-    """
-    sizes = table["n_neg"] if "n_neg" in table.columns else table["fp"] + table["tn"]
-    most = sizes.drop_nulls().max()
-    if not isinstance(most, int | float) or most < 1:
-        return table
-    least = 10.0 ** math.floor(-math.log10(most) + 1e-9)
-    return table.filter(pl.col("eta").is_null() | (pl.col("eta") >= least * (1 - 1e-9)))

@@ -379,6 +379,19 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     return sorted({float(low), *spaced, *powers, float(high)})
 
 
+def end_at_negatives(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
+
+    Among fewer negatives than one positive has beside it, false alerts are hardly seen.
+    """
+    sizes = table["n_neg"] if "n_neg" in table.columns else table["fp"] + table["tn"]
+    most = sizes.drop_nulls().max()
+    if not isinstance(most, int | float) or most < 1:
+        return table
+    least = 10.0 ** math.floor(-math.log10(most) + 1e-9)
+    return table.filter(pl.col("eta").is_null() | (pl.col("eta") >= least * (1 - 1e-9)))
+
+
 @hint_at_arguments
 def eta_from_ratio(ratio: str | float) -> float:
     """Return the prevalence at a ratio r of positives to negatives, `r / (1 + r)`.
