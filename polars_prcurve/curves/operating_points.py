@@ -10,7 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -43,8 +43,16 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
 from polars_prcurve.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts, class_sizes
-from polars_prcurve.sweep.sample_designs import Design, choose_design
-from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, late_checks
+from polars_prcurve.sweep.sample_designs import ClusteredDesign, Design, choose_design
+from polars_prcurve.sweep.sweep_table import (
+    BLOCK,
+    IS_CORNER,
+    build_sweep,
+    check_at_end,
+    keep_blocks,
+    keeps_rows,
+    late_checks,
+)
 
 _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
 SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")
@@ -164,11 +172,11 @@ def build_points_table(
     effective = bands is not None or sized
     clusters = (sized and of_table.is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
-    sweep = build_sweep(table, effective=effective, clusters=clusters, unscored=False)
-    search = _build_search(grid, sweep, targets, bands, design)
+    moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
+    moved = moved if bands is not None and bands.moving else {}
+    search, groups = _search_sweep(grid, targets, moved, bands, design)
     points = _find_points(search, targets)
-    if bands is not None and bands.moving:
-        moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
+    if bands is not None and moved:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         every = replace(search, has_many_etas=False) if design.weighted else search
         points = row_search.add_moved_rates(points, every, moved, bands)
@@ -190,11 +198,37 @@ def build_points_table(
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
-        points = _add_chance(points, search.rows, sweep.groups, table, bands.confidence)
+        points = _add_chance(points, search.rows, groups, table, bands.confidence)
     points = curve_table.add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
+
+
+def _search_sweep(
+    grid: EtaTable,
+    targets: Sequence[Target],
+    moved: Mapping[int, Target],
+    bands: BandOptions | None,
+    design: Design,
+) -> tuple[row_search.RowSearch, pl.LazyFrame]:
+    """Return the rows to search, all that can matter, and the group table."""
+    table, clusters = design.table, isinstance(design, ClusteredDesign)
+
+    def build(*among: pl.Expr) -> tuple[row_search.RowSearch, pl.LazyFrame]:
+        sweep = build_sweep(table, effective=design.effective, clusters=clusters, unscored=False)
+        sweep = sweep._replace(rows=sweep.rows.filter(*among)) if among else sweep
+        return _build_search(grid, sweep, targets, bands, design), sweep.groups
+
+    asked = [*targets, *(row_search.move_targets(moved.values(), bands) if bands is not None else [])]
+    in_blocks = not design.varies and all(of.changes_once_in_block for of in asked)
+    if not (in_blocks and keeps_rows(table) and keep_blocks(table)):
+        return build()
+    # Of a table that keeps its rows, the corners tell the blocks that can matter. The rows of a block
+    # are all there, or none but its corners: rows beside a chosen one are those of the whole curve.
+    corners, _ = build(pl.col(IS_CORNER))
+    blocks = table.collect(corners.find_blocks(asked), "")[BLOCK].unique()
+    return build(pl.col(IS_CORNER) | pl.col(BLOCK).is_in(blocks.implode()))
 
 
 def _build_search(
@@ -215,6 +249,7 @@ def _build_search(
     promise = targets[0].promise
     sized = promise is not None and promise.has_sizes
     moments = design.moments if bands is not None and bands.counts_eta else ()
+    columns = (*columns, *(name for name in [BLOCK] if name in sweep.rows.collect_schema()))
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
     if sized:

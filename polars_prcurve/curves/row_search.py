@@ -26,7 +26,7 @@ there; see `confidence.point_intervals`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -59,9 +59,9 @@ from polars_prcurve.curves.targets import (
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows
-from polars_prcurve.sweep.sweep_table import begin_block, end_block
+from polars_prcurve.sweep.sweep_table import BLOCK, IS_CORNER, mark_blocks
 
-_REQUEST, _BLOCK, _IS_CORNER = (f"{c.RESERVED}{name}" for name in ("request", "block", "is_corner"))
+_REQUEST = f"{c.RESERVED}request"
 
 
 @dataclass(frozen=True)
@@ -109,26 +109,27 @@ class RowSearch:
         chosen = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
         return requests.with_columns(chosen.alias(ROW_NUMBER))
 
+    def find_blocks(self, targets: Sequence[Target]) -> pl.LazyFrame:
+        """Return the blocks that hold what targets choose, or the ends of it, if all rows are corners."""
+        search = replace(self, has_many_etas=False)
+        named = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
+        numbers = [of.row_of(pl.col(name)) for name, of in named.items() if of.row_of is not None]
+        none = pl.lit(None, dtype=pl.Int64)
+        return _list_blocks(search.choose_rows(targets), [*numbers, none], self.rows)
+
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
-        begins = pl.col(_IS_CORNER)
-        # Where fp = 0 much is undefined at eta = 0, and the row after it is the first that has a value.
-        follows_none = (pl.col("fpr").shift(1) == 0).fill_null(False)
-        rows = self.rows.with_columns(begin_block("recall").alias(_IS_CORNER)).with_columns(
-            begins.cast(pl.Int64).cum_sum().alias(_BLOCK),
-            (begins | end_block(begins) | follows_none).alias(_IS_CORNER),
-        )
-        corners = rows.filter(_IS_CORNER)
+        rows = mark_blocks(self.rows)
+        corners = rows.filter(IS_CORNER)
         at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), c.PAIR, targets)
         extremes = self._name_extremes(targets, build_metric_rows(self.table))
         numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
         if not numbers:
             return at_corners
-        found = at_corners.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
-        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, _BLOCK), on=ROW_NUMBER)
+        blocks = _list_blocks(at_corners, numbers, corners)
         # A row inside a block joins its pairs, and not all prevalences of its group.
-        inner = rows.filter(~pl.col(_IS_CORNER)).drop(c.GROUP)
-        inner = inner.join(blocks.select(c.PAIR, _BLOCK).unique(), on=_BLOCK)
+        inner = rows.filter(~pl.col(IS_CORNER)).drop(c.GROUP)
+        inner = inner.join(blocks, on=BLOCK)
         within = self._find_extremes(self._repeat_at_eta(inner, targets, on=c.PAIR), c.PAIR, targets)
         reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
         return pl.concat([at_corners, within]).group_by(c.PAIR).agg(reduced)
@@ -168,6 +169,15 @@ class RowSearch:
                 extremes[END] = target.promise.end(metric_rows)
             named |= {EXTREME.format(name, number): extreme for name, extreme in extremes.items()}
         return named
+
+
+def _list_blocks(
+    found: pl.LazyFrame, numbers: Sequence[pl.Expr], corners: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Return PAIR and BLOCK of the corners with these numbers."""
+    rows = found.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
+    blocks = rows.drop_nulls().join(corners.select(ROW_NUMBER, BLOCK), on=ROW_NUMBER)
+    return blocks.select(c.PAIR, BLOCK).unique()
 
 
 def read_extreme(number: int) -> Callable[[str], pl.Expr]:
@@ -229,10 +239,8 @@ def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    depends_on_eta = any(of.depends_on_eta for of in targets.values())
-    of_eta = _ETA_ENDS if bands.moves_with_eta and depends_on_eta else []
-    ends = [*_LIMITS, *of_eta]
-    moved = [_move_target(of, *limit) for of in targets.values() for limit in ends]
+    ends = _list_ends(targets.values(), bands)
+    moved = move_targets(targets.values(), bands)
     rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
@@ -257,11 +265,23 @@ def add_moved_rates(
     numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
     found = found.with_columns(numbers.alias(TARGET_NUMBER))
     points = points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
-    if not bands.moves_with_eta or of_eta:
+    if not bands.moves_with_eta or len(ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.
     same = {column: name for limit in c.ETA_LIMITS for name, column in MOVED_RATES[limit].items()}
     return points.with_columns(pl.col(name).alias(column) for column, name in same.items())
+
+
+def _list_ends(targets: Iterable[Target], bands: BandOptions) -> list[tuple[str, str]]:
+    """Return the ends of intervals of rates, and of eta if that moves a target."""
+    of_eta = bands.moves_with_eta and any(of.depends_on_eta for of in targets)
+    return [*_LIMITS, *(_ETA_ENDS if of_eta else [])]
+
+
+def move_targets(targets: Collection[Target], bands: BandOptions) -> list[Target]:
+    """Return each target at each end of the intervals that move it."""
+    ends = _list_ends(targets, bands)
+    return [_move_target(target, *limit) for target in targets for limit in ends]
 
 
 def _move_target(target: Target, source: str, limit: str) -> Target:

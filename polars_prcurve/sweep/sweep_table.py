@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import polars as pl
 
@@ -158,6 +158,20 @@ def end_block(begins: pl.Expr) -> pl.Expr:
     return begins.shift(-1, fill_value=True)
 
 
+BLOCK, IS_CORNER = f"{c.RESERVED}block", f"{c.RESERVED}is_corner"
+
+
+def mark_blocks(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the number of each row's block, and whether it is a corner; see `curves.row_search`."""
+    begins = pl.col(IS_CORNER)
+    # Where fp = 0 much is undefined at eta = 0, and the row after it is the first that has a value.
+    follows_none = (pl.col("fpr").shift(1) == 0).fill_null(False)
+    return rows.with_columns(begin_block("recall").alias(IS_CORNER)).with_columns(
+        begins.cast(pl.UInt32).cum_sum().alias(BLOCK),
+        (begins | end_block(begins) | follows_none).alias(IS_CORNER),
+    )
+
+
 def keep_recall_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
     """Keep the rows at which recall first reaches one or more of 1/steps, 2/steps, ..., 1."""
 
@@ -236,6 +250,31 @@ def build_running_sums(
                 table.kept[key] = table.collect(frame, "", n_etas=1).lazy()
     rows, groups = (table.kept[key] for key in keys)
     return SweepTables(rows, groups, design.weighted)
+
+
+_FEW_ROWS = 100_000
+"""With up to this many rows a second search costs more than it saves."""
+_KEPT_ROWS, _FEW_CORNERS = ("rows", Design, False), "few corners"
+
+
+def keeps_rows(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether a question asked before has left its rows, of which there are many."""
+    if not isinstance(table, ScoreTable) or table.kept is None or (table.n_rows or 0) <= _FEW_ROWS:
+        return False
+    return _KEPT_ROWS in table.kept
+
+
+def keep_blocks(table: ScoreTable) -> bool:
+    """Add BLOCK and IS_CORNER to the rows that are kept, once; return whether few are corners."""
+    kept = table.kept
+    assert kept is not None
+    if _FEW_CORNERS not in kept:
+        counted = build_sweep(table, unscored=False).rows
+        marks = table.collect(mark_blocks(counted).select(BLOCK, IS_CORNER), "", n_etas=1)
+        kept[_FEW_CORNERS] = 4 * marks[IS_CORNER].sum() <= marks.height
+        if kept[_FEW_CORNERS]:
+            kept[_KEPT_ROWS] = table.collect(kept[_KEPT_ROWS], "").hstack(marks).lazy()
+    return bool(kept[_FEW_CORNERS])
 
 
 def _sum_rows(
