@@ -172,14 +172,14 @@ class BandOptions:
             "the error of the count"
         )
 
-    def let_some_move(self) -> BandOptions:
-        """Return the options for rows of which IS_MOVING tells whether their threshold moves."""
+    def let_move(self, kinds: Collection[str]) -> BandOptions:
+        """Return the options for rows whose threshold moves if their kind is "model": see IS_MOVING."""
         if self.interval != "wilson":
             raise PrcError(
                 "an interval of the model at a target is known with Wilson's rates alone; leave out "
                 "rate=, or pass the threshold itself as threshold="
             )
-        return replace(self, moves="some")
+        return replace(self, moves="some" if {*kinds} - {"model"} else "all")
 
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
@@ -310,13 +310,18 @@ def add_rate_limits(
 ) -> pl.LazyFrame:
     """Add both ends of rates and shares, of which `columns` name value and size; undefined is null."""
     if not bands.needs_numbers:
-        ends_of = (
-            bands.limits_by_name(rate, pl.col(value), repeat_in_rows(pl.col(size), pl.col(value)))
+        sizes = {rate: f"{c.RESERVED}{rate}_repeated" for rate in columns}
+        frame = frame.with_columns(  # as columns, because they are in each formula many times
+            repeat_in_rows(pl.col(size), pl.col(value)).alias(sizes[rate])
             for rate, (value, size) in columns.items()
+        )
+        ends_of = (
+            bands.limits_by_name(rate, pl.col(value), pl.col(sizes[rate]))
+            for rate, (value, _) in columns.items()
         )
         return frame.with_columns(
             end.fill_nan(None).alias(name) for ends in ends_of for name, end in ends
-        )
+        ).drop(sizes.values())
     rows = table.collect(frame, bands.needs_numbers)
     for rate, (value, size) in columns.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.

@@ -148,7 +148,7 @@ def _choose_bands(
         is_sought = target.test is not None and target.least_score is None and target.promise is None
         is_best = target.maximized is not None and bands.corrected
         kinds.append("best" if is_best else "model" if may_move and is_sought else "threshold")
-    return bands.let_some_move() if "model" in kinds else bands, kinds
+    return bands.let_move(kinds) if "model" in kinds else bands, kinds
 
 
 def build_points_table(
@@ -224,11 +224,10 @@ def _search_sweep(
     in_blocks = not design.varies and all(of.changes_once_in_block for of in asked)
     if not (in_blocks and keeps_rows(table) and keep_blocks(table)):
         return build()
-    # Of a table that keeps its rows, the corners tell the blocks that can matter. The rows of a block
-    # are all there, or none but its corners: rows beside a chosen one are those of the whole curve.
+    # Of a table that keeps its rows, the corners tell which few blocks can matter.
     corners, _ = build(pl.col(IS_CORNER))
-    blocks = table.collect(corners.find_blocks(asked), "")[BLOCK].unique()
-    return build(pl.col(IS_CORNER) | pl.col(BLOCK).is_in(blocks.implode()))
+    blocks = table.collect(corners.find_blocks(asked), "")[BLOCK]
+    return build(pl.col(BLOCK).is_in(blocks.implode()))
 
 
 def _build_search(
@@ -396,11 +395,13 @@ def _add_chance(
     unlike = of_table.is_field(table) or of_table.has_unlike_examples(table)
     if unlike or not table.counts_negatives:
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    if of_table.has_unscored(table):
+    if of_table.has_unscored(table) or keeps_rows(table):
         rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
     found = measure_chance(rows, groups, class_sizes(table), confidence)
+    if isinstance(table, ScoreTable):
+        found = table.keep(("above chance", confidence), found)
     return points.join(found, on=c.GROUP, how="left", maintain_order="left")
 
 

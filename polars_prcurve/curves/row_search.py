@@ -110,12 +110,19 @@ class RowSearch:
         return requests.with_columns(chosen.alias(ROW_NUMBER))
 
     def find_blocks(self, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return the blocks that hold what targets choose, or the ends of it, if all rows are corners."""
+        """Return the blocks whose rows can matter to targets, and those beside them; rows are corners."""
         search = replace(self, has_many_etas=False)
         named = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
         numbers = [of.row_of(pl.col(name)) for name, of in named.items() if of.row_of is not None]
-        none = pl.lit(None, dtype=pl.Int64)
-        return _list_blocks(search.choose_rows(targets), [*numbers, none], self.rows)
+        numbers.append(pl.col(ROW_NUMBER))
+        found = _list_blocks(search.choose_rows(targets), numbers, self.rows).select(BLOCK)
+        of_group = pl.col(c.GROUP)  # what a search reads of a whole curve is its first and its last row
+        ends = self.rows.filter(
+            of_group.ne_missing(of_group.shift(1)) | of_group.ne_missing(of_group.shift(-1))
+        )
+        near = pl.concat_list(pl.col(BLOCK).cast(pl.Int64) + step for step in (-1, 0, 1))
+        found = pl.concat([found, ends.select(BLOCK)]).unique().select(near).explode(BLOCK)
+        return found.select(pl.col(BLOCK).cast(pl.UInt32)).unique()
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
@@ -197,6 +204,7 @@ COARSENESS = f"{c.RESERVED}coarseness"
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
 _ETA_ENDS = [("eta", limit) for limit in c.ETA_LIMITS]
+_SIZES = {rate: f"{c.RESERVED}size_of_{rate}" for rate in LIMIT_COLUMNS}
 _END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
 
 
@@ -206,11 +214,14 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
     # half as wide as the interval of the rate.
     classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
     classes |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
+    rows = rows.with_columns(  # as columns, because they are in each formula many times
+        repeat_in_rows(size, pl.col(rate)).alias(_SIZES[rate]) for rate, size in classes.items()
+    )
     rows = rows.with_columns(
         end.fill_nan(None).alias(name)
-        for rate, size in classes.items()
-        for name, end in bands.limits_by_name(rate, pl.col(rate), repeat_in_rows(size, pl.col(rate)))
-    )
+        for rate, size in _SIZES.items()
+        for name, end in bands.limits_by_name(rate, pl.col(rate), pl.col(size))
+    ).drop(_SIZES.values())
     begins, ends = (pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(by)) for by in (1, -1))
     rows = rows.with_columns(
         (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)

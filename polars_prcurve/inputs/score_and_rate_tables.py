@@ -184,6 +184,15 @@ class ScoreTable(InputTable):
         object.__setattr__(owner, "kept", {})
         return owner
 
+    def keep(self, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the query, or of a table that keeps what is counted of it the result, run once."""
+        if self.kept is None:
+            return query
+        if name not in self.kept:
+            self.kept[name] = self.collect(query, "", n_etas=1).lazy()
+        kept: pl.LazyFrame = self.kept[name]
+        return kept
+
     @property
     def has_squares(self) -> bool:
         """Whether sums of squared weights are known, which tell the error of a sum of weights."""

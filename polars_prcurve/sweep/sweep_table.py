@@ -245,9 +245,8 @@ def build_running_sums(
     keys = ("rows", type(design), ends_only), ("groups", type(design), design.effective)
     if not set(keys) <= set(table.kept):
         made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
-        for key, frame in zip(keys, (made.rows, made.groups), strict=True):
-            if key not in table.kept:
-                table.kept[key] = table.collect(frame, "", n_etas=1).lazy()
+        table.keep(keys[0], made.rows)
+        table.keep(keys[1], made.groups)
     rows, groups = (table.kept[key] for key in keys)
     return SweepTables(rows, groups, design.weighted)
 
