@@ -310,18 +310,16 @@ def add_rate_limits(
 ) -> pl.LazyFrame:
     """Add both ends of rates and shares, of which `columns` name value and size; undefined is null."""
     if not bands.needs_numbers:
-        sizes = {rate: f"{c.RESERVED}{rate}_repeated" for rate in columns}
-        frame = frame.with_columns(  # as columns, because they are in each formula many times
+        # A formula reads the size in many places, so it is a column.
+        sizes = {rate: f"{c.RESERVED}size_of_{rate}" for rate in columns}
+        return frame.with_columns(
             repeat_in_rows(pl.col(size), pl.col(value)).alias(sizes[rate])
             for rate, (value, size) in columns.items()
-        )
-        ends_of = (
-            bands.limits_by_name(rate, pl.col(value), pl.col(sizes[rate]))
+        ).with_columns(
+            end.fill_nan(None).alias(name)
             for rate, (value, _) in columns.items()
+            for name, end in bands.limits_by_name(rate, pl.col(value), pl.col(sizes[rate]))
         )
-        return frame.with_columns(
-            end.fill_nan(None).alias(name) for ends in ends_of for name, end in ends
-        ).drop(sizes.values())
     rows = table.collect(frame, bands.needs_numbers)
     for rate, (value, size) in columns.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.

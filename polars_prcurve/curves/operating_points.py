@@ -10,7 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -46,11 +46,10 @@ from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts, class_s
 from polars_prcurve.sweep.sample_designs import ClusteredDesign, Design, choose_design
 from polars_prcurve.sweep.sweep_table import (
     BLOCK,
-    IS_CORNER,
     build_sweep,
     check_at_end,
     keep_blocks,
-    keeps_rows,
+    keep_result,
     late_checks,
 )
 
@@ -174,7 +173,7 @@ def build_points_table(
     design = choose_design(table, effective=effective, clustered=clusters)
     moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
     moved = moved if bands is not None and bands.moving else {}
-    search, groups = _search_sweep(grid, targets, moved, bands, design)
+    search = _choose_search(grid, targets, moved.values(), bands, design)
     points = _find_points(search, targets)
     if bands is not None and moved:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
@@ -198,48 +197,44 @@ def build_points_table(
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
-        points = _add_chance(points, search.rows, groups, table, bands.confidence)
+        points = _add_chance(points, search, table, bands.confidence)
     points = curve_table.add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
 
 
-def _search_sweep(
+def _choose_search(
     grid: EtaTable,
     targets: Sequence[Target],
-    moved: Mapping[int, Target],
+    moved: Collection[Target],
     bands: BandOptions | None,
     design: Design,
-) -> tuple[row_search.RowSearch, pl.LazyFrame]:
-    """Return the rows to search, all that can matter, and the group table."""
-    table, clusters = design.table, isinstance(design, ClusteredDesign)
-
-    def build(*among: pl.Expr) -> tuple[row_search.RowSearch, pl.LazyFrame]:
-        sweep = build_sweep(table, effective=design.effective, clusters=clusters, unscored=False)
-        sweep = sweep._replace(rows=sweep.rows.filter(*among)) if among else sweep
-        return _build_search(grid, sweep, targets, bands, design), sweep.groups
-
-    asked = [*targets, *(row_search.move_targets(moved.values(), bands) if bands is not None else [])]
-    in_blocks = not design.varies and all(of.changes_once_in_block for of in asked)
-    if not (in_blocks and keeps_rows(table) and keep_blocks(table)):
+) -> row_search.RowSearch:
+    """Return the search among all rows; of a table that is asked again, among the few that matter."""
+    build = partial(_build_search, grid, targets, bands, design)
+    in_blocks = not design.varies and all(of.changes_once_in_block for of in targets)
+    corners = keep_blocks(design.table) if in_blocks else None
+    if corners is None:
         return build()
-    # Of a table that keeps its rows, the corners tell which few blocks can matter.
-    corners, _ = build(pl.col(IS_CORNER))
-    blocks = table.collect(corners.find_blocks(asked), "")[BLOCK]
-    return build(pl.col(BLOCK).is_in(blocks.implode()))
+    ends = [] if bands is None else row_search.move_targets(moved, bands)
+    return build(among=build(among=corners).find_blocks([*targets, *ends]))
 
 
 def _build_search(
     grid: EtaTable,
-    sweep: SweepTables,
     targets: Sequence[Target],
     bands: BandOptions | None,
     design: Design,
+    *,
+    among: pl.Expr | None = None,
 ) -> row_search.RowSearch:
     """Return the rows and the pairs of all curves, with what the targets and their bands read."""
     table = design.table
-    rows = sweep.rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
+    clusters = isinstance(design, ClusteredDesign)
+    sweep = build_sweep(table, effective=design.effective, clusters=clusters, unscored=False)
+    rows = sweep.rows if among is None else sweep.rows.filter(among)
+    rows = rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score = [c.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
     columns = (ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *design.row_columns)
@@ -248,7 +243,7 @@ def _build_search(
     promise = targets[0].promise
     sized = promise is not None and promise.has_sizes
     moments = design.moments if bands is not None and bands.counts_eta else ()
-    columns = (*columns, *(name for name in [BLOCK] if name in sweep.rows.collect_schema()))
+    columns = columns if among is None else (*columns, BLOCK)
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
     if sized:
@@ -263,10 +258,10 @@ def _build_search(
         pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
-        rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
+        rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands, table)
         pairs = row_search.add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
     # Rows are read twice: to choose from, and to look up the chosen ones.
-    return row_search.RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
+    return row_search.RowSearch(table, rows.cache(), pairs, sweep.groups, grid.etas_per_group != 1)
 
 
 def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
@@ -389,19 +384,19 @@ def _add_alerts(
 
 
 def _add_chance(
-    points: pl.LazyFrame, rows: pl.LazyFrame, groups: pl.LazyFrame, table: InputTable, confidence: float
+    points: pl.LazyFrame, search: row_search.RowSearch, table: InputTable, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     unlike = of_table.is_field(table) or of_table.has_unlike_examples(table)
     if unlike or not table.counts_negatives:
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    if of_table.has_unscored(table) or keeps_rows(table):
-        rows = build_sweep(table).rows  # those that no threshold flags have ranks, too
+    rows, groups = search.rows, search.groups
+    if of_table.has_unscored(table) or table.kept is not None:
+        rows = build_sweep(table).rows  # all that have ranks, flagged by a threshold or not
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
     found = measure_chance(rows, groups, class_sizes(table), confidence)
-    if isinstance(table, ScoreTable):
-        found = table.keep(("above chance", confidence), found)
+    found = keep_result(table, (ABOVE_CHANCE, confidence), found)
     return points.join(found, on=c.GROUP, how="left", maintain_order="left")
 
 

@@ -26,7 +26,7 @@ there; see `confidence.point_intervals`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -39,6 +39,7 @@ from polars_prcurve.confidence.point_intervals import (
     STEPS,
     BandOptions,
     add_limits_of_etas,
+    add_rate_limits,
 )
 from polars_prcurve.curves.curve_table import build_metric_rows, pick_by_number
 from polars_prcurve.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
@@ -59,7 +60,7 @@ from polars_prcurve.curves.targets import (
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows
-from polars_prcurve.sweep.sweep_table import BLOCK, IS_CORNER, mark_blocks
+from polars_prcurve.sweep.sweep_table import BLOCK, IS_CORNER, begin_block, end_block, mark_blocks
 
 _REQUEST = f"{c.RESERVED}request"
 
@@ -71,6 +72,7 @@ class RowSearch:
     table: InputTable
     rows: pl.LazyFrame  # by group and rising ROW_NUMBER
     pairs: pl.LazyFrame
+    groups: pl.LazyFrame
     has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
 
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
@@ -109,20 +111,18 @@ class RowSearch:
         chosen = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
         return requests.with_columns(chosen.alias(ROW_NUMBER))
 
-    def find_blocks(self, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return the blocks whose rows can matter to targets, and those beside them; rows are corners."""
+    def find_blocks(self, targets: Sequence[Target]) -> pl.Expr:
+        """Return the test of rows that can matter to targets, and of those beside; these are corners."""
         search = replace(self, has_many_etas=False)
         named = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
         numbers = [of.row_of(pl.col(name)) for name, of in named.items() if of.row_of is not None]
-        numbers.append(pl.col(ROW_NUMBER))
-        found = _list_blocks(search.choose_rows(targets), numbers, self.rows).select(BLOCK)
-        of_group = pl.col(c.GROUP)  # what a search reads of a whole curve is its first and its last row
-        ends = self.rows.filter(
-            of_group.ne_missing(of_group.shift(1)) | of_group.ne_missing(of_group.shift(-1))
-        )
-        near = pl.concat_list(pl.col(BLOCK).cast(pl.Int64) + step for step in (-1, 0, 1))
-        found = pl.concat([found, ends.select(BLOCK)]).unique().select(near).explode(BLOCK)
-        return found.select(pl.col(BLOCK).cast(pl.UInt32)).unique()
+        number = pl.concat_list(*numbers, ROW_NUMBER).alias(ROW_NUMBER)
+        found = search.choose_rows(targets).select(number).explode(ROW_NUMBER)
+        begins = begin_block(c.GROUP)  # what a search reads of a whole curve is its first and last row
+        ends = self.rows.filter(begins | end_block(begins)).select(ROW_NUMBER)
+        corners = self.rows.join(pl.concat([found, ends]), on=ROW_NUMBER, how="semi")
+        near = pl.concat_list(BLOCK, pl.col(BLOCK) - 1, pl.col(BLOCK) + 1).explode().unique()
+        return pl.col(BLOCK).is_in(self.table.collect(corners.select(near), "")[BLOCK].implode())
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
@@ -133,10 +133,11 @@ class RowSearch:
         numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
         if not numbers:
             return at_corners
-        blocks = _list_blocks(at_corners, numbers, corners)
+        found = at_corners.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
+        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, BLOCK), on=ROW_NUMBER)
         # A row inside a block joins its pairs, and not all prevalences of its group.
         inner = rows.filter(~pl.col(IS_CORNER)).drop(c.GROUP)
-        inner = inner.join(blocks, on=BLOCK)
+        inner = inner.join(blocks.select(c.PAIR, BLOCK).unique(), on=BLOCK)
         within = self._find_extremes(self._repeat_at_eta(inner, targets, on=c.PAIR), c.PAIR, targets)
         reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
         return pl.concat([at_corners, within]).group_by(c.PAIR).agg(reduced)
@@ -178,15 +179,6 @@ class RowSearch:
         return named
 
 
-def _list_blocks(
-    found: pl.LazyFrame, numbers: Sequence[pl.Expr], corners: pl.LazyFrame
-) -> pl.LazyFrame:
-    """Return PAIR and BLOCK of the corners with these numbers."""
-    rows = found.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
-    blocks = rows.drop_nulls().join(corners.select(ROW_NUMBER, BLOCK), on=ROW_NUMBER)
-    return blocks.select(c.PAIR, BLOCK).unique()
-
-
 def read_extreme(number: int) -> Callable[[str], pl.Expr]:
     """Return the function from the name of an extreme of a target to its column."""
     return lambda name: pl.col(EXTREME.format(name, number))
@@ -204,24 +196,20 @@ COARSENESS = f"{c.RESERVED}coarseness"
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
 _ETA_ENDS = [("eta", limit) for limit in c.ETA_LIMITS]
-_SIZES = {rate: f"{c.RESERVED}size_of_{rate}" for rate in LIMIT_COLUMNS}
 _END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
 
 
-def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
+def add_row_limits(
+    rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions, table: InputTable
+) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS, STEPS and COARSENESS to curves; `sizes` are effective ones, by SIZE_COLUMNS."""
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
-    classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
-    classes |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
-    rows = rows.with_columns(  # as columns, because they are in each formula many times
-        repeat_in_rows(size, pl.col(rate)).alias(_SIZES[rate]) for rate, size in classes.items()
-    )
-    rows = rows.with_columns(
-        end.fill_nan(None).alias(name)
-        for rate, size in _SIZES.items()
-        for name, end in bands.limits_by_name(rate, pl.col(rate), pl.col(size))
-    ).drop(_SIZES.values())
+    columns = {rate: (rate, sizes.get(size, size)) for rate, size in SIZE_COLUMNS.items()}
+    if not sizes:
+        n_pos, n_neg = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
+        rows = rows.with_columns(**dict(zip(SIZE_COLUMNS.values(), (n_pos, n_neg), strict=True)))
+    rows = add_rate_limits(rows, columns, bands, table).drop(SIZE_COLUMNS.values(), strict=False)
     begins, ends = (pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(by)) for by in (1, -1))
     rows = rows.with_columns(
         (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
@@ -250,8 +238,8 @@ def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    ends = _list_ends(targets.values(), bands)
     moved = move_targets(targets.values(), bands)
+    ends = [*_LIMITS, *_ETA_ENDS][: len(moved) // len(targets)]
     rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
@@ -283,15 +271,10 @@ def add_moved_rates(
     return points.with_columns(pl.col(name).alias(column) for column, name in same.items())
 
 
-def _list_ends(targets: Iterable[Target], bands: BandOptions) -> list[tuple[str, str]]:
-    """Return the ends of intervals of rates, and of eta if that moves a target."""
-    of_eta = bands.moves_with_eta and any(of.depends_on_eta for of in targets)
-    return [*_LIMITS, *(_ETA_ENDS if of_eta else [])]
-
-
 def move_targets(targets: Collection[Target], bands: BandOptions) -> list[Target]:
-    """Return each target at each end of the intervals that move it."""
-    ends = _list_ends(targets, bands)
+    """Return each target at each end of the intervals that move it: of both rates, and maybe of eta."""
+    of_eta = bands.moves_with_eta and any(of.depends_on_eta for of in targets)
+    ends = [*_LIMITS, *(_ETA_ENDS if of_eta else [])]
     return [_move_target(target, *limit) for target in targets for limit in ends]
 
 

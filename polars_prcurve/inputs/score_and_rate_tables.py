@@ -92,6 +92,8 @@ class InputTable:
     sizes; None without counts."""
     has_cells: bool = True
     """Whether metrics are computed from the four counts of a row, and not from its rates."""
+    kept: dict[Any, pl.LazyFrame] | None = field(default=None, init=False, compare=False)
+    """What was counted of this very table, if that is to be kept; a copy by `replace` has none."""
 
     @property
     def is_in_memory(self) -> bool:
@@ -173,8 +175,6 @@ class ScoreTable(InputTable):
     """The last group columns, if they tell the parts of a field apart."""
     parts: FieldParts | None = None
     """The parts of the field that each group is, if it is one; its rows are weighted then."""
-    kept: dict[Any, Any] | None = field(default=None, init=False, compare=False)
-    """What was counted of this very table, if that is to be kept; a copy by `replace` has none."""
 
     def keep_counts(self) -> ScoreTable:
         """Return the table, checked now, which keeps what is counted of it for further questions."""
@@ -183,15 +183,6 @@ class ScoreTable(InputTable):
         owner = replace(self, tallies=Tallies())
         object.__setattr__(owner, "kept", {})
         return owner
-
-    def keep(self, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the query, or of a table that keeps what is counted of it the result, run once."""
-        if self.kept is None:
-            return query
-        if name not in self.kept:
-            self.kept[name] = self.collect(query, "", n_etas=1).lazy()
-        kept: pl.LazyFrame = self.kept[name]
-        return kept
 
     @property
     def has_squares(self) -> bool:

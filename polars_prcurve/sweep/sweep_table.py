@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -245,35 +245,31 @@ def build_running_sums(
     keys = ("rows", type(design), ends_only), ("groups", type(design), design.effective)
     if not set(keys) <= set(table.kept):
         made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
-        table.keep(keys[0], made.rows)
-        table.keep(keys[1], made.groups)
+        keep_result(table, keys[0], made.rows)
+        keep_result(table, keys[1], made.groups)
     rows, groups = (table.kept[key] for key in keys)
     return SweepTables(rows, groups, design.weighted)
 
 
-_FEW_ROWS = 100_000
-"""With up to this many rows a second search costs more than it saves."""
-_KEPT_ROWS, _FEW_CORNERS = ("rows", Design, False), "few corners"
+def keep_result(table: InputTable, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the query; of a table that keeps what was counted of it the result, run once."""
+    if table.kept is not None and name not in table.kept:
+        table.kept[name] = table.collect(query, "", n_etas=1).lazy()
+    return query if table.kept is None else table.kept[name]
 
 
-def keeps_rows(table: InputTable) -> TypeGuard[ScoreTable]:
-    """Return whether a question asked before has left its rows, of which there are many."""
-    if not isinstance(table, ScoreTable) or table.kept is None or (table.n_rows or 0) <= _FEW_ROWS:
-        return False
-    return _KEPT_ROWS in table.kept
+MANY_ROWS = 100_000  # from so many rows on a query of corners alone saves time, if they are kept
 
 
-def keep_blocks(table: ScoreTable) -> bool:
-    """Add BLOCK and IS_CORNER to the rows that are kept, once; return whether few are corners."""
-    kept = table.kept
-    assert kept is not None
-    if _FEW_CORNERS not in kept:
-        counted = build_sweep(table, unscored=False).rows
-        marks = table.collect(mark_blocks(counted).select(BLOCK, IS_CORNER), "", n_etas=1)
-        kept[_FEW_CORNERS] = 4 * marks[IS_CORNER].sum() <= marks.height
-        if kept[_FEW_CORNERS]:
-            kept[_KEPT_ROWS] = table.collect(kept[_KEPT_ROWS], "").hstack(marks).lazy()
-    return bool(kept[_FEW_CORNERS])
+def keep_blocks(table: InputTable) -> pl.Expr | None:
+    """Add BLOCK to rows that an earlier question has kept, if many; return the test of corners then."""
+    name, kept = ("rows", Design, False), table.kept or {}
+    if name not in kept or (table.n_rows or 0) < MANY_ROWS:
+        return None
+    if BLOCK not in kept[name].collect_schema():
+        marks = mark_blocks(build_sweep(table, unscored=False).rows).select(BLOCK, IS_CORNER)
+        kept[name] = table.collect(kept[name], "").hstack(table.collect(marks, "")).lazy()
+    return pl.col(IS_CORNER)
 
 
 def _sum_rows(
