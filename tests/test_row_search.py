@@ -1,4 +1,4 @@
-"""The search for rows at each prevalence by blocks finds what a look at every row finds."""
+"""The search by blocks, at many prevalences or when asked again, finds what a look at all rows finds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import eta_from_sample, metrics
+from polars_prcurve.curves.row_search import RowSearch
 from polars_prcurve.curves.targets import Target
+from polars_prcurve.sweep import sweep_table
 from tests.support.profiles import examples
 
 ETAS = [0.0, 1e-4, 0.01, 0.3, 1.0]
@@ -27,6 +29,16 @@ ASKED: dict[str, dict[str, Any]] = {
     "promises from a start": {**RUNS, "guarantee": 0.8, "start": 3},
     "together": {"precision": 0.3, "alerts": 400, "npv": 0.5, "per": 1000, "together": True},
     "promised together": {"precision": 0.2, "npv": 0.5, "fpr": 0.5, "together": True, "guarantee": 0.8},
+}
+
+SOUGHT: dict[str, Any] = {"recall": [0.0, 0.3, 1.0], "fpr": [0.0, 0.2], **RUNS, **RATES}
+AGAIN: dict[str, dict[str, Any]] = {
+    **ASKED,
+    "rates": {"threshold": [-1, 3, 99], "recall": [0.3, 1.0], "fpr": 0.2},
+    "the best": {"maximize": ["f1", "mcc", "accuracy"]},
+    "moving": {**SOUGHT, "confidence": 0.9},
+    "moving or not": {"threshold": 3, "precision": 0.3, "alerts": 200, "per": 1000, "confidence": 0.9},
+    "promised rates": {"recall": 0.3, "fpr": 0.5, "guarantee": 0.8, "confidence": 0.9},
 }
 
 
@@ -72,3 +84,35 @@ def test_at_eta_0_the_best_row_is_the_first_that_has_a_value() -> None:
     among = df.prc.operating_points([0.0, 0.3], maximize="lift").filter(eta=0.0)
     assert alone["threshold"].item() == 3
     assert_frame_equal(among, alone)
+
+
+@pytest.mark.parametrize("asked", AGAIN)
+@given(table=score_tables())
+@examples(60)
+def test_a_bound_table_asked_again_finds_what_all_rows_hold(asked: str, table: pl.DataFrame) -> None:
+    how = {"by": "g", **AGAIN[asked]}
+    words = {name: how.pop(name) for name in ("by", "weight") if name in how}
+    bound = table.prc(**words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep_table, "MANY_ROWS", 0)
+        for eta in (None, 0.01, ETAS):
+            expected = table.prc.operating_points(eta, **words, **how)
+            for _ in range(2):
+                found = bound.operating_points(eta, **how)
+                assert_frame_equal(found, expected, check_exact=True)
+
+
+def test_blocks_are_searched_when_many_rows_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[object] = []
+    find_blocks = RowSearch.find_blocks
+    monkeypatch.setattr(
+        RowSearch, "find_blocks", lambda *given: (searched.append(given), find_blocks(*given))[1]
+    )
+    df = pl.DataFrame({"score": range(100), "label": [0, 1] * 50})
+    for many, expected in ((101, 0), (100, 2)):
+        monkeypatch.setattr(sweep_table, "MANY_ROWS", many)
+        bound = df.prc(score="score")
+        for recall in (0.2, 0.5, 0.9):
+            bound.operating_points(recall=recall, confidence=0.9)
+            df.prc.operating_points(recall=recall)
+        assert len(searched) == expected

@@ -8,7 +8,8 @@ the last row of a block, its corners, tell whether it does:
     blocks × eta   -> found in blocks    the same, among the rows inside
                    -> found              the better one of both
 
-Where one example in a hundred is positive, that is a fiftieth of the rows.
+Where one example in a hundred is positive, that is a fiftieth of the rows. A bound table that is asked
+again knows its corners. A query of its own reads these, and the rest reads the rows of a few blocks.
 
 A threshold that is found in a sample, as by recall=0.8, is another one in another sample: it moves. If
 in truth fewer positives are above each score, then the score that finds 80 % of them is lower, and more
