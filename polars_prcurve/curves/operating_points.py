@@ -44,14 +44,7 @@ from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
 from polars_prcurve.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.sweep.grouped_rows import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sample_designs import ClusteredDesign, Design, choose_design
-from polars_prcurve.sweep.sweep_table import (
-    BLOCK,
-    build_sweep,
-    check_at_end,
-    keep_blocks,
-    keep_result,
-    late_checks,
-)
+from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, keep_blocks, late_checks, store
 
 _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
 SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")
@@ -243,7 +236,7 @@ def _build_search(
     promise = targets[0].promise
     sized = promise is not None and promise.has_sizes
     moments = design.moments if bands is not None and bands.counts_eta else ()
-    columns = columns if among is None else (*columns, BLOCK)
+    columns = columns if among is None else (*columns, c.BLOCK)
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
     if sized:
@@ -396,7 +389,7 @@ def _add_chance(
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
     found = measure_chance(rows, groups, class_sizes(table), confidence)
-    found = keep_result(table, (ABOVE_CHANCE, confidence), found)
+    found = store(table, (ABOVE_CHANCE, confidence), found)
     return points.join(found, on=c.GROUP, how="left", maintain_order="left")
 
 

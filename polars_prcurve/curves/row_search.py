@@ -61,7 +61,7 @@ from polars_prcurve.curves.targets import (
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.curve_metric import Rows
-from polars_prcurve.sweep.sweep_table import BLOCK, IS_CORNER, begin_block, end_block, mark_blocks
+from polars_prcurve.sweep.sweep_table import begin_block, end_block, mark_blocks
 
 _REQUEST = f"{c.RESERVED}request"
 
@@ -122,23 +122,23 @@ class RowSearch:
         begins = begin_block(c.GROUP)  # what a search reads of a whole curve is its first and last row
         ends = self.rows.filter(begins | end_block(begins)).select(ROW_NUMBER)
         corners = self.rows.join(pl.concat([found, ends]), on=ROW_NUMBER, how="semi")
-        near = pl.concat_list(BLOCK, pl.col(BLOCK) - 1, pl.col(BLOCK) + 1).explode().unique()
-        return pl.col(BLOCK).is_in(self.table.collect(corners.select(near), "")[BLOCK].implode())
+        near = pl.concat_list(c.BLOCK, pl.col(c.BLOCK) - 1, pl.col(c.BLOCK) + 1).explode().unique()
+        return pl.col(c.BLOCK).is_in(self.table.collect(corners.select(near), "")[c.BLOCK].implode())
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
         rows = mark_blocks(self.rows)
-        corners = rows.filter(IS_CORNER)
+        corners = rows.filter(c.IS_CORNER)
         at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), c.PAIR, targets)
         extremes = self._name_extremes(targets, build_metric_rows(self.table))
         numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
         if not numbers:
             return at_corners
         found = at_corners.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
-        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, BLOCK), on=ROW_NUMBER)
+        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, c.BLOCK), on=ROW_NUMBER)
         # A row inside a block joins its pairs, and not all prevalences of its group.
-        inner = rows.filter(~pl.col(IS_CORNER)).drop(c.GROUP)
-        inner = inner.join(blocks.select(c.PAIR, BLOCK).unique(), on=BLOCK)
+        inner = rows.filter(~pl.col(c.IS_CORNER)).drop(c.GROUP)
+        inner = inner.join(blocks.select(c.PAIR, c.BLOCK).unique(), on=c.BLOCK)
         within = self._find_extremes(self._repeat_at_eta(inner, targets, on=c.PAIR), c.PAIR, targets)
         reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
         return pl.concat([at_corners, within]).group_by(c.PAIR).agg(reduced)
@@ -206,10 +206,9 @@ def add_row_limits(
     """Add LIMIT_COLUMNS, STEPS and COARSENESS to curves; `sizes` are effective ones, by SIZE_COLUMNS."""
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
+    plain = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+    rows = rows.with_columns(n.alias(SIZE_COLUMNS[rate]) for rate, n in plain.items() if not sizes)
     columns = {rate: (rate, sizes.get(size, size)) for rate, size in SIZE_COLUMNS.items()}
-    if not sizes:
-        n_pos, n_neg = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
-        rows = rows.with_columns(**dict(zip(SIZE_COLUMNS.values(), (n_pos, n_neg), strict=True)))
     rows = add_rate_limits(rows, columns, bands, table).drop(SIZE_COLUMNS.values(), strict=False)
     begins, ends = (pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(by)) for by in (1, -1))
     rows = rows.with_columns(

@@ -158,17 +158,14 @@ def end_block(begins: pl.Expr) -> pl.Expr:
     return begins.shift(-1, fill_value=True)
 
 
-BLOCK, IS_CORNER = f"{c.RESERVED}block", f"{c.RESERVED}is_corner"
-
-
 def mark_blocks(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add the number of each row's block, and whether it is a corner; see `curves.row_search`."""
-    begins = pl.col(IS_CORNER)
+    begins = pl.col(c.IS_CORNER)
     # Where fp = 0 much is undefined at eta = 0, and the row after it is the first that has a value.
     follows_none = (pl.col("fpr").shift(1) == 0).fill_null(False)
-    return rows.with_columns(begin_block("recall").alias(IS_CORNER)).with_columns(
-        begins.cast(pl.UInt32).cum_sum().alias(BLOCK),
-        (begins | end_block(begins) | follows_none).alias(IS_CORNER),
+    return rows.with_columns(begin_block("recall").alias(c.IS_CORNER)).with_columns(
+        begins.cast(pl.UInt32).cum_sum().alias(c.BLOCK),
+        (begins | end_block(begins) | follows_none).alias(c.IS_CORNER),
     )
 
 
@@ -245,14 +242,14 @@ def build_running_sums(
     keys = ("rows", type(design), ends_only), ("groups", type(design), design.effective)
     if not set(keys) <= set(table.kept):
         made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
-        keep_result(table, keys[0], made.rows)
-        keep_result(table, keys[1], made.groups)
+        store(table, keys[0], made.rows)
+        store(table, keys[1], made.groups)
     rows, groups = (table.kept[key] for key in keys)
     return SweepTables(rows, groups, design.weighted)
 
 
-def keep_result(table: InputTable, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the query; of a table that keeps what was counted of it the result, run once."""
+def store(table: InputTable, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a query, or of a table that keeps what was counted of it the result, stored by a name."""
     if table.kept is not None and name not in table.kept:
         table.kept[name] = table.collect(query, "", n_etas=1).lazy()
     return query if table.kept is None else table.kept[name]
@@ -266,10 +263,10 @@ def keep_blocks(table: InputTable) -> pl.Expr | None:
     name, kept = ("rows", Design, False), table.kept or {}
     if name not in kept or (table.n_rows or 0) < MANY_ROWS:
         return None
-    if BLOCK not in kept[name].collect_schema():
-        marks = mark_blocks(build_sweep(table, unscored=False).rows).select(BLOCK, IS_CORNER)
+    if c.BLOCK not in kept[name].collect_schema():
+        marks = mark_blocks(build_sweep(table, unscored=False).rows).select(c.BLOCK, c.IS_CORNER)
         kept[name] = table.collect(kept[name], "").hstack(table.collect(marks, "")).lazy()
-    return pl.col(IS_CORNER)
+    return pl.col(c.IS_CORNER)
 
 
 def _sum_rows(
