@@ -263,9 +263,10 @@ def keep_blocks(table: InputTable) -> pl.Expr | None:
     name, kept = ("rows", Design, False), table.kept or {}
     if name not in kept or (table.n_rows or 0) < MANY_ROWS:
         return None
-    if c.BLOCK not in kept[name].collect_schema():
+    rows = kept[name]  # read once: another thread may add BLOCK at this time
+    if c.BLOCK not in rows.collect_schema():
         marks = mark_blocks(build_sweep(table, unscored=False).rows).select(c.BLOCK, c.IS_CORNER)
-        kept[name] = table.collect(kept[name], "").hstack(table.collect(marks, "")).lazy()
+        kept[name] = table.collect(rows, "").hstack(table.collect(marks, "")).lazy()
     return pl.col(c.IS_CORNER)
 
 
