@@ -7,10 +7,9 @@ Of point metrics the lower end of a - b is as far from it as the root of (a - lo
 - b)**2, and the upper end likewise. There is no standard error, since the two distances differ. For
 several pairs both distances are stretched by the ratio of normal quantiles.
 
-Of models that share their examples both values err together: see `_add_correlation`, and `paired_errors`
-for metrics that are weighted sums of both rates. Where the sample finds the thresholds, they move with
-its errors: see `curves.row_search`. Of examples that were drawn by strata it is not known how much both
-values share at given thresholds, and their errors are taken as independent, which is wider.
+Of models that share their examples both values err together: see `_add_correlation`. Of examples that
+were drawn by strata it is not known how much both values share at given thresholds, and their errors are
+taken as independent, which is wider.
 
 Source: Zou and Donner 2008.
 """
@@ -46,7 +45,7 @@ from polars_prcurve.query_checks import stop_if_broken
 from polars_prcurve.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty import analytic
-from polars_prcurve.uncertainty.analytic import CAUTIOUS, EXTENDED, counts_unseen
+from polars_prcurve.uncertainty.analytic import CAUTIOUS, EXTENDED, SLOPE, counts_unseen
 from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.uncertainty.summary_table import (
@@ -55,10 +54,7 @@ from polars_prcurve.uncertainty.summary_table import (
     plan_values,
 )
 
-_NUMBER, _ROW, _DISTANCE, _FARTHEST = (
-    f"{c.RESERVED}{name}" for name in ("step", "row", "distance", "farthest")
-)
-_LEADS = f"{c.RESERVED}leads"
+_NUMBER, _ROW, _FARTHEST = (f"{c.RESERVED}{name}" for name in ("step", "row", "farthest"))
 
 
 def build_compare_table(
@@ -86,12 +82,11 @@ def build_compare_table(
             *(["roc_auc"] if asked.table.counts_negatives else []),
         )
         found = find_metrics(defaults if metrics is None else metrics, CurveMetric, takes_target=True)
-    comparison = asked._replace(metrics=found, target=target)
     if not asked.table.counts_negatives:
         check_negatives(found)
     depends_on_eta = any(of.depends_on_eta for of in (*found, *([target] if target else [])))
-    comparison = comparison._replace(grid=comparison.grid.let_own_differ(depends_on_eta=depends_on_eta))
-    differences = build_differences(comparison)
+    grid = asked.grid.let_own_differ(depends_on_eta=depends_on_eta)
+    differences = build_differences(asked._replace(metrics=found, target=target, grid=grid))
     if not worst:
         return differences
     # Metrics without a direction have no best model, which is an error here.
@@ -102,12 +97,11 @@ def build_compare_table(
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without MODEL, eta, what the eta frame carries, and its columns."""
     comparison.table.require_example_counts()
-    at_target = comparison.target is not None
-    if at_target:
+    subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
+    if comparison.target is not None:
         comparison.grid.require_exact("a comparison at a target")
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
-    subtract = subtract_point_metrics if at_target else subtract_curve_metrics
     eta, *others = model_pairs.list_compare_columns(comparison.adjust)
     keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
     return subtract(comparison).select(*keys, *others)
@@ -117,20 +111,17 @@ def _choose_farthest(
     differences: pl.LazyFrame, table: InputTable, signs: Mapping[str, float]
 ) -> pl.LazyFrame:
     """Return the pair of the best and the worst model, as a and b, by group, prevalence and metric."""
-    by, difference = [*table.group_columns, "eta", "metric"], pl.col("difference")
+    by, difference = [*table.group_columns, "eta", "metric", _NUMBER], pl.col("difference")
     falling = [name for name, sign in signs.items() if sign < 0]
     lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
-    numbered = differences.with_row_index(_ROW).with_columns(
-        model_pairs.number_within([*by, "model_a", "model_b"]).alias(_NUMBER),
-        (lead >= 0).fill_null(True).alias(_LEADS),
-        difference.abs().fill_null(-1.0).alias(_DISTANCE),
-    )
+    number = model_pairs.number_within([*by[:-1], "model_a", "model_b"])
+    numbered = differences.with_row_index(_ROW).with_columns(number.alias(_NUMBER))
     # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.
     # Among equal pairs the first counts, and models without a value are neither best nor worst.
-    is_farthest = pl.col(_DISTANCE) == pl.col(_DISTANCE).max().over(*by, _NUMBER)
+    distance = difference.abs().fill_null(-1.0)
+    is_farthest = distance == distance.max().over(by)
     numbered = numbered.with_columns(pl.when(is_farthest).then(_ROW).alias(_FARTHEST))
-    numbered = numbered.with_columns(pl.col(_FARTHEST).min().over(*by, _NUMBER))
-    chosen = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST)).sort(_ROW)
+    chosen = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST).min().over(by)).sort(_ROW)
     turned = {
         "model_a": pl.col("model_b"),
         "model_b": pl.col("model_a"),
@@ -138,8 +129,11 @@ def _choose_farthest(
         "low": merge_zeros(-pl.col("high")),
         "high": merge_zeros(-pl.col("low")),
     }
-    leads = (pl.when(_LEADS).then(name).otherwise(other).alias(name) for name, other in turned.items())
-    return chosen.with_columns(leads).drop(_ROW, _NUMBER, _LEADS, _DISTANCE, _FARTHEST)
+    is_behind = pl.when((lead < 0).fill_null(False))
+    chosen = chosen.with_columns(
+        is_behind.then(of).otherwise(name).alias(name) for name, of in turned.items()
+    )
+    return chosen.drop(_ROW, _NUMBER, _FARTHEST)
 
 
 # Of curve metrics -------------------------------------------------------------------------------
@@ -232,8 +226,8 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
 
 def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:
     """Add `<name>_` and then ETA_ERROR, and add it to standard errors in quadrature."""
-    nothing = (pl.lit(0.0).alias(column) for column in models.name(difference_tests.ETA_ERROR))
-    differences = differences.with_columns(nothing)
+    changed = dict.fromkeys(models.name(difference_tests.ETA_ERROR), pl.lit(0.0))
+    is_exact = pl.when(pl.col(c.ETA_LOW).is_null())
     for name in models.moved:
         error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
@@ -241,12 +235,9 @@ def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: fl
         # to the farther one of both ends of eta, over the quantile of its interval.
         farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z_value(confidence))
         both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
-        columns = {difference_tests.ETA_ERROR: (pl.lit(0.0), farthest), "standard_error": (error, both)}
-        differences = differences.with_columns(
-            pl.when(pl.col(c.ETA_LOW).is_null()).then(exact).otherwise(moved).alias(f"{name}_{kind}")
-            for kind, (exact, moved) in columns.items()
-        )
-    return differences
+        changed[f"{name}_{difference_tests.ETA_ERROR}"] = is_exact.then(0.0).otherwise(farthest)
+        changed[f"{name}_standard_error"] = is_exact.then(error).otherwise(both)
+    return differences.with_columns(**changed)
 
 
 def _list_errors(models: _Models) -> dict[str, tuple[str, CurveMetric]]:
@@ -286,8 +277,7 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
     table, clustered = models.table, models.clustered
     errors = _list_errors(models)
-    slope_of = {name: f"{name}_{analytic.SLOPE}" for name in models.named}
-    slopes = {n: slope_of[n] for n, of in models.named.items() if analytic.SLOPE in of.recipe.helpers}
+    slopes = {n: f"{n}_{SLOPE}" for n, of in models.named.items() if SLOPE in of.recipe.helpers}
     # Both models have the class sizes of their examples.
     sizes = [*CLASS_SIZE_COLUMNS.values(), c.ETA_VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
     of_models = [error for error, _ in errors.values()] + list(slopes.values())
@@ -533,9 +523,8 @@ def _add_limits(
 _CORRELATION = f"{c.RESERVED}correlation"
 _AGREEMENT = {name: f"{c.RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
-_RATES = {
-    name: [f"{c.RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in AMOUNTS
-}  # the rate of a class, half an example added, and the ends of an interval of one error around it
+_RATES = {name: f"{c.RESERVED}{name}_rate" for name in AMOUNTS}
+"""The rate of a class, half an example added."""
 _MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 """How far the rate of a class moves the value of a model."""
 
@@ -549,8 +538,8 @@ def _add_correlation(
         both = pl.col(BOTH + name)
         n = repeat_in_rows(pl.col(OF_ALL + name) + 1, both)
         for side in SIDES:
-            rates[side + _RATES[name][0]] = (both + pl.col(side + name) + 0.5) / n
-        a, b = (pl.col(side + _RATES[name][0]) for side in SIDES)
+            rates[side + _RATES[name]] = (both + pl.col(side + name) + 0.5) / n
+        a, b = (pl.col(side + _RATES[name]) for side in SIDES)
         # Of two indicators: (P(both) - a b) / sqrt(a (1 - a) b (1 - b)).
         shared = both / n - a * b
         agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
@@ -573,39 +562,30 @@ def _add_moves(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], *, counted: bool
 ) -> pl.LazyFrame:
     """Add how far one standard error of a rate, half to either side, moves values at a threshold."""
+
+    def evaluate(at: Mapping[str, pl.Expr]) -> pl.Expr:
+        """Return the metric of a row on its scale, at these rates and prevalence."""
+        values = (
+            of
+            and point_intervals.to_unbounded(
+                of.from_columns(*at.values()), point_intervals.scale_bounds(of)
+            )
+            for of in metrics
+        )
+        return pick_by_number(_METRIC, values, pl.lit(None, dtype=pl.Float64))
+
     eta, error_of_eta = pl.col("eta"), pl.col(A + c.ETA_ERROR)
-    ends: dict[str, pl.Expr] = {}
     moves: dict[str, pl.Expr] = {}
     for side in SIDES:
-        rates = {name: pl.col(side + _RATES[name][0]) for name in AMOUNTS}
-        for name, rate in rates.items():
-            variance, names = rate * (1 - rate), [side + end for end in _RATES[name][1:]]
+        middle = {name: pl.col(side + rate) for name, rate in _RATES.items()} | {"eta": eta}
+        for name in AMOUNTS:
+            variance = middle[name] * (1 - middle[name])
             error = (variance / repeat_in_rows(pl.col(OF_ALL + name) + 1, variance)).sqrt()
-            ends |= {end: rate + sign * error for end, sign in zip(names, (-0.5, 0.5), strict=True)}
-            low, high = ([*(rates | {name: pl.col(end)}).values(), eta] for end in names)
-            moves[side + _MOVES[name]] = _measure_moves(metrics, low, high).abs()
+            low, high = (evaluate(middle | {name: middle[name] + sign * error}) for sign in (-0.5, 0.5))
+            moves[side + _MOVES[name]] = (high - low).abs()
         if counted:
             # The logit of eta, less and plus half its error.
-            odds = eta / (1 - eta)
-            of_eta = (1 / (1 + (sign * error_of_eta / 2).exp() / odds) for sign in (1, -1))
-            low, high = ([*rates.values(), end] for end in of_eta)
-            moved = _measure_moves(metrics, low, high)
-            moves[side + MOVES["eta"]] = pl.when(error_of_eta > 0).then(moved).otherwise(0.0)
-    return pairs.with_columns(**ends).with_columns(**moves)
-
-
-def _measure_moves(
-    metrics: Sequence[PointMetric | None], low: Sequence[pl.Expr], high: Sequence[pl.Expr]
-) -> pl.Expr:
-    """Return how much the metric of a row grows, on its scale, from `low` rates and eta to `high`."""
-    moves: list[pl.Expr | None] = []
-    for metric in metrics:
-        if metric is None:
-            moves.append(None)
-            continue
-        bounds = point_intervals.scale_bounds(metric)
-        first, last = (
-            point_intervals.to_unbounded(metric.from_columns(*at), bounds) for at in (low, high)
-        )
-        moves.append(last - first)
-    return pick_by_number(_METRIC, moves, pl.lit(None, dtype=pl.Float64))
+            ends = (1 / (1 + (sign * error_of_eta / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
+            low, high = (evaluate(middle | {"eta": end}) for end in ends)
+            moves[side + MOVES["eta"]] = pl.when(error_of_eta > 0).then(high - low).otherwise(0.0)
+    return pairs.with_columns(**moves)
