@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
-from polars_prcurve.comparison.two_points import crossing
 from polars_prcurve.confidence.intervals import intervals, rate_interval
 from polars_prcurve.confidence.precision_width import max_width, precision_interval, rectangle_level
 from polars_prcurve.confidence.published_numbers import (
@@ -23,7 +22,7 @@ from polars_prcurve.namespace import prc, register
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.prevalence.eta_argument import eta_from_ratio, eta_grid, ratio_from_eta
-from polars_prcurve.prevalence.eta_for_metric import eta_for_f_beta, eta_for_precision
+from polars_prcurve.prevalence.eta_for_metric import crossing, eta_for_f_beta, eta_for_precision
 from polars_prcurve.prevalence.field_parts import class_mix, field
 from polars_prcurve.prevalence.prior_shift import shift_prior
 from polars_prcurve.prevalence.sampled_eta import eta_from_sample
