@@ -15,13 +15,13 @@ import polars as pl
 
 from polars_prcurve.argument_checks import Title, check_texts, hint_at_arguments, refuse_kind
 from polars_prcurve.errors import PrcError, describe_value
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.namespace.frame import DataFramePrc
 from polars_prcurve.query_checks import label_dtypes
 from polars_prcurve.scorers import find_positives, predict_scores, read_classes
 from polars_prcurve.sweep.array_sweep import check_lengths, read_array, read_labels
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from polars_prcurve.charts import Chart
@@ -167,8 +167,6 @@ def _score_folds(found: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  
 
 def _stack_folds(folds: Any, labels: NDArray[np.bool_]) -> pl.DataFrame:
     """Return the rows of all folds of a model; raise for what is no fold."""
-    import numpy as np
-
     tested = np.zeros(len(labels), dtype=bool)
     repeat, frames = 0, []
     for fold, (example, score) in enumerate(_read_folds(folds, len(labels))):
@@ -185,8 +183,6 @@ def _stack_folds(folds: Any, labels: NDArray[np.bool_]) -> pl.DataFrame:
 
 def _read_folds(folds: Any, n: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Yield row numbers and scores of each fold, which tests rows of the data, each once."""
-    import numpy as np
-
     try:
         pairs = [(test, score) for test, score in folds]
     except (TypeError, ValueError):
@@ -261,7 +257,12 @@ class PrevalenceDisplay:
             raise refuse_kind("test=", "a bound table, such as df.prc() of a DataFrame", test)
         self.test = test
         self._asked: dict[str, Any] = {"eta": eta, "confidence": confidence}
-        self.summary = test.summary(metrics="average_precision", **self._asked)
+        self.summary = found = test.summary(metrics="average_precision", **self._asked)
+        values = found["value"].fill_null(math.nan)
+        self.average_precision: float | list[float] = _unpack_one(values.to_list())
+        self.eta: float | list[float] = _unpack_one(found["eta"].to_list())
+        has_models = "model" in found.columns
+        self.name: str | list[str] | None = _unpack_one(found["model"].to_list()) if has_models else None
 
     @classmethod
     @hint_at_arguments
@@ -425,19 +426,6 @@ class PrevalenceDisplay:
     @property
     def recall(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         return self._list_curves("recall")
-
-    @property
-    def average_precision(self) -> float | list[float]:
-        return _unpack_one(self.summary["value"].fill_null(math.nan).to_list())
-
-    @property
-    def eta(self) -> float | list[float]:
-        return _unpack_one(self.summary["eta"].to_list())
-
-    @property
-    def name(self) -> str | list[str] | None:
-        has_models = "model" in self.summary.columns
-        return _unpack_one(self.summary["model"].to_list()) if has_models else None
 
     def _list_curves(self, column: str) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         keys = self.curve.columns[: self.curve.columns.index("eta") + 1]

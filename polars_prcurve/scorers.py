@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.argument_checks import hint_at_arguments, read_choice
 from polars_prcurve.errors import PrcError, list_names, suggest_names
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric
 from polars_prcurve.prevalence.eta_argument import check_eta
 from polars_prcurve.query_checks import label_dtypes
-from polars_prcurve.sweep.array_sweep import RocPoints, read_labels, roc_points
+from polars_prcurve.sweep.array_sweep import read_labels, roc_points
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -56,6 +56,12 @@ def scorer(
     return Scorer(found, eta, pos_label)
 
 
+def _name_as_function(called: Scorer | XGBoostCost) -> None:
+    """Set the name that functions have, which XGBoost asks for before it calls."""
+    # A property `__name__` in a class would keep cloudpickle from the class.
+    object.__setattr__(called, "__name__", called.name)
+
+
 @dataclass(frozen=True)
 class Scorer:
     """A curve metric at a prevalence, made by `scorer`. It pickles if its metric does.
@@ -70,7 +76,6 @@ class Scorer:
     pos_label: Any = None
 
     def __post_init__(self) -> None:
-        """Take the name that functions have, which XGBoost asks for before it calls."""
         _name_as_function(self)
 
     @property
@@ -89,8 +94,7 @@ class Scorer:
         self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the metric of labels and scores; NaN if it is undefined, as without positives."""
-        points = roc_points(read_labels(y_true, self.pos_label), y_score, sample_weight)
-        return self.metric(points.recall, points.fpr, self._choose_eta(points))
+        return self._measure(read_labels(y_true, self.pos_label), y_score, sample_weight)
 
     def lightgbm(
         self, y_true: Any, y_pred: Any, weight: ArrayLike | None = None
@@ -123,15 +127,15 @@ class Scorer:
             )
         positive, classes = read_classes(estimator, self.pos_label)
         labels = find_positives(y, classes, self.pos_label)
-        points = roc_points(labels, predict_scores(estimator, X, positive), sample_weight)
-        value = self.metric(points.recall, points.fpr, self._choose_eta(points))
+        value = self._measure(labels, predict_scores(estimator, X, positive), sample_weight)
         return value if self.higher_is_better else -value
 
-    def _choose_eta(self, points: RocPoints) -> float | None:
-        """Return the prevalence, or the share of positives among the points."""
-        if self.eta is not None or len(points.tp) == 0:
-            return self.eta if self.eta is not None else 0.5
-        return float(points.tp[-1] / (points.tp[-1] + points.fp[-1]))
+    def _measure(self, labels: Any, scores: Any, weight: Any) -> float:
+        """Return the metric at the prevalence, or at the share of positives."""
+        points, eta = roc_points(labels, scores, weight), self.eta
+        if eta is None:
+            eta = float(points.tp[-1] / (points.tp[-1] + points.fp[-1])) if len(points.tp) else 0.5
+        return self.metric(points.recall, points.fpr, eta)
 
     def _require_numbers(self, library: str) -> None:
         """Raise if labels have a name for the positive one, which boosting libraries do not pass on."""
@@ -149,7 +153,6 @@ class XGBoostCost:
     scorer: Scorer
 
     def __post_init__(self) -> None:
-        """Take the name that functions have, which XGBoost asks for before it calls."""
         _name_as_function(self)
 
     @property
@@ -165,11 +168,6 @@ class XGBoostCost:
         return cost if labels is y_true else (self.name, cost)
 
 
-def _name_as_function(called: Scorer | XGBoostCost) -> None:
-    """Set `__name__`; a property of that name in a class would keep cloudpickle from the class."""
-    object.__setattr__(called, "__name__", called.name)
-
-
 def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]:
     """Return labels, scores and weights, also if scores came first and then a data set with the rest."""
     if not hasattr(second, "get_label"):
@@ -180,8 +178,6 @@ def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]
 
 def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
     """Return which labels are positive; raise if one is no class of the estimator."""
-    import numpy as np
-
     if classes is None:
         return read_labels(y, pos_label)
     labels = np.asarray(y)
@@ -197,8 +193,6 @@ def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
 
 def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
     """Return which class of an estimator is positive, and all; the second if it does not tell."""
-    import numpy as np
-
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return 1, None
@@ -228,8 +222,6 @@ def predict_scores(
     response_method: str = "auto",
 ) -> NDArray[np.float64]:
     """Return the scores of the positive class, which is the one of that number."""
-    import numpy as np
-
     ways: tuple[str, ...] = ("predict_proba", "decision_function")
     if read_choice("response_method=", response_method, ("auto", *ways)) != "auto":
         ways = (response_method,)

@@ -35,7 +35,7 @@ MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 CHAPTERS = [
     [
         *("errors", "argument_checks", "query_checks", "column_names", "exact_arithmetic"),
-        *("normal_distribution", "group_keys", "atomic_file", "visible_text"),
+        *("normal_distribution", "group_keys", "atomic_file", "visible_text", "lazy_numpy"),
         *("number_words", "progress"),
     ],
     ["metrics"],

@@ -8,10 +8,6 @@ successes in n independent trials.
     clopper_pearson  from the binomial distribution; never covers less than the level
     hoeffding        from Hoeffding's inequality; covers at least the level, at all thresholds at once
 
-An `Estimate` names the columns of a value and its interval, and holds the values of a row. What people
-see, in charts, reports and terminals, is read by these names: how columns are spelled is written here
-alone.
-
 Sources: Wilson 1927; Clopper and Pearson 1934; Brown, Cai and DasGupta 2001;
 Hoeffding 1963; Massart 1990.
 """
@@ -31,6 +27,7 @@ from polars_prcurve import argument_checks as arguments
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.errors import PrcError
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.point_metric import choose_where
 
 if TYPE_CHECKING:
@@ -95,8 +92,6 @@ def rate_interval(
         check_rate_method(method)
         ends = compute_limits(successes, tries, level, method)
         return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
-    import numpy as np
-
     hits, trials = np.broadcast_arrays(arguments.read_numbers("k", k), arguments.read_numbers("n", n))
     if wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
         raise PrcError(
@@ -190,8 +185,6 @@ def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeri
 
 def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> tuple[Numeric, Numeric]:
     """Return both ends of an interval that beta quantiles miss with the probability `tail` each."""
-    import numpy as np
-
     # Of Beta(k + more, n - k + 1 - more) for the low end, and of Beta(k + 1 - more, n - k + more) for
     # the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
     low = load_scipy_special().betaincinv(k + more, n - k + (1 - more), tail)
@@ -201,8 +194,6 @@ def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> t
 
 def compute_upper_limits(k: Numeric, n: Numeric, tail: Numeric, more: float = 0.0) -> Numeric:
     """Return the high ends alone of `compute_beta_limits`; NaN without trials."""
-    import numpy as np
-
     # The complement: 1 - tail would round if the tail is small.
     high = load_scipy_special().betainccinv(k + (1 - more), n - k + more, tail)
     return np.where(k == n, 1.0, high) + np.where(n > 0, 0.0, np.nan)

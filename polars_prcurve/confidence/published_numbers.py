@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from polars_prcurve.argument_checks import hint_at_arguments, read_numbers
 from polars_prcurve.confidence.intervals import check_confidence, z_value
 from polars_prcurve.errors import PrcError
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.point_metrics import precision
 
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ def published_precision(
     >>> [round(number, 4) for number in estimate]
     [0.8584, 0.0397, 0.7617, 0.9199]
     """
-    import numpy as np
-
     given = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
     hits, positives, false_alerts, negatives = (read_numbers(*one) for one in given.items())
     possible = (hits >= 0) & (hits <= positives) & (false_alerts >= 0) & (false_alerts <= negatives)
@@ -82,8 +81,6 @@ def published_average_precision(
     >>> [round(number, 4) for number in published_average_precision(0.8, n_pos=50)]
     [0.8, 0.0566, 0.6667, 0.8889]
     """
-    import numpy as np
-
     value, n = read_numbers("average_precision", average_precision), read_numbers("n_pos", n_pos)
     _check_all((value >= 0) & (value <= 1) & (n > 0), "an average precision in [0, 1] and n_pos > 0")
     with np.errstate(all="ignore"):
@@ -104,8 +101,6 @@ def published_roc_auc(
     >>> [round(number, 4) for number in published_roc_auc(0.9, n_pos=50, n_neg=500)]
     [0.9, 0.0295, 0.8256, 0.9448]
     """
-    import numpy as np
-
     given = {"roc_auc": roc_auc, "n_pos": n_pos, "n_neg": n_neg}
     value, pos, neg = (read_numbers(*one) for one in given.items())
     possible = (value >= 0) & (value <= 1) & (pos > 0) & (neg > 0)
@@ -121,16 +116,12 @@ def published_roc_auc(
 
 def _check_all(holds: Any, expected: str) -> None:
     """Raise unless a condition holds for all values; `expected` describes it."""
-    import numpy as np
-
     if wrong := int(np.sum(~np.asarray(holds))):
         raise PrcError(f"expected {expected}; {wrong} of the values given do not satisfy this")
 
 
 def _build_logit_estimate(value: Any, deviation: Any, confidence: float) -> PublishedEstimate:
     """Return the estimate of a value from the standard deviation of its logit."""
-    import numpy as np
-
     half = z_value(check_confidence(confidence)) * deviation
     with np.errstate(all="ignore"):
         middle = np.log(value / (1 - value))

@@ -16,6 +16,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import read_choice, read_number
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
     SHORT,
@@ -547,8 +548,6 @@ _REACH = 36.0
 @cache
 def _nodes(n: int, pull: float) -> tuple[list[float], list[float]]:
     """Return `n` nodes between 0 and 1, drawn towards 0 by `pull`, and their weights."""
-    import numpy as np
-
     t, weights = np.polynomial.legendre.leggauss(n)
     t = (1 + t) / 2
     # Of x = t / (1 + pull (1 - t)), which has the slope (1 + pull) / (1 + pull (1 - t))^2.

@@ -15,6 +15,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import is_at_least, is_at_most
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
     Average,
@@ -240,8 +241,6 @@ def integrated(
     (`recall_at_precision`). It takes as long as the metric at 60 to 300 prevalences. There is no
     expression for it.
     """
-    import numpy as np
-
     of = find_curve_metric(metric)
     if not of.depends_on_eta:
         raise PrcError(f"{of.name} does not depend on prevalence, so there is nothing to average")

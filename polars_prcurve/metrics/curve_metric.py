@@ -27,6 +27,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import read_numbers
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import SHARE_SCALE, from_whole, to_whole, to_whole_shares
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.metric_base import Metric, declare
 from polars_prcurve.metrics.point_metric import (
     Array,
@@ -37,8 +38,7 @@ from polars_prcurve.metrics.point_metric import (
     maximum,
 )
 
-if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
-    import numpy as np
+if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 CURVE_METRICS: dict[str, CurveMetric] = {}
@@ -262,8 +262,6 @@ class CurveMetric(Metric):
         point. The value is that of `summary` with `rates=`, or NaN if it is undefined. For an array of
         prevalences it is an array. `eta` may be left out if the metric does not depend on it.
         """
-        import numpy as np
-
         if eta is None and self.depends_on_eta:
             raise PrcError(f"{self.name} depends on the prevalence: pass eta")
         etas = read_numbers("eta", 0.5 if eta is None else eta)
@@ -276,8 +274,6 @@ class CurveMetric(Metric):
 
     def compute_values(self, curve: CurveArrays | None, etas: Array) -> Array:
         """Return the value of a curve at each prevalence; NaN for no curve."""
-        import numpy as np
-
         if curve is None:  # no metric is defined without positives
             return np.full(len(etas), math.nan)
         recipe = self.recipe
@@ -291,24 +287,21 @@ class CurveMetric(Metric):
             curve = curve.build_hull()
         if recipe.needs == "rises":
             curve = curve.select_rises()
-        columns = curve.columns
+        return np.array([self._compute_value(curve, eta) for eta in etas])
+
+    def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
+        """Return the value of a curve of the right segments at one prevalence."""
+        recipe, recall, fpr = self.recipe, curve.columns["recall"], curve.columns["fpr"]
+        at_eta = {**curve.columns, c.ODDS: odds_against(eta)}
+        rows = Rows(at_eta.__getitem__, eta, lambda of: of.from_curve(recall, fpr, eta))
+        for step in recipe.all_steps():
+            at_eta |= step(rows)
         reducers: dict[str, Callable[[Array], float]]
         reducers = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
-        values = []
-        for eta in etas:
-            at_eta = {**curve.columns, c.ODDS: odds_against(eta)}
-
-            def value(metric: PointMetric, eta: np.float64 = eta) -> Cell:
-                return metric.from_curve(columns["recall"], columns["fpr"], eta)
-
-            rows = Rows(at_eta.__getitem__, eta, value)
-            for step in recipe.all_steps():
-                at_eta |= step(rows)
-            terms = np.broadcast_to(recipe.term(rows), columns[c.RISE].shape)
-            has_negatives = np.bool_(curve.has_negatives)
-            facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
-            values.append(float(recipe.finish(reducers[recipe.total](terms), facts)))
-        return np.array(values)
+        total = reducers[recipe.total](np.broadcast_to(recipe.term(rows), recall.shape))
+        has_negatives = np.bool_(curve.has_negatives)
+        facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
+        return float(recipe.finish(total, facts))
 
     def change_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""
@@ -445,19 +438,16 @@ class CurveArrays:
         rises = self.columns[c.RISE] > 0
         if rises.all():
             return self
-        kept = {name: values[rises] for name, values in self.columns.items()}
-        return CurveArrays(kept, self.has_negatives, self.least_fpr)
+        return replace(self, columns={name: values[rises] for name, values in self.columns.items()})
 
     def build_hull(self) -> CurveArrays:
         """Return the segments of the upper convex hull of the curve."""
-        import numpy as np
-
         recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", c.FPR_OR_ZERO))
         kept = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
         recall, fpr = recall[kept], fpr[kept]
         vertices = find_vertices(np.zeros(len(recall)), recall, fpr)
         hull = _build_segments(recall[vertices][1:], fpr[vertices][1:], self.has_negatives)
-        return CurveArrays(hull.columns, self.has_negatives, self.least_fpr)
+        return replace(hull, least_fpr=self.least_fpr)
 
 
 _HINT = "labels and scores become points by roc_points(label, score)"
@@ -465,8 +455,6 @@ _HINT = "labels and scores become points by roc_points(label, score)"
 
 def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
     """Return the curve through points; None without any, or without positives, whose rates are NaN."""
-    import numpy as np
-
     rates = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
     for name, values in rates.items():
         if values.ndim != 1:
@@ -494,8 +482,6 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
 
 def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArrays:
     """Return the columns that formulas read, of points in order; `fpr` is 0 without negatives."""
-    import numpy as np
-
     recall_before, fpr_before = (np.append(0.0, rate[:-1]) for rate in (recall, fpr))
     rise = recall - recall_before
     with np.errstate(all="ignore"):
@@ -517,8 +503,6 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArra
 def find_vertices(group: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.intp]:
     """Return the places of the points that are vertices of the upper hull of their group."""
     # Points are sorted by group, fpr and recall, no two are equal, and each group begins at the origin.
-    import numpy as np
-
     # A point on or below the line between its neighbours is never a vertex, so one pass may drop
     # several. Passes end when slopes fall strictly from each segment to the next.
     kept = np.arange(len(recall))
@@ -536,8 +520,6 @@ def find_vertices(group: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.
 def add_shares(terms: Array) -> float:
     """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE."""
     # It is rounded once, as that of a table is, so that the order of the terms does not matter.
-    import numpy as np
-
     whole = np.trunc(terms * SHARE_SCALE)
     whole = whole[np.isfinite(whole)]  # NaN counts as 0
     return math.fsum(whole.tolist()) * (1 / SHARE_SCALE)

@@ -24,11 +24,11 @@ from polars import selectors
 
 from polars_prcurve.argument_checks import read_number, read_numbers
 from polars_prcurve.errors import PrcError
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.metric_base import Metric, declare
 from polars_prcurve.query_checks import Check, DtypeRule, guard
 
-if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
-    import numpy as np
+if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Array: TypeAlias = "NDArray[np.float64]"
@@ -181,8 +181,6 @@ class PointMetric(Metric):
 def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:
     """Return a formula of shares, of numbers or arrays (NaN if undefined), or of expressions (null)."""
     if not any(isinstance(value, pl.Expr) for value in given.values()):
-        import numpy as np
-
         numbers = {argument: read_numbers(argument, value) for argument, value in given.items()}
         for argument, value in numbers.items():
             undefined = np.isnan(value) & (argument != "eta")  # a rate of an empty class is NaN
@@ -243,8 +241,6 @@ def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
     """Return `then` where the condition is true and `otherwise` elsewhere."""
     if isinstance(condition, pl.Expr):
         return pl.when(condition).then(then).otherwise(otherwise)
-    import numpy as np
-
     return np.where(condition, then, otherwise)
 
 
@@ -252,8 +248,6 @@ def maximum(value: Cell, other: Cell) -> Cell:
     """Return the greater one of two values."""
     if isinstance(value, pl.Expr):
         return pl.max_horizontal(value, other)
-    import numpy as np
-
     return np.maximum(value, other)
 
 
@@ -261,8 +255,6 @@ def minimum(value: Cell, other: Cell) -> Cell:
     """Return the lesser one of two values."""
     if isinstance(value, pl.Expr):
         return pl.min_horizontal(value, other)
-    import numpy as np
-
     return np.minimum(value, other)
 
 
@@ -270,8 +262,6 @@ def log1p(value: Cell) -> Cell:
     """Return `log(1 + value)`, with no digit lost for a small value."""
     if isinstance(value, pl.Expr):
         return value.log1p()
-    import numpy as np
-
     return np.log1p(value)
 
 

@@ -26,11 +26,11 @@ from polars_prcurve.confidence.intervals import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import describe_expression, read_expression
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.point_metric import evaluate
 from polars_prcurve.query_checks import Check, guard, stop_if_broken
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 _ODDS_SCALE = 2.0**1000
@@ -160,8 +160,6 @@ def join_estimates(
 
 def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float | None) -> pl.LazyFrame:
     """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
-    import numpy as np
-
     score = table.columns[c.SCORE]
     if c.LABEL in table.columns:
         counted = score.sort().rle()
@@ -202,15 +200,11 @@ class _Posteriors(NamedTuple):
 
     def sum_per_group(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sums of values, of which there is one for each posterior."""
-        import numpy as np
-
         starts = self.sizes.cumsum() - self.sizes
         return np.add.reduceat(values, starts) if starts.size > 0 else values
 
     def keep(self, kept: NDArray[np.bool_]) -> _Posteriors:
         """Return the posteriors of some groups."""
-        import numpy as np
-
         rows = np.repeat(kept, self.sizes)
         return _Posteriors(self.p[rows], self.n[rows], self.sizes[kept])
 
@@ -219,8 +213,6 @@ def _estimate_by_em(
     posteriors: _Posteriors, *, start: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return the estimate, the iterations and whether it converged, of all groups at once."""
-    import numpy as np
-
     active = np.arange(len(posteriors.sizes))  # groups that have not converged yet
     eta, iterations = np.full(len(active), start), np.zeros(len(active), dtype=np.int64)
     converged = np.zeros(len(active), dtype=np.bool_)
@@ -248,8 +240,6 @@ def _find_limits(
     posteriors: _Posteriors, eta_train: float, eta: NDArray[np.float64], confidence: float
 ) -> list[NDArray[np.float64]]:
     """Return the least and the greatest prevalence whose likelihood is near that of the estimate."""
-    import numpy as np
-
     # The likelihood rises up to its maximum and falls from there. Where EM stopped before the maximum,
     # the interval is of all that is nearly as likely as the estimate, and so it is too wide.
     positive, negative = posteriors.p / eta_train, (1 - posteriors.p) / (1 - eta_train)

@@ -11,6 +11,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import check_texts, hint_at_arguments, read_numbers, take_frame
 from polars_prcurve.confidence.intervals import check_confidence, compute_limits
 from polars_prcurve.errors import PrcError, list_names, warn_caller
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.query_checks import count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:
@@ -73,8 +74,6 @@ def eta_from_sample(
     │ 0.015 ┆ 0.005114 ┆ 0.043166 ┆ 0.95           │
     └───────┴──────────┴──────────┴────────────────┘
     """
-    import numpy as np
-
     level = check_confidence(confidence)
     sample = take_frame(sample)
     if isinstance(sample, pl.DataFrame | pl.LazyFrame):

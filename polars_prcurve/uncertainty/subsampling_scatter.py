@@ -24,13 +24,13 @@ from polars_prcurve.argument_checks import MOST_REPEATS, hint_at_arguments, read
 from polars_prcurve.curves.curve_table import metric_values
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.prevalence.eta_argument import EtaTable
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.sweep_table import Thresholds, build_eta_sweep
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -93,8 +93,6 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
     >>> round(found.mean, 6), round(found.standard_deviation, 6)
     (0.932148, 0.034979)
     """
-    import numpy as np
-
     tp, n_pos = read_whole_number("tp", tp, 0), read_whole_number("n_pos", n_pos, 1)
     fp, n_neg = read_whole_number("fp", fp, 0), read_whole_number("n_neg", n_neg, 1)
     n_kept = read_whole_number("n_kept", n_kept, 1)
@@ -130,8 +128,6 @@ def _kept_fp_distribution(
     fp: int, n_neg: int, n_kept: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the numbers of false positives that a sample may keep, rising, and their probabilities."""
-    import numpy as np
-
     # Binomial coefficients of many examples overflow. Ratios of neighbouring probabilities do not:
     # P(k + 1) / P(k) = (fp - k) (n_kept - k) / ((k + 1) (n_neg - fp - n_kept + k + 1)). Products of
     # ratios, from the most likely number outwards, give all probabilities up to a factor.
@@ -222,8 +218,6 @@ def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
 
 def _draw_samples(rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.DataFrame:
     """Return the _REPEAT_COLUMNS of each row; undefined is NaN."""
-    import numpy as np
-
     # The negatives between two thresholds are a cell. The numbers that samples keep from all cells have
     # a multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
     # number kept from a cell is hypergeometric, given the numbers kept from the cells before. So only a
@@ -256,8 +250,6 @@ def _draw_samples(rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.Da
 
 def _compute_statistics(tp: NDArray[np.int64], kept_fp: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the _REPEAT_COLUMNS of each row; samples of undefined precision are left out."""
-    import numpy as np
-
     with np.errstate(invalid="ignore"):
         values = tp[:, None] / (tp[:, None] + kept_fp)
         undefined = np.isnan(values)
