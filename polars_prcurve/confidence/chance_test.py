@@ -30,11 +30,9 @@ def measure_chance(
     segments: pl.LazyFrame, groups: pl.LazyFrame, sizes: tuple[pl.Expr, pl.Expr], confidence: float
 ) -> pl.LazyFrame:
     """Return ABOVE_CHANCE by GROUP, from `segments` at scores of positives; null without a class."""
-    n_pos, n_neg = sizes
-    counts = groups.select(c.GROUP, n_pos=n_pos, n_neg=n_neg)
-    counts = counts.with_columns(n=pl.col("n_pos") + pl.col("n_neg"))
-    smaller = pl.min_horizontal("n_pos", "n_neg")
-    counts = counts.with_columns(shift=0.5 + _PLACES * pl.col("n") / repeat_in_rows(smaller, smaller))
+    n, smaller = pl.col("n_pos") + pl.col("n_neg"), pl.min_horizontal("n_pos", "n_neg")
+    shift = 0.5 + _PLACES * n / repeat_in_rows(smaller, smaller)
+    counts = groups.select(c.GROUP, n_pos=sizes[0], n_neg=sizes[1]).with_columns(n=n, shift=shift)
     rows = segments.filter(pl.col("recall") > pl.col(c.RECALL_BEFORE))
     rows = rows.select(c.GROUP, "recall", "fpr", c.RECALL_BEFORE, c.FPR_BEFORE)
     sums = add_up_places(rows.join(counts, on=c.GROUP)).group_by(c.GROUP).sum()
@@ -49,21 +47,16 @@ def measure_chance(
 
 def add_up_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return what each score of positives adds to the sums, from the places that it takes."""
-    recall, fpr = (pl.col(name) for name in ("recall", "fpr"))
-    before = pl.col(c.RECALL_BEFORE), pl.col(c.FPR_BEFORE)
-    places = rows.select(
-        *(c.GROUP, "shift"),
-        low=pl.col("n_pos") * before[0] + pl.col("n_neg") * before[1].fill_null(0.0),
-        high=pl.col("n_pos") * recall + pl.col("n_neg") * fpr.fill_null(0.0),
-        positives=pl.col("n_pos") * (recall - before[0]),
-    )
-    low, high = pl.col("low"), pl.col("high")
-    places = places.with_columns(
-        ties=high - low, first=low + pl.col("shift"), last=high + pl.col("shift")
-    )
-    ties, first, last = pl.col("ties"), pl.col("first"), pl.col("last")
+    n_pos, n_neg, shift = map(pl.col, ("n_pos", "n_neg", "shift"))
+    recall, fpr, recall_before = map(pl.col, ("recall", "fpr", c.RECALL_BEFORE))
+    low = n_pos * recall_before + n_neg * pl.col(c.FPR_BEFORE).fill_null(0.0)
+    high = n_pos * recall + n_neg * fpr.fill_null(0.0)
+    positives = n_pos * (recall - recall_before)
+    places = rows.select(c.GROUP, "shift", low=low, high=high, positives=positives)
+    low, high, positives = map(pl.col, ("low", "high", "positives"))
+    ties, first, last = high - low, low + shift, high + shift
     places = places.with_columns(total=(ties / first).log1p())  # of reciprocal ranks
-    total, positives = pl.col("total"), pl.col("positives")
+    total = pl.col("total")
     # The squares and cubes of equal shares, less those of what they are the mean of.
     return places.select(
         c.GROUP,
@@ -83,27 +76,21 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
     # A sum over n_pos of n values with the variance s has the variance n_pos n_neg / (n - 1) s. Of ranks
     # s is (n**2 - 1) / 12, less what ties take away, and of reciprocal ranks it is `spread`.
     # Untied places have the integrals of the squares and of the cubes; scores of positives differ.
-    sums = sums.with_columns(
-        of_ranks=n_pos * n_neg * (1 / 12) * (n + 1 - pl.col("ties") / (n * (n - 1))),
-        mean=(n / shift).log1p() / n,
-        second=(n / (shift * last) + pl.col("squares")) / n,
-        third=(n * (shift + last) / (2 * (shift * last) ** 2) + pl.col("cubes")) / n,
-    )
-    mean, second, third = pl.col("mean"), pl.col("second"), pl.col("third")
-    sums = sums.with_columns(spread=second - mean * mean, skew=third - 3 * mean * second + 2 * mean**3)
-    sums = sums.with_columns(variance=n_pos * n_neg / (n - 1) * pl.col("spread"))
-    variance = pl.col("variance")
-    sums = sums.with_columns(
-        ranks=(n_pos * n / 2 - pl.col("ranks") - 0.5) / pl.col("of_ranks").sqrt(),
-        deviation=(pl.col("top") - n_pos * mean) / variance.sqrt(),
-        skewness=variance ** (-0.5) * (n_neg - n_pos) / (n - 2) * (pl.col("skew") / pl.col("spread")),
+    of_ranks = n_pos * n_neg * (1 / 12) * (n + 1 - pl.col("ties") / (n * (n - 1)))
+    mean = (n / shift).log1p() / n
+    second = (n / (shift * last) + pl.col("squares")) / n
+    third = (n * (shift + last) / (2 * (shift * last) ** 2) + pl.col("cubes")) / n
+    spread, skew = second - mean * mean, third - 3 * mean * second + 2 * mean**3
+    variance = n_pos * n_neg / (n - 1) * spread
+    varies = spread > 1e-9 * second
+    sums = sums.select(
+        *(c.GROUP, "n_pos", "n_neg"),
+        ranks=pl.when(varies).then((n_pos * n / 2 - pl.col("ranks") - 0.5) / of_ranks.sqrt()),
+        deviation=pl.when(varies).then((pl.col("top") - n_pos * mean) / variance.sqrt()),
+        skewness=variance ** (-0.5) * (n_neg - n_pos) / (n - 2) * (skew / spread),
     )
     deviation, skewness = pl.col("deviation"), pl.col("skewness")
     # The cube root of a gamma variable is nearly normal (Wilson and Hilferty 1931).
     curved = 6 / skewness * ((1 + skewness * deviation / 2).cbrt() - 1 + skewness**2 * (1 / 36))
-    varies = pl.col("spread") > 1e-9 * second
-    return sums.select(
-        *(c.GROUP, "n_pos", "n_neg"),
-        ranks=pl.when(varies).then("ranks"),
-        top=pl.when(varies).then(pl.when(skewness.abs() > 1e-6).then(curved).otherwise(deviation)),
-    )
+    top = pl.when(skewness.abs() > 1e-6).then(curved).otherwise(deviation)
+    return sums.select(c.GROUP, "n_pos", "n_neg", "ranks", top=top)
