@@ -119,7 +119,7 @@ def read_eta(
                 f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
                 "names them, out of the eta= frame"
             )
-        grid = _read_eta_frame(eta, table.group_columns, set(makes), table.has_counts, confidence)
+        grid = _read_eta_frame(eta, table, set(makes), confidence)
         # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
         is_estimate = "shift_p_value" in grid.carried
         others = (name for name in grid.carried if not (is_estimate and name == "n"))
@@ -146,14 +146,10 @@ _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 
 def _read_eta_frame(
-    eta: pl.DataFrame | pl.LazyFrame,
-    by: Mapping[str, pl.DataType],
-    makes: set[str],
-    has_own: bool,
-    confidence: float | None,
+    eta: EtaFrame, table: InputTable, makes: set[str], confidence: float | None
 ) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
-    schema = eta.lazy().collect_schema()
+    schema, by = eta.lazy().collect_schema(), table.group_columns
     arguments.refuse_objects("the eta= frame", schema)
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
@@ -179,7 +175,7 @@ def _read_eta_frame(
         checked, others = add_uncertain_eta(checked, schema, confidence)
         troubles += others
     troubles.append((pl.struct(columns).is_duplicated(), "repeats a group and eta"))
-    if not has_own:
+    if not table.has_counts:
         troubles.append((value.is_null(), f"holds a null ({_NO_OWN})"))
     checks = [count_check(n.sum(), f"the eta= frame {what} in ", " row(s)") for n, what in troubles]
     checked = stop_if_broken(checked, checks)
@@ -217,17 +213,13 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) ->
 def add_uncertain_eta(
     frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
 ) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
-    """Return the frame with the three columns, null where eta is exact, and what may be wrong in a row.
-
-    What may be wrong is a test of the row, and how a sentence says it.
-    """
+    """Return the frame with the three columns, null where eta is exact, and tests with what they say."""
     low, high = (pl.col(name).cast(pl.Float64) for name in (c.ETA_LOW, c.ETA_HIGH))
     level = pl.lit(confidence, dtype=pl.Float64)
     if c.ETA_CONFIDENCE in schema:
         level = pl.col(c.ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
-    is_exact = low.is_null() & high.is_null()
-    columns = (low, high, pl.when(~is_exact).then(level))
-    added = dict(zip(c.UNCERTAIN_ETA_COLUMNS, columns, strict=True))
+    has_end = low.is_not_null() | high.is_not_null()
+    added = dict(zip(c.UNCERTAIN_ETA_COLUMNS, (low, high, pl.when(has_end).then(level)), strict=True))
     eta, low, high, level = map(pl.col, ("eta", *c.UNCERTAIN_ETA_COLUMNS))
     has_end = low.is_not_null() | high.is_not_null()
     outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
@@ -253,10 +245,8 @@ def add_uncertain_eta(
 def join_etas(
     groups: pl.LazyFrame, grid: EtaTable, n_pos: pl.Expr, n_neg: pl.Expr, *, checked: bool = True
 ) -> pl.LazyFrame:
-    """Return one row per group and prevalence, by rising eta: the group, eta and both factors.
-
-    If not `checked`, a caller has to make the `eta_row_checks`.
-    """
+    """Return one row per group and prevalence, by rising eta: the group, eta and both factors."""
+    # If not `checked`, a caller has to make the `eta_row_checks`.
     etas = grid.frame.with_row_index(c.ETA_ROW)
     if grid.keys:
         etas = etas.with_columns(pl.lit(True).alias(c.HAS_ETA_ROW))
@@ -416,22 +406,13 @@ def eta_from_ratio(ratio: str | float) -> float:
         )
     try:
         if isinstance(ratio, str):
-            return _divide_ratio(ratio if ":" in ratio else f"{ratio}:1")
+            return read_share_text(ratio if ":" in ratio else f"{ratio}:1")
         number = arguments.read_number("ratio", ratio, "a number")
-        return 1.0 if number == math.inf else _divide_ratio(f"{number!r}:1")
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        return 1.0 if number == math.inf else read_share_text(f"{number!r}:1")
+    except (ValueError, TypeError):
         raise PrcError(
             f'a ratio is positives to negatives, such as "1:100" or 0.01; got {describe_value(ratio)}'
         ) from None
-
-
-def _divide_ratio(text: str) -> float:
-    """Return the share of positives in a text such as `1:99`; raise a `ValueError` for others."""
-    positives, _, negatives = text.partition(":")
-    pos, neg = _read_plain(positives), _read_plain(negatives)
-    if pos < 0 or neg < 0:
-        raise ValueError(f"a number is negative: {text}")
-    return float(pos / (pos + neg))
 
 
 _SHARE = re.compile(r"/|\bin\b")
@@ -441,7 +422,10 @@ def read_share_text(text: str) -> float:
     """Return the prevalence in a text, such as 1/1000 or 1:999; raise a `ValueError` if it is none."""
     try:
         if ":" in text:
-            return _divide_ratio(text)
+            pos, neg = map(_read_plain, text.split(":", 1))
+            if pos < 0 or neg < 0:
+                raise ValueError(f"a number is negative: {text}")
+            return float(pos / (pos + neg))
         part, separator, of = _SHARE.sub("/", text).partition("/")
         return float(_read_plain(part) / (_read_plain(of) if separator else 1))
     except (ZeroDivisionError, OverflowError):

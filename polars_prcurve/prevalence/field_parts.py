@@ -45,7 +45,7 @@ from polars_prcurve.inputs.score_and_rate_tables import (
     class_amounts,
 )
 from polars_prcurve.prevalence import eta_argument
-from polars_prcurve.query_checks import Check, stop_if_broken
+from polars_prcurve.query_checks import Check, count_check, stop_if_broken
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,29 +382,24 @@ def _read_frame(
     uncertain = may_be_uncertain and eta_argument.has_uncertain_eta(schema, held)
     own = {*held, "eta", "share", *(c.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
-    frame = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
+    frame = eta.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
+    troubles: list[tuple[pl.Expr, str]] = []
     if uncertain:
         frame, troubles = eta_argument.add_uncertain_eta(frame, schema, confidence)
-        frame = stop_if_broken(frame, [_row_check(*trouble) for trouble in troubles])
-    values = {c.PART_ETA: "eta", c.PART_SHARE: "share"}
-    columns = [pl.col(key).alias(keys.names[key]) for key in held]
-    columns += [pl.col(given).cast(pl.Float64).alias(new) for new, given in values.items()]
-    nothing = pl.lit(None, dtype=pl.Float64)
-    columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in c.UNCERTAIN_ETA_COLUMNS]
-    value, part = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)
-    no_share = part.is_null() | ~(part.is_finite() & (part >= 0))
+    value, part, nothing = pl.col("eta"), pl.col("share"), pl.lit(None, dtype=pl.Float64)
     outside = value.is_nan() | ~value.is_between(0, 1)
-    checks = [
-        _row_check(outside, "holds an eta outside [0, 1] (a share, not percent)"),
-        _row_check(no_share, "holds a 'share' that is no finite number >= 0"),
+    no_share = part.is_null() | ~(part.is_finite() & (part >= 0))
+    troubles += [
+        (outside, "holds an eta outside [0, 1] (a share, not percent)"),
+        (no_share, "holds a 'share' that is no finite number >= 0"),
     ]
-    return stop_if_broken(frame.select(columns), checks), uncertain
-
-
-def _row_check(wrong: pl.Expr, trouble: str) -> Check:
-    """Return the check that no row of the eta frame is wrong."""
-    n = wrong.sum()
-    return Check(n > 0, (f"the eta= frame {trouble}, in ", n, " row(s)"))
+    checks = [count_check(n.sum(), f"the eta= frame {what}, in ", " row(s)") for n, what in troubles]
+    return stop_if_broken(frame, checks).select(
+        *(pl.col(key).alias(keys.names[key]) for key in held),
+        value.alias(c.PART_ETA),
+        part.alias(c.PART_SHARE),
+        *((pl.col(n) if uncertain else nothing).alias(n) for n in c.UNCERTAIN_ETA_COLUMNS),
+    ), uncertain
 
 
 def _part_checks(keys: PartKeys) -> list[Check]:
