@@ -215,9 +215,7 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
     else:
         values = curves.compute_values(pairs, named)
     if comparison.grid.uncertain:
-        values = add_values_at_ends(
-            values, pairs, moved, [""], sizes=curves.sizes, build_values=curves.compute_values
-        )
+        values = add_values_at_ends(values, pairs, moved, [""], curves)
     values = model_pairs.check_models(comparison, sweep, pairs, values)
     if comparison.grid.shared is not None:
         return values
@@ -575,17 +573,21 @@ def _add_moves(
         return pick_by_number(_METRIC, values, pl.lit(None, dtype=pl.Float64))
 
     eta, error_of_eta = pl.col("eta"), pl.col(A + c.ETA_ERROR)
+    ends: dict[str, pl.Expr] = {}
     moves: dict[str, pl.Expr] = {}
     for side in SIDES:
         middle = {name: pl.col(side + rate) for name, rate in _RATES.items()} | {"eta": eta}
         for name in AMOUNTS:
             variance = middle[name] * (1 - middle[name])
             error = (variance / repeat_in_rows(pl.col(OF_ALL + name) + 1, variance)).sqrt()
-            low, high = (evaluate(middle | {name: middle[name] + sign * error}) for sign in (-0.5, 0.5))
+            ends |= {f"{side}{name}_{sign}": middle[name] + sign * error for sign in (-0.5, 0.5)}
+            low, high = (
+                evaluate(middle | {name: pl.col(f"{side}{name}_{sign}")}) for sign in (-0.5, 0.5)
+            )
             moves[side + _MOVES[name]] = (high - low).abs()
         if counted:
             # The logit of eta, less and plus half its error.
-            ends = (1 / (1 + (sign * error_of_eta / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
-            low, high = (evaluate(middle | {"eta": end}) for end in ends)
+            etas = (1 / (1 + (sign * error_of_eta / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
+            low, high = (evaluate(middle | {"eta": end}) for end in etas)
             moves[side + MOVES["eta"]] = pl.when(error_of_eta > 0).then(high - low).otherwise(0.0)
-    return pairs.with_columns(**moves)
+    return pairs.with_columns(**ends).with_columns(**moves)

@@ -35,7 +35,7 @@ from polars_prcurve.curves.curve_segments import CurveSegments
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.exact_arithmetic import square_integer, sum_shares, to_whole_shares
 from polars_prcurve.group_keys import join_groups
-from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, is_clustered
+from polars_prcurve.inputs.score_and_rate_tables import ScoreTable, class_amounts, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
@@ -146,7 +146,7 @@ def add_pair_variances(
             for kind, (side, power) in sums.items()
         )
         columns_of = [f"{name}_{kind}" for name in influences.names for kind in sums]
-        unpacked = influences.lanes.unpack(totals, columns_of, pair=key_a, also=[group_b])
+        unpacked = influences.lanes.unpack(totals, columns_of, key_a, group_b)
         differences = differences.join(unpacked, on=keys, how="left")
     return differences
 
@@ -293,19 +293,16 @@ def _read_examples(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
     """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with _LEVEL."""
-    amounts = [pl.col(amount) for amount in AMOUNTS.values()]
-    if c.LABEL in table.columns:
-        members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
-        whole = [of.cast(pl.Int128).alias(a) for of, a in zip(members, AMOUNTS.values(), strict=True)]
-    elif not table.float_sums:
-        whole = [amount.cast(pl.Int128) for amount in amounts]
-    else:  # the models of a table have the same weights, and so the same scale
-        exponents = (exact_arithmetic.weight_exponent(amount.max().over(c.GROUP)) for amount in amounts)
-        whole = list(map(exact_arithmetic.to_integer, amounts, exponents))
+    columns = [c.LABEL] if c.LABEL in table.columns else list(AMOUNTS.values())
+    amounts = class_amounts({name: pl.col(name) for name in columns})
+    whole = [of.cast(pl.Int128).alias(name) for name, of in amounts.items()]
+    if table.float_sums:  # the models of a table have the same weights, and so the same scale
+        largest = (of.max().over(c.GROUP) for of in amounts.values())
+        exponents = map(exact_arithmetic.weight_exponent, largest)
+        whole = list(map(exact_arithmetic.to_integer, amounts.values(), exponents))
     of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
     thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
-    columns = [c.LABEL] if c.LABEL in table.columns else list(AMOUNTS.values())
     rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
     # Rows are added up, and those flagged are joined: each model with others.
     rows = rows.select(pl.exclude(c.MODEL, *columns), *whole).cache()

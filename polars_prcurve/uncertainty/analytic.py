@@ -25,7 +25,7 @@ from polars_prcurve.inputs.score_and_rate_tables import InputTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
 from polars_prcurve.uncertainty import influence
-from polars_prcurve.uncertainty.influence import standard_error
+from polars_prcurve.uncertainty.influence import cluster_standard_error, standard_error
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
@@ -147,11 +147,7 @@ def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> p
     """Return the standard error of a metric from variances of influences, of examples or of clusters."""
     if metric.recipe.influence is None:
         return pl.lit(None, dtype=pl.Float64)
-    return (
-        influence.cluster_standard_error(name)
-        if clustered
-        else standard_error(name, metric.recipe.influence)
-    )
+    return cluster_standard_error(name) if clustered else standard_error(name, metric.recipe.influence)
 
 
 def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
@@ -162,12 +158,9 @@ def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
     # At 1 and at 0 all positives score higher, or all lower, than all negatives, so influences see no
     # uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
     at_bounds = ((least, 0.0, -half), (1.0, 1 - least, half))
+    logit, is_1 = to_logit(value), pl.when(value == 1)
     return [
-        pl.when(value == 1)
-        .then(at_1)
-        .when(value == 0)
-        .then(at_0)
-        .otherwise(from_logit(to_logit(value) + by))
+        is_1.then(at_1).when(value == 0).then(at_0).otherwise(from_logit(logit + by))
         for at_1, at_0, by in at_bounds
     ]
 
@@ -180,9 +173,8 @@ def list_doubts(
     # smaller class times 1 - AUC must be at least 12. Of weighted rows each class must be large enough
     # for what it may not show. Strata show that: of each its weight is known, and least sizes count one
     # row more of either class in it.
-    few = {"few positives": _N_POS < 10, "few negatives": _N_NEG < 10}
-    if rows == "stratified":
-        few = {"few positives": _LEAST_POS < 10, "few negatives": _LEAST_NEG < 10}
+    pos, neg = (_LEAST_POS, _LEAST_NEG) if rows == "stratified" else (_N_POS, _N_NEG)
+    few = {"few positives": pos < 10, "few negatives": neg < 10}
     if counts_unseen(metric):
         at_end = {"eta at 0 or 1": (pl.col(c.ODDS) == 0) | pl.col(c.ODDS).is_infinite()}
         if rows == "stratified":
@@ -379,16 +371,13 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
     # The influence of that positive: its share, times how far its precision is from the mean.
     jumps = missed * (least - lowest), top * (1 - most)
     columns: dict[str, pl.Expr] = {}
-    ends = zip((_LEAST, _MOST), (least, most), errors, jumps, strict=True)
-    for end, value, error, jump in ends:
+    for end, value, error, jump in zip((_LEAST, _MOST), (least, most), errors, jumps, strict=True):
         both = (error * error + jump * jump).sqrt()
-        named = zip(_KINDS, (value, jump, both), strict=True)
-        columns |= {f"{name}_{end}{kind}": of for kind, of in named}
+        columns |= {f"{name}_{end}": value, f"{name}_{end}_jump": jump, f"{name}_{end}_error": both}
     return columns
 
 
-_KINDS = ("", "_jump", "_error")
-EXTENDED = ("", *(f"_{end}{kind}" for end in (_LEAST, _MOST) for kind in _KINDS), "_error")
+EXTENDED = ("", *(f"_{end}{of}" for end in (_LEAST, _MOST) for of in ("", "_jump", "_error")), "_error")
 """What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
 
 
@@ -413,13 +402,11 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
 def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
     """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
     # The side that is `better` has its lower curve, and that which is `worse` its upper one.
-    moved, jumps = [], []
-    for side, end in ((better, _LEAST), (worse, _MOST)):
-        value, there = pl.col(side + name), pl.col(f"{side}{name}_{end}")
-        moved.append(value - there if end == _LEAST else there - value)
-        jumps.append(pl.col(f"{side}{name}_{end}_jump"))
-    spread = (error * error + jumps[0] * jumps[0] + jumps[1] * jumps[1]).sqrt()
-    return pl.max_horizontal(moved[0], 0.0) + pl.max_horizontal(moved[1], 0.0) + deviations * spread
+    lower, upper = f"{better}{name}_{_LEAST}", f"{worse}{name}_{_MOST}"
+    below, above = pl.col(better + name) - pl.col(lower), pl.col(upper) - pl.col(worse + name)
+    jumps = (pl.col(f"{end}_jump") for end in (lower, upper))
+    spread = sum((jump * jump for jump in jumps), error * error).sqrt()
+    return pl.max_horizontal(below, 0.0) + pl.max_horizontal(above, 0.0) + deviations * spread
 
 
 def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:

@@ -39,9 +39,7 @@ from polars_prcurve.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep, check_at_end, drop_inner_negatives, late_checks
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 
-_CURVE, _REPLICATE, _PAIR_NUMBER, _SAMPLE = (
-    f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number", "sample")
-)
+_CURVE, _REPLICATE, _SAMPLE = (f"{c.RESERVED}{name}" for name in ("curve", "replicate", "sample"))
 _MAX_CELLS = 2_000_000  # cells times replicates that are in memory at once
 
 
@@ -67,22 +65,27 @@ class Bootstrap(NamedTuple):
     def build_samples(self, sweep: SweepTables, groups: Sequence[Sequence[int]]) -> Iterator[Sample]:
         """Yield one sample per item of `groups`, which lists the groups that are the sample's curves."""
         # By cell, or by unit if rows have weights, clusters or a part in several curves.
-        if self.table.weighted or {c.CLUSTER, c.EXAMPLE} & set(self.table.columns):
+        by_unit = self.table.weighted or {c.CLUSTER, c.EXAMPLE} & set(self.table.columns)
+        sums = (c.CUM_POS, c.CUM_NEG)
+        if by_unit:
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
             order = [c.GROUP, c.SCORE, c.POS, c.NEG]
             rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
-            yield from map(UnitSample.read, _split_by_sample(rows, groups), groups)
-            return
-        frame = sweep.rows
-        if all(metric.recipe.needs != "all" for metric in self.metrics):
-            frame = drop_inner_negatives(frame)
-        # Running sums go on from group to group, so a difference to the row before is right everywhere.
-        sums = (c.CUM_POS, c.CUM_NEG)
-        cells = frame.select(c.GROUP, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums))
-        rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
-        for part in _split_by_sample(rows, groups):
-            yield CellSample(*(part[name].to_numpy() for name in sums))
+        else:
+            is_whole = any(metric.recipe.needs == "all" for metric in self.metrics)
+            frame = sweep.rows if is_whole else drop_inner_negatives(sweep.rows)
+            # Running sums go on from group to group, so differences to the row before are right.
+            cells = frame.select(c.GROUP, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums))
+            rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
+        # Rows and samples stand by rising GROUP; a sample may have no rows.
+        ends = np.searchsorted(rows[c.GROUP].to_numpy(), [of[-1] for of in groups], side="right")
+        for (start, end), of in zip(pairwise([0, *ends.tolist()]), groups, strict=True):
+            part = rows[start:end]
+            if by_unit:
+                yield UnitSample.read(part, of)
+            else:
+                yield CellSample(*(part[name].to_numpy() for name in sums))
 
     def measure(
         self,
@@ -176,18 +179,12 @@ class Bootstrap(NamedTuple):
     ) -> NDArray[np.float64]:
         """Return the metrics of all replicates as an array with the axes replicate, pair and metric."""
         named = number_metrics(self.metrics)
-        numbers = pl.LazyFrame({_REPLICATE: range(replicates)}, schema={_REPLICATE: pl.UInt32})
         # Point metrics of replicates read rates alone; the factors are here because pairs have them.
-        own = (
-            pairs.lazy()
-            .select(pl.col(_CURVE).alias(c.GROUP), "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
-            .with_row_index(_PAIR_NUMBER)
-        )
-        all_pairs = numbers.join(own, how="cross").with_columns(
-            (pl.col(_REPLICATE) * n_curves + pl.col(c.GROUP)).cast(pl.UInt32).alias(c.GROUP),
-            (pl.col(_REPLICATE) * len(pairs) + pl.col(_PAIR_NUMBER)).cast(pl.UInt32).alias(c.PAIR),
-        )
-        all_pairs = all_pairs.drop(_REPLICATE, _PAIR_NUMBER).join(curves.groups, on=c.GROUP, how="left")
+        own = pairs.lazy().select(pl.col(_CURVE), "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
+        numbers = pl.LazyFrame({_REPLICATE: range(replicates)}, schema={_REPLICATE: pl.UInt32})
+        group = (pl.col(_REPLICATE) * n_curves + pl.col(_CURVE)).cast(pl.UInt32).alias(c.GROUP)
+        all_pairs = numbers.join(own, how="cross", maintain_order="left_right").with_row_index(c.PAIR)
+        all_pairs = all_pairs.with_columns(group).join(curves.groups, on=c.GROUP, how="left")
         values = self.collect_query(curves.compute_values(all_pairs, named).sort(c.PAIR).select(*named))
         return values.fill_null(float("nan")).to_numpy().reshape(replicates, len(pairs), len(named))
 
@@ -274,19 +271,18 @@ def _correct_percentiles(
     return low, high, 2 * np.minimum(one_side, 1 - one_side)
 
 
-def _batch_samples(samples: Sequence[Sample], n_replicates: int) -> Iterator[list[Sample]]:
-    """Yield the samples in blocks of at most _MAX_CELLS cells in all replicates, or of one sample."""
-    block: list[Sample] = []
-    n_cells = 0
+def _batch_samples(samples: Sequence[Sample], n_replicates: int) -> list[list[Sample]]:
+    """Return the samples in blocks of at most _MAX_CELLS cells in all replicates, or of one sample."""
+    blocks: list[list[Sample]] = []
+    room = 0
     for sample in samples:
         size = sum(sample.lengths) * n_replicates
-        if block and n_cells + size > _MAX_CELLS:
-            yield block
-            block, n_cells = [], 0
-        block.append(sample)
-        n_cells += size
-    if block:
-        yield block
+        if size > room or not blocks:
+            blocks.append([])
+            room = _MAX_CELLS
+        blocks[-1].append(sample)
+        room -= size
+    return blocks
 
 
 def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
@@ -294,14 +290,6 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     step = max(1, _MAX_CELLS // max(1, n_cells))
     rest = n_replicates % step
     return [step] * (n_replicates // step) + [rest] * (rest > 0)
-
-
-def _split_by_sample(frame: pl.DataFrame, samples: Sequence[Sequence[int]]) -> Iterator[pl.DataFrame]:
-    """Yield the rows of each sample, which may be none; rows and samples stand by rising GROUP."""
-    last = [groups[-1] for groups in samples]
-    ends = np.searchsorted(frame[c.GROUP].to_numpy(), last, side="right")
-    for start, end in pairwise([0, *ends.tolist()]):
-        yield frame[start:end]
 
 
 # Resampling -------------------------------------------------------------------------------------

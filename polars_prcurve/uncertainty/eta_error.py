@@ -67,9 +67,8 @@ def carry_eta_errors(
         shared = _build_shared_errors(curves, pairs, named)
         known, values = shared.collect_schema().names(), values.join(shared, on=c.PAIR, how="left")
     moved = {n: of for n, of in named.items() if of.depends_on_eta and has_analytic_interval(of)}
-    values = add_values_at_ends(
-        *(values, pairs, moved, ("", "_low", "_high")), sizes=curves.sizes, build_values=build_values
-    )
+    kinds = ("", "_low", "_high")
+    values = add_values_at_ends(values, pairs, moved, kinds, curves, build_values=build_values)
     for name, metric in moved.items():
         at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
         values = values.with_columns(
@@ -92,19 +91,19 @@ def add_values_at_ends(
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     kinds: Sequence[str],
+    curves: CurveSegments,
     *,
-    sizes: tuple[pl.Expr, pl.Expr],
-    build_values: BuildValues,
+    build_values: BuildValues | None = None,
 ) -> pl.LazyFrame:
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
     pairs = add_eta_limits(pairs)
     for limit, end in zip(c.ETA_LIMITS, ETA_ENDS, strict=True):
         moved = pairs.with_columns(pl.col(limit).alias("eta"))
         moved = moved.with_columns(
-            *class_factors(pl.col("eta"), pl.col(c.IS_OWN_ETA), *sizes),
+            *class_factors(pl.col("eta"), pl.col(c.IS_OWN_ETA), *curves.sizes),
             odds_against(pl.col("eta")).alias(c.ODDS),
         )
-        at_end = build_values(moved, metrics).select(
+        at_end = (build_values or curves.compute_values)(moved, metrics).select(
             c.PAIR, *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds)
         )
         values = values.join(at_end, on=c.PAIR, how="left")

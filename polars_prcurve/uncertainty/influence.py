@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import polars as pl
 
@@ -37,7 +37,7 @@ from polars_prcurve.exact_arithmetic import (
 )
 from polars_prcurve.group_keys import join_groups
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
+from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows, Step
 from polars_prcurve.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.sweep.sample_designs import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.sweep.sweep_table import PART
@@ -110,11 +110,8 @@ def add_influences(
     """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row."""
 
     def compute_influences(rows: Rows) -> dict[str, pl.Expr]:
-        columns: dict[str, pl.Expr] = {}
-        for name, of in metrics.items():
-            terms = of.positive, of.negative, of.between
-            columns |= {f"{name}_{k}": term(rows) for k, term in zip(_KINDS, terms, strict=True)}
-        return columns
+        terms = {name: zip(_KINDS, of[:3], strict=True) for name, of in metrics.items()}
+        return {f"{name}_{kind}": term(rows) for name in terms for kind, term in terms[name]}
 
     for influence in metrics.values():
         terms = lanes.compute(influence.sums, rows)
@@ -130,27 +127,19 @@ def add_influences(
 def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
     """Subtract from influences their means by class, and add `<name>_pos_size` and `<name>_neg_size`."""
     # A size is a power of two just above the largest influence of the class before that.
-    sides = list(product(names, _SHARES.items()))
-    sizes = {
-        f"{name}_{side}_size": round_up_to_power_of_two(
-            pl.max_horizontal(pl.col(f"{name}_{kind}").abs().max().over(key) for kind in shares)
+    sizes, means, centred = {}, {}, []
+    for name, (side, shares) in product(names, _SHARES.items()):
+        kinds, size, mean = (
+            [f"{name}_{kind}" for kind in shares],
+            f"{name}_{side}_size",
+            f"{name}_{side}_mean",
         )
-        for name, (side, shares) in sides
-    }
-    means = {
-        f"{name}_{side}_mean": sum_shares(to_whole_shares(_sum_kinds(name, side, shares))).over(key)
-        * pl.col(f"{name}_{side}_size")
-        for name, (side, shares) in sides
-    }
-    return (
-        frame.with_columns(**sizes)
-        .with_columns(**means)
-        .with_columns(
-            pl.col(f"{name}_{kind}") - pl.col(f"{name}_{side}_mean")
-            for name, (side, shares) in sides
-            for kind in shares
-        )
-    )
+        largest = pl.max_horizontal(pl.col(kind).abs().max().over(key) for kind in kinds)
+        sizes[size] = round_up_to_power_of_two(largest)
+        terms = to_whole_shares(_sum_kinds(name, side, shares))
+        means[mean] = sum_shares(terms).over(key) * pl.col(size)
+        centred.append(pl.col(kinds) - pl.col(mean))
+    return frame.with_columns(**sizes).with_columns(**means).with_columns(centred)
 
 
 def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
@@ -279,15 +268,16 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
     sums = squares.group_by(c.GROUP).agg(sum_shares(pl.exclude(c.GROUP)), n_clusters)
     n = pl.col(_N_CLUSTERS)
     sizes = {size: name for name, names in _CLASSES.items() for size in names}
-    counted = sums.with_columns(
-        pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1)),
+    counted = sums.select(
+        *(c.GROUP, _N_CLUSTERS, pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1))),
         *(pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size) for size, name in sizes.items()),
     )
     freedom = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) - 1
-    counted = counted.drop(c.POS, c.NEG).with_columns(freedom.alias(STUDENT_FREEDOM))
+    counted = counted.with_columns(freedom.alias(STUDENT_FREEDOM))
     of_rows = pairs.rename({names[0]: ROW_SIZES[name] for name, names in _CLASSES.items()})
-    of_rows = of_rows.drop(set(sizes) & set(of_rows.collect_schema()))
-    return of_rows.join(counted, on=c.GROUP, how="left", maintain_order="left")
+    return of_rows.drop(*sizes, strict=False).join(
+        counted, on=c.GROUP, how="left", maintain_order="left"
+    )
 
 
 def grow_unseen_shares(value: str) -> list[pl.Expr]:
@@ -447,8 +437,6 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
 # lane k it is called `_prc_k_<name>`. The formulas of metrics do not know of lanes: they ask for a
 # column by name, and get that of the lane at hand. Values are the same to the last bit without lanes.
 
-Lane = TypeVar("Lane")
-
 _PAIR_COLUMNS = ("eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
 _MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
 
@@ -472,13 +460,11 @@ class EtaLanes:
         def read(lane: int, name: str) -> pl.Expr:
             return pl.col(_name_in_lane(name, lane) if name in self.laned else name)
 
-        return [pl.col] if self.width == 1 else [partial(read, lane) for lane in range(self.width)]
+        return [partial(read, lane) for lane in range(self.width)]
 
-    def compute(
-        self, make: Callable[[Lane], Mapping[str, pl.Expr]], lanes: Iterable[Lane]
-    ) -> dict[str, pl.Expr]:
-        """Return the columns that `make` gives for each lane, under their names in that lane."""
-        columns = [make(lane) for lane in lanes]
+    def compute(self, make: Step, rows: Sequence[Rows]) -> dict[str, pl.Expr]:
+        """Return the columns that `make` gives for the rows of each lane, under their names there."""
+        columns = [make(of_lane) for of_lane in rows]
         self.laned.update(*columns)
         return {
             _name_in_lane(name, lane): value
@@ -490,7 +476,7 @@ class EtaLanes:
         """Return the names that columns have in all lanes."""
         return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
 
-    def pack(self, pairs: pl.LazyFrame, also: Sequence[str] = ()) -> pl.LazyFrame:
+    def pack(self, pairs: pl.LazyFrame, also: Sequence[str]) -> pl.LazyFrame:
         """Return one row for every `width` pairs: PAIR and the columns `also` are those of lane 0."""
         # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
         # drops them.
@@ -502,9 +488,7 @@ class EtaLanes:
         ]
         return pairs.select(c.GROUP, c.PAIR, *also, *columns).filter(first_in_row)
 
-    def unpack(
-        self, totals: pl.LazyFrame, names: Sequence[str], *, pair: str = c.PAIR, also: Sequence[str] = ()
-    ) -> pl.LazyFrame:
+    def unpack(self, totals: pl.LazyFrame, names: Sequence[str], pair: str, also: str) -> pl.LazyFrame:
         """Return a row per pair, with `names` and `also`; the number `pair` of unused lanes is null."""
         if self.width == 1:
             return totals
@@ -512,7 +496,7 @@ class EtaLanes:
         in_use = [pl.when(number + lane < self.etas_per_group) for lane in lanes]
         lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(in_use))}
         lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
-        return totals.select(*also, **lists).explode(*lists)
+        return totals.select(also, **lists).explode(*lists)
 
 
 def _name_in_lane(name: str, lane: int) -> str:
