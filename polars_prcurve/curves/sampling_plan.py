@@ -33,11 +33,11 @@ from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import ReadColumn
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.query_checks import Check, show_value, stop_if_broken
 from polars_prcurve.sweep.sweep_table import count_scores
 
-if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
-    import numpy as np
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Floats: TypeAlias = "NDArray[np.float64]"
@@ -95,8 +95,6 @@ def build_sampling_plan(
 
 def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
     """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
-    import numpy as np
-
     above, n = scores[_IS_ABOVE].to_numpy(), scores["n"].to_numpy()
     flagged = _place_outwards(n[above][::-1], strata // 2)
     others = _place_outwards(n[~above], strata - strata // 2)
@@ -112,8 +110,6 @@ def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
 
 def _place_outwards(n: Integers, strata: int) -> Integers:
     """Return the number of the stratum of each score, from 0 at the threshold, by its middle row."""
-    import numpy as np
-
     middle = (np.cumsum(n) - n / 2) / n.sum()
     ends = (_GROWTH ** np.arange(1.0, strata) - 1) / (_GROWTH ** float(strata) - 1)
     places: Integers = np.searchsorted(ends, middle, side="right")
@@ -122,8 +118,6 @@ def _place_outwards(n: Integers, strata: int) -> Integers:
 
 def compute_deviations(n: Integers, shares: Floats, above: NDArray[np.bool_]) -> Floats:
     """Return S of each stratum, from its rows, its share of positives, and whether it is flagged."""
-    import numpy as np
-
     pos, neg = n * shares, n * (1 - shares)
     n_pos, n_neg = pos.sum(), neg.sum()
     recall, fpr = pos[above].sum() / n_pos, neg[above].sum() / n_neg
@@ -139,8 +133,6 @@ def allocate_labels(n: Integers, deviations: Floats, n_labelled: Integers, total
     No stratum has fewer than it has already, nor more than its rows, nor fewer than LEAST_PER_STRATUM.
     If `total` does not allow that, or if nothing is known yet, those that have fewest come first.
     """
-    import numpy as np
-
     least = np.maximum(n_labelled, np.minimum(LEAST_PER_STRATUM, n))
     if least.sum() >= total or n_labelled.sum() == 0:
         return _share_out(np.ones(len(n)), n_labelled, n, total)
@@ -149,8 +141,6 @@ def allocate_labels(n: Integers, deviations: Floats, n_labelled: Integers, total
 
 def _share_out(wanted: Floats, least: Integers, most: Integers, total: int) -> Integers:
     """Return whole numbers in proportion to those wanted, but within bounds, with this sum."""
-    import numpy as np
-
     low, high = 0.0, 1.0
     while np.clip(high * wanted, least, most).sum() < total and high < 1e300:
         high *= 2

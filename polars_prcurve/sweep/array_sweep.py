@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from polars_prcurve.argument_checks import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.exact_arithmetic import BITS
+from polars_prcurve.lazy_numpy import numpy as np
 
-if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
-    import numpy as np
+if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Booleans: TypeAlias = "NDArray[np.bool_]"
@@ -63,8 +63,6 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     >>> round(metrics.average_precision(points.recall, points.fpr, 0.01), 4)
     0.0149
     """
-    import numpy as np
-
     positive, scores = _read_classes(label), read_array("score", score, "biuf", "numbers")
     if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
         raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
@@ -97,8 +95,6 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
 
 def sum_along(weights: Floats) -> tuple[Floats, int]:
     """Return the running sums of an array of weights, times 2**exponent, and that exponent."""
-    import numpy as np
-
     # Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the
     # weights above it matters.
     exponent = BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
@@ -117,16 +113,12 @@ def sum_along(weights: Floats) -> tuple[Floats, int]:
 
 def _divide(counts: NDArray[Any]) -> Floats:
     """Return running counts as shares of the last one; NaN if that is 0."""
-    import numpy as np
-
     with np.errstate(invalid="ignore"):
         return np.asarray(counts / counts[-1:], dtype=np.float64)
 
 
 def read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> NDArray[Any]:
     """Return values as an array of one dimension, of one of the kinds of dtype."""
-    import numpy as np
-
     try:
         array = np.asarray(values)
     except Exception:  # what an object raises that cannot become an array
@@ -142,8 +134,6 @@ def read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> N
 
 def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
     """Return which examples are positive: labels equal to `pos_label`, or 1 of {0, 1} or {-1, 1}."""
-    import numpy as np
-
     if pos_label is None:
         return _read_classes(label, ", or any labels with pos_label=")
     labels = read_array("label", label, "biufcSUOMm", "labels")
