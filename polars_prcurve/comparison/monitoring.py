@@ -69,13 +69,6 @@ class PeriodCells(NamedTuple):
     tn: Any
 
 
-class SeriesEvidence(NamedTuple):
-    """What a series tells of a fall."""
-
-    values: Floats  # the evidence after each period; an alarm where it has reached what is needed
-    logs: Floats  # logarithms of the running product of the bets on each fall, a row per period
-
-
 @dataclass(frozen=True)
 class Watch:
     """What is watched: a rate, with `eta` precision at that prevalence, and how sure an alarm is."""
@@ -91,12 +84,6 @@ class Watch:
         # Ville 1939: a bet that is fair without a fall ever reaches 1 / alpha with at most alpha.
         return 1 / (self.alpha if self.reference is not None else self.alpha * (1 - _OF_REFERENCE))
 
-    @property
-    def ratio_of_odds(self) -> float:
-        """The factor from recall / fpr to the odds of precision."""
-        assert self.eta is not None
-        return self.eta / (1 - self.eta)
-
     def find_value(self, cells: PeriodCells) -> Any:
         """Return the rate of each period; NaN where it is 0/0."""
         tp, fp, fn, tn = cells
@@ -111,11 +98,11 @@ class Watch:
         hits, others = (getattr(cells, name) for name in WATCHED[self.metric])
         return hits, hits + others
 
-    def find_interval(self, cells: PeriodCells) -> tuple[Any, Any]:
-        """Return limits of the rate of all periods so far, which hold at all periods at once."""
-        tp, fp, fn, tn = (np.cumsum(each) for each in cells)
+    def find_interval(self, total: PeriodCells) -> tuple[Any, Any]:
+        """Return limits of the rate of running counts, which hold at all periods at once."""
+        tp, fp, fn, tn = total
         if self.eta is None:
-            return find_running_interval(*self.count(PeriodCells(tp, fp, fn, tn)), self.alpha)
+            return find_running_interval(*self.count(total), self.alpha)
         # Bonferroni: both hold with 1 - alpha. Precision rises with recall, and falls with fpr.
         recall = find_running_interval(tp, tp + fn, self.alpha / 2)
         fpr = find_running_interval(fp, fp + tn, self.alpha / 2)
@@ -131,7 +118,7 @@ class Watch:
         alpha = self.alpha * _OF_REFERENCE
         if self.eta is not None:
             # Precision is 1 / (1 + (fpr / recall) (1 - eta) / eta).
-            return 1 / (1 + bound_ratio(of, alpha) / self.ratio_of_odds)
+            return 1 / (1 + bound_ratio(of, alpha) / (self.eta / (1 - self.eta)))
         k, n = map(int, self.count(of))
         if self.metric == "fpr":
             return 1 - bound_rate(n - k, n, alpha) if k < n else float("nan")
@@ -141,7 +128,7 @@ class Watch:
         """Return the bets that the rate is worse than the bound, a row per period."""
         if self.eta is not None:
             before = PeriodCells(*(np.int64(0),) * 4) if of is None else of
-            return bet_on_precision(cells, before, self.ratio_of_odds * (1 - bound) / bound)
+            return bet_on_precision(cells, before, self.eta / (1 - self.eta) * (1 - bound) / bound)
         k, n = self.count(cells)
         of_rate = (n - k, n, 1 - bound) if self.metric == "fpr" else (k, n, bound)
         return bet_on_rate(*of_rate)
@@ -237,25 +224,26 @@ def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
         of = PeriodCells(*(np.int64(part[_REFERENCE[name]][0]) for name in c.CELLS))
     bound = watch.find_bound(of) if part.height else float("nan")
     known = not np.isnan(bound)
-    evidence = weigh_evidence(watch.bet(cells, of, bound)) if known else None
-    values = np.full(part.height, np.nan) if evidence is None else evidence.values
+    values, logs = np.full(part.height, np.nan), np.empty((0, 0))
+    if known:
+        values, logs = weigh_evidence(watch.bet(cells, of, bound))
     reached = np.flatnonzero(values >= watch.least_evidence)
     alarm = np.arange(part.height) >= (reached[0] if len(reached) else part.height)
-    start = find_start(evidence, int(reached[0])) if evidence is not None and len(reached) else 0
-    low, high = watch.find_interval(cells)
+    start = find_start(logs[: reached[0] + 1]) if len(reached) else 0
     total = PeriodCells(*map(np.cumsum, cells))
-    stated = watch.reference if of is None else float(watch.find_value(of))
+    low, high = watch.find_interval(total)
     numbers: dict[str, Any] = {
         **{"value": watch.find_value(cells), "overall": watch.find_value(total)},
-        **{"overall_low": low, "overall_high": high, "reference": stated, "bound": bound},
+        **{"overall_low": low, "overall_high": high},
+        **{"reference": watch.reference if of is None else watch.find_value(of), "bound": bound},
         **{"evidence": values, "needed": watch.least_evidence},
     }
-    columns = {
-        name: np.broadcast_to(np.asarray(value, dtype=np.float64), (part.height,))
+    columns = (
+        pl.Series(name, np.broadcast_to(np.asarray(value, dtype=np.float64), part.height))
         for name, value in numbers.items()
-    }
+    )
     return part.with_columns(
-        *(pl.Series(name, x, dtype=pl.Float64).fill_nan(None) for name, x in columns.items()),
+        *(column.fill_nan(None) for column in columns),
         (pl.Series("alarm", alarm) if known else pl.lit(None, pl.Boolean).alias("alarm")),
     ).with_columns(since=pl.when("alarm").then(pl.col(time).get(start, null_on_oob=True)))
 
@@ -344,8 +332,9 @@ def find_nearest_recall(
         return np.asarray(np.minimum(2 * constant / (linear + root), (1 - 1e-12) * min(1, 1 / ratio)))
 
 
-def weigh_evidence(bets: Floats) -> SeriesEvidence:
-    """Return the evidence after periods: bets from each start v on, with a share 1 / v(v + 1)."""
+def weigh_evidence(bets: Floats) -> tuple[Floats, Floats]:
+    """Return the evidence after each period, and logarithms of the running product of bets on a fall."""
+    # The bets from each start v on have a share 1 / v(v + 1).
     number = np.arange(1, len(bets) + 1)
     logs = np.cumsum(bets, axis=0)
     starts = -np.log(number * (number + 1.0))[:, None] - (logs - bets)
@@ -353,14 +342,13 @@ def weigh_evidence(bets: Floats) -> SeriesEvidence:
     mixed = np.logaddexp.reduce(of_falls, axis=1) - math.log(bets.shape[1])
     # The shares of starts to come are kept as they are: those of all after t add up to 1 / (t + 1).
     mixed = np.logaddexp(mixed, -np.log(number + 1.0))
-    return SeriesEvidence(np.exp(np.minimum(mixed, _LARGEST)), logs)
+    return np.exp(np.minimum(mixed, _LARGEST)), logs
 
 
-def find_start(evidence: SeriesEvidence, alarm: int) -> int:
-    """Return the number of the period with which a fall likely began, of an alarm in a later one."""
-    logs = evidence.logs[: alarm + 1]
+def find_start(logs: Floats) -> int:
+    """Return the number of the period with which a fall likely began, of an alarm in the last one."""
     from_start = logs[-1] - np.vstack([np.zeros_like(logs[:1]), logs[:-1]])
-    number = np.arange(1, alarm + 2)
+    number = np.arange(1, len(logs) + 1)
     return int(np.argmax(np.logaddexp.reduce(from_start, axis=1) - np.log(number * (number + 1.0))))
 
 
