@@ -164,23 +164,30 @@ def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: floa
     # Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and
     # the point in the other rate.
     same, other = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
-    named = {"k": ("n", same), "x": ("X", other), "point_k": ("point_n", same), "y": ("Y", other)}
-    counts: dict[str, pl.Expr] = {}
-    for hit, (total, cells) in named.items():
-        hits, misses = (pl.col(cell if hit in "kx" else _POINT + cell) for cell in cells)
-        counts |= {hit: hits, total: hits + misses}
-    rows = rows.with_columns(**counts)
+    rows = rows.with_columns(
+        k=pl.col(same[0]),
+        n=pl.col(same[0]) + pl.col(same[1]),
+        x=pl.col(other[0]),
+        X=pl.col(other[0]) + pl.col(other[1]),
+        point_k=pl.col(_POINT + same[0]),
+        point_n=pl.col(_POINT + same[0]) + pl.col(_POINT + same[1]),
+        y=pl.col(_POINT + other[0]),
+        Y=pl.col(_POINT + other[0]) + pl.col(_POINT + other[1]),
+    )
     k, n, point_k, point_n, x, of_x, y, of_y = map(pl.col, ("k", "n", "point_k", "point_n", *"xXyY"))
     reaches = k * point_n >= point_k * n
-    is_first = reaches & ~reaches.shift(1).over(pair).fill_null(False)
-    is_before = ~reaches & reaches.shift(-1).over(pair).fill_null(False)
+    rows = rows.with_columns(rate=(k + point_k) / (n + point_n), reaches=reaches).with_columns(
+        before=pl.col("reaches").shift(-1).over(pair), after=pl.col("reaches").shift(1).over(pair)
+    )
     # If both rates are one, p, their difference has the variance p (1 - p) (1 / n + 1 / point_n).
-    rate = (k + point_k) / (n + point_n)
+    rate = pl.col("rate")
     error = (rate * (1 - rate) * (1 / n + 1 / point_n)).sqrt()
     off = (k / n - point_k / point_n).abs()
+    is_first = pl.col("reaches") & ~pl.col("after").fill_null(False)
+    is_before = ~pl.col("reaches") & pl.col("before").fill_null(False)
     # The right threshold lies between the two rows.
     errors = pl.when(is_first | is_before | (off == 0)).then(0.0).otherwise(off / error)
-    rows = rows.with_columns(rate=rate, errors=errors, is_first=is_first, own=x / of_x, other=y / of_y)
+    rows = rows.with_columns(errors=errors, is_first=is_first, own=x / of_x, other=y / of_y)
     pooled = (x + y) / (of_x + of_y)
     spread = (pooled * (1 - pooled) * (1 / of_x + 1 / of_y)).sqrt()
     gap = (pl.col("own") - pl.col("other")).abs()
