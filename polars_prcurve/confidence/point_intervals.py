@@ -310,16 +310,7 @@ def add_rate_limits(
 ) -> pl.LazyFrame:
     """Add both ends of rates and shares, of which `columns` name value and size; undefined is null."""
     if not bands.needs_numbers:
-        # A formula reads the size in many places, so it is a column.
-        sizes = {rate: f"{c.RESERVED}size_of_{rate}" for rate in columns}
-        return frame.with_columns(
-            repeat_in_rows(pl.col(size), pl.col(value)).alias(sizes[rate])
-            for rate, (value, size) in columns.items()
-        ).with_columns(
-            end.fill_nan(None).alias(name)
-            for rate, (value, _) in columns.items()
-            for name, end in bands.limits_by_name(rate, pl.col(value), pl.col(sizes[rate]))
-        )
+        return add_limits(frame, {v: (rate, pl.col(size)) for rate, (v, size) in columns.items()}, bands)
     rows = table.collect(frame, bands.needs_numbers)
     for rate, (value, size) in columns.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
@@ -328,6 +319,22 @@ def add_rate_limits(
         once = once.with_columns(pl.Series(name, end).fill_nan(None) for name, end in ends)
         rows = rows.join(once, on=[value, size], how="left", nulls_equal=True, maintain_order="left")
     return rows.lazy()
+
+
+def add_limits(
+    frame: pl.LazyFrame, sizes: Mapping[str, tuple[str, pl.Expr]], bands: BandOptions
+) -> pl.LazyFrame:
+    """Add both ends of rates in the columns that `sizes` names, with the rate and the size of each."""
+    # The optimizer takes time by the square of the length of an expression. So what an expression has
+    # several times is bound first, and `fill_nan` has its own three times.
+    trials = {value: f"{c.RESERVED}trials_of_{value}" for value in sizes}
+    frame = frame.with_columns(
+        repeat_in_rows(size, pl.col(value)).alias(trials[value]) for value, (_, size) in sizes.items()
+    )
+    ends: dict[str, pl.Expr] = {}
+    for value, (rate, _) in sizes.items():
+        ends |= bands.limits_by_name(rate, pl.col(value), pl.col(trials[value]))
+    return frame.with_columns(**ends).with_columns(pl.col(*ends).fill_nan(None)).drop(trials.values())
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:

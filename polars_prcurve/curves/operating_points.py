@@ -251,7 +251,7 @@ def _build_search(
         pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
-        rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands, table)
+        rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
         pairs = row_search.add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
     # Rows are read twice: to choose from, and to look up the chosen ones.
     return row_search.RowSearch(table, rows.cache(), pairs, sweep.groups, grid.etas_per_group != 1)

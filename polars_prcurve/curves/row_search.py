@@ -39,8 +39,8 @@ from polars_prcurve.confidence.point_intervals import (
     SIZE_COLUMNS,
     STEPS,
     BandOptions,
+    add_limits,
     add_limits_of_etas,
-    add_rate_limits,
 )
 from polars_prcurve.curves.curve_table import build_metric_rows, pick_by_number
 from polars_prcurve.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
@@ -200,16 +200,13 @@ _ETA_ENDS = [("eta", limit) for limit in c.ETA_LIMITS]
 _END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
 
 
-def add_row_limits(
-    rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions, table: InputTable
-) -> pl.LazyFrame:
+def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS, STEPS and COARSENESS to curves; `sizes` are effective ones, by SIZE_COLUMNS."""
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
-    plain = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
-    rows = rows.with_columns(n.alias(SIZE_COLUMNS[rate]) for rate, n in plain.items() if not sizes)
-    columns = {rate: (rate, sizes.get(size, size)) for rate, size in SIZE_COLUMNS.items()}
-    rows = add_rate_limits(rows, columns, bands, table).drop(SIZE_COLUMNS.values(), strict=False)
+    classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+    classes |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
+    rows = add_limits(rows, {rate: (rate, size) for rate, size in classes.items()}, bands)
     begins, ends = (pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(by)) for by in (1, -1))
     rows = rows.with_columns(
         (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)

@@ -275,7 +275,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
         sizes["freedom"] = pl.col(influence.STUDENT_FREEDOM)
     correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
-    fpr_ends, ends = _find_ends_at_recall(name, recall, confidence, correlation)
+    bound_ends, ends = _find_ends_at_recall(name, recall, confidence, correlation)
     size = pl.col(f"{name}_size")
     of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
@@ -295,13 +295,13 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
         doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
     shown = _name_interval(name, [pl.when(known & (fpr > 0)).then(error), least, most], doubts, known)
     bound = {f"{name}_{kind}": of for kind, of in sizes.items()}
-    return IntervalPlan(helpers, [bound, fpr_ends, shown])
+    return IntervalPlan(helpers, [bound, bound_ends, shown])
 
 
 def _find_ends_at_recall(
     name: str, recall: float, confidence: float, correlation: pl.Expr | None
 ) -> tuple[dict[str, pl.Expr], list[pl.Expr]]:
-    """Return the least and the greatest fpr at the threshold of a recall, and both ends of precision."""
+    """Return columns to bind, and from them both ends of precision at a recall."""
     # Fpr has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is
     # that of the threshold, which moves with the sample: fpr at the two ends of an interval of recall
     # (Woodruff 1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008),
@@ -324,16 +324,17 @@ def _find_ends_at_recall(
     # ETA_VARIANCE tells (Wilson).
     value, eta, variance = pl.col(name), pl.col("eta"), pl.col(c.ETA_VARIANCE)
     n, ends = 1 / (variance * eta * (1 - eta)), []
+    bound = {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
     limits = compute_limits(eta * n, n, confidence, "wilson")
     for sign, kind, limit in zip((-1, 1), ("most", "least"), limits, strict=True):
-        at_limit = pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0)
+        at_limit, shift = pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0), pl.col(f"{name}_{kind}_shift")
+        bound[f"{name}_{kind}_shift"] = to_logit(limit) - to_logit(eta)
         end = recall / (recall + pl.col(c.ODDS) * at_limit)
-        shift = to_logit(limit) - to_logit(eta)
         distance = combine_distances([to_logit(value) - to_logit(end), shift])
         # From a precision of 1 no distance is known, and both errors add up.
         far = pl.when(value < 1).then(to_logit(value) + sign * distance).otherwise(to_logit(end) + shift)
         ends.append(pl.when(variance > 0).then(from_logit(far)).otherwise(end))
-    return {f"{name}_least_fpr": least, f"{name}_most_fpr": most}, ends
+    return bound, ends
 
 
 # Examples that the sample lacks -----------------------------------------------------------------
