@@ -12,6 +12,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
@@ -419,8 +420,9 @@ COMMANDS = [  # in the order of help
 ]
 
 
+@cache
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the program, with all commands."""
+    """Return the parser of the program, with all commands; it takes 12 ms to make."""
     style = argparse.RawDescriptionHelpFormatter
     parser = RaisingParser(
         prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES, formatter_class=style, allow_abbrev=False
