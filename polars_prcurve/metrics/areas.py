@@ -511,20 +511,24 @@ def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return the average precision of the worst ranking, in which all positives come last."""
     # It is the mean of i / (i + a) over i = 1 .. n_pos, with a = odds * n_pos. The first ten terms are
     # added, and the others come from the formula of Euler and Maclaurin: an integral and corrections.
-    a = odds * n_pos
-    terms = (pl.when(n_pos >= i).then(i / (i + a)).otherwise(0.0) for i in range(1, 11))
+    # What is used more than once becomes a field first: Polars would compute it again for each use.
+    n, a, rest, low, high, v = map(pl.field, ("n", "a", "rest", "low", "high", "v"))
+    # A list of one struct, since a struct of aggregates takes no more fields.
+    row = pl.concat_list(pl.struct(n=n_pos, a=odds * n_pos, odds=odds))
+    bound = pl.element().struct.with_fields(rest=(n - 10).clip(lower_bound=0), low=10 + a)
+    bound = bound.struct.with_fields(high=low + rest, growth=rest / low)
+    bound = bound.struct.with_fields(v=rest / (low + high))
+    bound = bound.struct.with_fields(s=atanh_rest(pl.field("growth"), v))
+    terms = (pl.when(n >= i).then(i / (i + a)).otherwise(0.0) for i in range(1, 11))
     first = sum(terms, pl.lit(0.0))
-    rest = (n_pos - 10).clip(lower_bound=0)
-    low = 10 + a
-    high = low + rest
-    v = rest / (low + high)
     # The integral is rest - a log1p(rest / low), written so that nothing cancels.
-    area = v * (20 + rest) - 2 * a * v * v * v * atanh_rest(rest / low, v)
+    area = v * (20 + rest) - 2 * a * v * v * v * pl.field("s")
     ends = a * rest / (low * high)  # the summand at the upper end, minus the summand at the lower end
     bernoulli = {2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132}
     slopes = sum((b * (a / high**k - a / low**k) for k, b in bernoulli.items()), pl.lit(0.0))
-    mean = (first + area + ends / 2 + slopes) / n_pos
-    return pl.when(odds.is_infinite()).then(0.0).otherwise(mean)
+    mean = (first + area + ends / 2 + slopes) / n
+    mean = pl.when(pl.field("odds").is_infinite()).then(0.0).otherwise(mean)
+    return row.list.agg(bound.struct.with_fields(mean=mean).struct.field("mean").first())
 
 
 # The mean average precision of all rankings, as an integral. The i-th positive of a ranking, with j

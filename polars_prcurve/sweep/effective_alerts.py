@@ -66,12 +66,20 @@ class Sums:
         return (self.squares + weight * weight) / (self.weight + weight)
 
 
-def list_alert_sizes(
-    add: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
-) -> list[pl.Expr]:
-    """Return ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
-    tp, fp, fn, tn = map(add, c.CELLS)
-    flagged, silent, pos, neg = add("tp", "fp"), add("fn", "tn"), add("tp", "fn"), add("fp", "tn")
+def add_alert_sizes(
+    frame: pl.LazyFrame, add: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
+) -> pl.LazyFrame:
+    """Add ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
+    # What is used more than once is bound first.
+    unseen = {f"{c.RESERVED}unseen_alert": unseen_alert, f"{c.RESERVED}unseen_miss": unseen_miss}
+    bound, sums = dict(unseen), []
+    unseen_alert, unseen_miss = map(pl.col, unseen)
+    sides = (("tp", "fp"), ("fn", "tn"), ("tp", "fn"), ("fp", "tn"))
+    for cells in (*((cell,) for cell in c.CELLS), *sides, c.CELLS):
+        weight, squares = (f"{c.RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares"))
+        bound |= {weight: add(*cells).weight, squares: add(*cells).squares}
+        sums.append(Sums(pl.col(weight), pl.col(squares)))
+    tp, fp, fn, tn, flagged, silent, pos, neg, every = sums
     false, missed = fp.add_unseen(unseen_alert), fn.add_unseen(unseen_miss)
     zero = pl.lit(0.0)
     at_eta = (
@@ -82,9 +90,9 @@ def list_alert_sizes(
         *(flagged.measure_size(false), silent.measure_size(missed)),
         *(flagged.measure_size(false, *at_eta[0]), silent.measure_size(missed, *at_eta[1])),
         *(pos.measure_size(missed), neg.measure_size(false)),
-        *(pos.measure_size(), neg.measure_size(), add(*c.CELLS).measure_size()),
+        *(pos.measure_size(), neg.measure_size(), every.measure_size()),
     )
-    return [size.alias(name) for name, size in zip(ALERT_SIZES, sizes, strict=True)]
+    return frame.with_columns(**bound).with_columns(**dict(zip(ALERT_SIZES, sizes, strict=True))).drop(bound)
 
 
 def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Expr:

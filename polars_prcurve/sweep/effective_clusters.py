@@ -29,7 +29,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.cohort_intervals import name_moment, sum_moments
-from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
+from polars_prcurve.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.sweep.grouped_rows import SortedRows
 
 _FORCE = 3  # the number of rows that the design effect half way stands for
@@ -138,7 +138,7 @@ def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
     pos, neg = (_float(side, _ALL) for side in _SIDES)
     products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
     columns[c.ETA_VARIANCE] = pos / n_pos**2 + neg / n_neg**2 - 2 * products / (n_pos * n_neg)
-    frame = running.with_columns(*_list_moments(), **columns).with_columns(_list_alert_sizes())
+    frame = _add_alert_sizes(running.with_columns(*_list_moments(), **columns))
     return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
 
 
@@ -163,8 +163,8 @@ def _list_moments() -> list[pl.Expr]:
     return [moment.alias(name) for name, moment in moments.items()]
 
 
-def _list_alert_sizes() -> list[pl.Expr]:
-    """Return ALERT_SIZES, for which both classes of a cluster are one."""
+def _add_alert_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ALERT_SIZES, for which both classes of a cluster are one."""
     counts = dict(zip(("tp", "fp"), (_float(side, _COUNT) for side in _SIDES), strict=True))
     totals = [_float(side, _TOTAL) for side in _SIDES]
     counts |= {"fn": totals[0] - counts["tp"], "tn": totals[1] - counts["fp"]}
@@ -179,7 +179,7 @@ def _list_alert_sizes() -> list[pl.Expr]:
     alert = add("tp", "fp").mean * pl.max_horizontal(1.0, of_neg / of_pos)
     miss = add("fn", "tn").mean * pl.max_horizontal(1.0, of_pos / of_neg)
     unseen = pl.min_horizontal(alert, neg.mean), pl.min_horizontal(miss, pos.mean)
-    return list_alert_sizes(add, *unseen)
+    return add_alert_sizes(frame, add, *unseen)
 
 
 def _read_deviations(side: str, at: str = "") -> pl.Expr:

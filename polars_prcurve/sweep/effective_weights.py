@@ -36,7 +36,7 @@ from polars_prcurve import exact_arithmetic
 from polars_prcurve.confidence.cohort_intervals import name_moment
 from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.sweep.effective_alerts import Sums, list_alert_sizes
+from polars_prcurve.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS
 
 _SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
@@ -102,12 +102,12 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
         for name, s, flagged in zip((c.SQUARE_RECALL, c.SQUARE_FPR), SQUARE_SUMS, above, strict=True)
     }
     frame = frame.with_columns(**shares, **means, **moments)
-    frame = frame.with_columns(_list_alert_sizes(table))
+    frame = _add_alert_sizes(table, frame)
     return frame.with_columns(_measure_sizes(table)).drop(*means)
 
 
-def _list_alert_sizes(table: ScoreTable) -> list[pl.Expr]:
-    """Return ALERT_SIZES, from the counts and the moments of the cells."""
+def _add_alert_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ALERT_SIZES, from the counts and the moments of the cells."""
     sums = {cell: Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in c.CELLS}
 
     def add(*cells: str) -> Sums:
@@ -122,7 +122,7 @@ def _list_alert_sizes(table: ScoreTable) -> list[pl.Expr]:
     tp, fp, _, tn = (sums[cell].mean for cell in c.CELLS)
     by_class = pl.coalesce(tp * (tn / fp), tp, pl.lit(0.0))
     by_score = pl.coalesce(add("fn", "tn").mean, add(*c.CELLS).mean)
-    return list_alert_sizes(add, next_negative, _choose_weight(by_score, by_class))
+    return add_alert_sizes(frame, add, next_negative, _choose_weight(by_score, by_class))
 
 
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
