@@ -41,6 +41,7 @@ COVARIANCE, ETA_ERROR = "covariance", "eta_error"
 _QUANTILE = f"{c.RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
 _NEAR, _FAR, _AT = (f"{c.RESERVED}{name}" for name in ("near", "far", "at"))  # deviations
 _REST, _BOUND, _CERTAIN = (f"{c.RESERVED}{name}" for name in ("rest", "bound", "certain"))
+_STRETCHED, _BELOW, _ABOVE = (f"{c.RESERVED}{name}" for name in ("stretched", "below", "above"))
 _FEW = 10
 """With two examples of a class, equally good models came twice as far apart as an interval reaches in up
 to 13 % of test sets, with five in 0.7 %, and with ten or more in at most 0.3 %."""
@@ -86,7 +87,7 @@ def add_limits(
     for name, metric in metrics.items():
         freedom = pl.col(f"{name}_freedom") if clustered else None
         known = pl.col(f"{name}_standard_error").is_not_null()
-        low, high = _find_limits(name, metric, _stretch(level.deviations, freedom))
+        differences, (low, high) = _find_limits(differences, name, metric, level.deviations, freedom)
         differences = differences.with_columns(
             pl.when(known).then(low).alias(f"{name}_low"),
             pl.when(known).then(high).alias(f"{name}_high"),
@@ -127,28 +128,35 @@ def _stretch(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
     return deviations if freedom is None else normal.student_quantile(deviations, freedom)
 
 
-def _find_limits(name: str, metric: CurveMetric, deviations: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return both limits of a difference, that many standard errors from it; see the module."""
+def _find_limits(
+    frame: pl.LazyFrame, name: str, metric: CurveMetric, deviations: pl.Expr, freedom: pl.Expr | None
+) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
+    """Return both limits of a difference, that many standard errors from it, and a frame for them."""
     difference, error = pl.col(f"{name}_difference"), pl.col(f"{name}_standard_error")
+    # What limits have several times is bound first: the optimizer takes long for a long expression.
+    frame = frame.with_columns(_stretch(deviations, freedom).alias(_STRETCHED))
+    deviations = pl.col(_STRETCHED)
     half = deviations * error
     if not counts_unseen(metric):
-        return difference - half, difference + half
-    below, above = {}, {}
+        return frame, (difference - half, difference + half)
+    ends: dict[str, pl.Expr] = {}
     for side in SIDES:
-        low, high = find_ends(name, deviations, side)
-        below[side], above[side] = pl.col(side + name) - low, high - pl.col(side + name)
+        value, (low, high) = pl.col(side + name), find_ends(name, deviations, side)
+        ends |= {side + _BELOW: value - low, side + _ABOVE: high - value}
+    frame = frame.with_columns(**ends)
     shared = deviations * deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
     of_eta = deviations * pl.col(f"{name}_{ETA_ERROR}")
 
     def reach(better: str, worse: str) -> pl.Expr:
-        of_both = (below[better] ** 2 + above[worse] ** 2 - shared).clip(lower_bound=0.0).sqrt()
+        squares = pl.col(better + _BELOW) ** 2 + pl.col(worse + _ABOVE) ** 2
+        of_both = (squares - shared).clip(lower_bound=0.0).sqrt()
         nearer = pl.min_horizontal(of_both, find_gap(name, error, deviations, better, worse))
         # Equal models have no error, whatever was not seen, and neither have models at eta = 0.
         by_sample = pl.when(error > pl.col(f"{name}_{ETA_ERROR}") * (1 + 1e-9)).then(nearer)
         return (by_sample.otherwise(0.0) ** 2 + of_eta**2).sqrt()
 
     cautious = pl.col(f"{name}_{CAUTIOUS}_difference")
-    return (
+    return frame, (
         pl.min_horizontal(difference - reach(A, B), difference - half, cautious - half),
         pl.max_horizontal(difference + reach(B, A), difference + half, cautious + half),
     )
@@ -165,20 +173,24 @@ def _find_deviations(
 ) -> pl.LazyFrame:
     """Add _AT, up to how many deviations the sign of a difference is certain."""
     # By false position; an end that stays twice counts half, as in the Illinois variant.
-    difference, at = pl.col(f"{name}_difference"), pl.col(_AT)
-    low, high = _find_limits(name, metric, _stretch(at, freedom))
-    rest = pl.when(difference > 0).then(low).otherwise(-high)  # of the difference, at that many
+    difference = pl.col(f"{name}_difference")
+
+    def add_rest(frame: pl.LazyFrame, column: str) -> pl.LazyFrame:
+        """Add what is left of the difference, at that many."""
+        frame, (low, high) = _find_limits(frame, name, metric, pl.col(_AT), freedom)
+        return frame.with_columns(pl.when(difference > 0).then(low).otherwise(-high).alias(column))
+
     frame = differences
     by_chance = _count_deviations(name, freedom).clip(upper_bound=_FARTHEST)  # it is certain no farther
     for end, start in ((_NEAR, pl.lit(0.0)), (_FAR, by_chance)):
         frame = frame.with_columns(start.alias(end), start.alias(_AT))
-        frame = frame.with_columns(rest.alias(f"{end}_rest"))
+        frame = add_rest(frame, f"{end}_rest")
     near, far, here = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
     bound = pl.when(near <= 0).then(0.0).when(far >= 0).then(_FAR)
     frame = frame.with_columns(bound.alias(_BOUND), pl.lit(None, dtype=pl.Boolean).alias(_CERTAIN))
     for _ in range(_N_STEPS):
         step = pl.col(_NEAR) + (pl.col(_FAR) - pl.col(_NEAR)) * (near / (near - far))
-        frame = frame.with_columns(step.alias(_AT)).with_columns(rest.alias(_REST))
+        frame = add_rest(frame.with_columns(step.alias(_AT)), _REST)
         certain, again = here > 0, (here > 0) == pl.col(_CERTAIN)
         halved = pl.when(again).then(0.5).otherwise(1.0)
         frame = frame.with_columns(
