@@ -60,8 +60,8 @@ _RATES = ("recall", "fpr")
 _MOVES = ("at", "fewer", "more")
 _PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
-_LEAST, _GREATEST = f"{c.RESERVED}least_log_factor", f"{c.RESERVED}greatest_log_factor"
-_WIDEST = f"{c.RESERVED}widest"
+_ROW, _WIDEST, _PART = (f"{c.RESERVED}{name}" for name in ("row", "widest", "part"))
+_AT, _GREATEST, _ENOUGH = (f"{c.RESERVED}{name}" for name in ("at", "greatest", "enough"))
 
 
 @overload
@@ -212,11 +212,13 @@ def add_needed_sizes(frame: F, options: SizeOptions) -> F:
         false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
         # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
         widest = widest - (1 + false_alerts).log()
-    # Between these logarithms the factor is looked for.
-    frame = frame.with_columns(pl.lit(-16.0).alias(_LEAST), pl.lit(8.0).alias(_GREATEST))
-    frame = frame.with_columns(widest.alias(_WIDEST))
-    # Each step binds its values as columns: the tree of one expression would be too large.
-    for _ in range(36):
+    # The logarithm of the factor is looked for from 24 below this one up to it.
+    frame = frame.with_columns(widest.alias(_WIDEST), pl.lit(8.0).alias(_GREATEST)).with_row_index(_ROW)
+    # Each step binds its values as columns: the tree of one expression would be too large. It is three
+    # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
+    for part in (24.0 / 8**step for step in range(1, 13)):
+        frame = frame.with_columns(pl.lit([*range(8)]).alias(_PART)).explode(_PART)
+        frame = frame.with_columns((pl.col(_GREATEST) - pl.col(_PART) * part).alias(_AT))
         frame = _add_log_widths(_add_limits(frame, options), at_eta=options.at_eta)
         width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
         of_recall, of_fpr = (
@@ -226,11 +228,13 @@ def add_needed_sizes(frame: F, options: SizeOptions) -> F:
         reached = width + (of_recall**2 + of_fpr**2).sqrt()
         # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
         enough = (width == -math.inf) | ((reached <= pl.col(_WIDEST)) & reached.is_not_nan())
-        middle = (pl.col(_LEAST) + pl.col(_GREATEST)) / 2
-        frame = frame.with_columns(
-            pl.when(enough).then(_LEAST).otherwise(middle).alias(_LEAST),
-            pl.when(enough).then(middle).otherwise(_GREATEST).alias(_GREATEST),
-        )
+        # The places that are enough, as bits of one number
+        bits = enough.fill_null(value=False).cast(pl.Int64) * 2 ** pl.col(_PART)
+        frame = frame.with_columns(bits.sum().over(_ROW).alias(_ENOUGH))
+        place = pl.lit(0)
+        for half in (4, 2, 1):
+            place = place + (pl.col(_ENOUGH) // 2 ** (place + half)) % 2 * half
+        frame = frame.filter(pl.col(_PART) == place).with_columns(pl.col(_AT).alias(_GREATEST))
     needed = {rate: (pl.col(_name(rate, "alone")) * pl.col(_GREATEST).exp()).ceil() for rate in _RATES}
     known = pl.all_horizontal(size.is_not_null() for size in needed.values())
     names = zip(("n_pos_needed", "n_neg_needed"), needed.values(), strict=True)
@@ -243,9 +247,9 @@ def _name(*parts: str) -> str:
 
 def _add_limits(frame: F, options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
-    middle, z = ((pl.col(_LEAST) + pl.col(_GREATEST)) / 2).exp(), NormalDist().inv_cdf(options.assurance)
+    factor, z = pl.col(_AT).exp(), NormalDist().inv_cdf(options.assurance)
     frame = frame.with_columns(
-        (pl.col(_name(rate, "alone")) * middle).alias(_name(rate, "size")) for rate in _RATES
+        (pl.col(_name(rate, "alone")) * factor).alias(_name(rate, "size")) for rate in _RATES
     )
     moved: dict[str, pl.Expr] = {}
     for rate in _RATES:

@@ -92,7 +92,11 @@ def add_alert_sizes(
         *(pos.measure_size(missed), neg.measure_size(false)),
         *(pos.measure_size(), neg.measure_size(), every.measure_size()),
     )
-    return frame.with_columns(**bound).with_columns(**dict(zip(ALERT_SIZES, sizes, strict=True))).drop(bound)
+    return (
+        frame.with_columns(**bound)
+        .with_columns(**dict(zip(ALERT_SIZES, sizes, strict=True)))
+        .drop(bound)
+    )
 
 
 def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Expr:

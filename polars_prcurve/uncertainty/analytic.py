@@ -327,7 +327,10 @@ def _find_ends_at_recall(
     bound = {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
     limits = compute_limits(eta * n, n, confidence, "wilson")
     for sign, kind, limit in zip((-1, 1), ("most", "least"), limits, strict=True):
-        at_limit, shift = pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0), pl.col(f"{name}_{kind}_shift")
+        at_limit, shift = (
+            pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0),
+            pl.col(f"{name}_{kind}_shift"),
+        )
         bound[f"{name}_{kind}_shift"] = to_logit(limit) - to_logit(eta)
         end = recall / (recall + pl.col(c.ODDS) * at_limit)
         distance = combine_distances([to_logit(value) - to_logit(end), shift])
