@@ -39,7 +39,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.intervals import compute_limits
-from polars_prcurve.exact_arithmetic import repeat_in_rows
+from polars_prcurve.exact_arithmetic import null_if_nan, repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.metrics.point_metric import PointMetric, Share
 
@@ -144,7 +144,7 @@ def correlate_shares(
         if of_a.keys() != of_b.keys():
             return None  # the trials of a chain are independent
         # Multinomial shares a and b have the covariance -a b / n.
-        return -(a * b / ((1 - a) * (1 - b))).sqrt().fill_nan(None)
+        return -null_if_nan((a * b / ((1 - a) * (1 - b))).sqrt())
     sums = (sum_moments(u, v, moments) for u, v in ((of_a, of_b), (of_a, of_a), (of_b, of_b)))
     shared, own_a, own_b = sums
     return pl.when(own_a * own_b > 0).then((shared / (own_a * own_b).sqrt()).clip(-1.0, 1.0))
@@ -190,7 +190,7 @@ def add_counted_eta_limits(
     n = 1 / (variance * (eta * (1 - eta)))
     ends = compute_limits(eta * n, n, confidence, "wilson")
     return frame.with_columns(
-        pl.when(c.IS_OWN_ETA).then(end.fill_nan(None)).otherwise(there).alias(name)
+        pl.when(c.IS_OWN_ETA).then(null_if_nan(end)).otherwise(there).alias(name)
         for name, end, there in zip(c.ETA_LIMITS, ends, otherwise, strict=True)
     )
 

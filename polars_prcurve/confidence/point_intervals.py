@@ -47,7 +47,7 @@ from polars_prcurve.confidence.intervals import (
     z_value,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import repeat_in_rows
+from polars_prcurve.exact_arithmetic import null_if_nan, repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile
@@ -326,7 +326,7 @@ def add_limits(
 ) -> pl.LazyFrame:
     """Add both ends of rates in the columns that `sizes` names, with the rate and the size of each."""
     # The optimizer takes time by the square of the length of an expression. So what an expression has
-    # several times is bound first, and `fill_nan` has its own three times.
+    # several times is bound first, and `null_if_nan` has its own twice.
     trials = {value: f"{c.RESERVED}trials_of_{value}" for value in sizes}
     frame = frame.with_columns(
         repeat_in_rows(size, pl.col(value)).alias(trials[value]) for value, (_, size) in sizes.items()
@@ -379,7 +379,7 @@ def add_band(
             both = zip(special, ends, strict=True)
             ends = [pl.when(condition).then(a).otherwise(b) for a, b in both]
     value = pl.col(metric.name)
-    low, high = (end.fill_nan(None) for end in ends)
+    low, high = map(null_if_nan, ends)
     # Rounding must not put an end on the wrong side of the estimate.
     sides = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
     return frame.with_columns(

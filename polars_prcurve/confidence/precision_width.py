@@ -29,6 +29,7 @@ from polars_prcurve.confidence.intervals import (
 )
 from polars_prcurve.confidence.point_intervals import find_corners
 from polars_prcurve.errors import PrcError
+from polars_prcurve.exact_arithmetic import null_if_nan
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 
@@ -272,4 +273,4 @@ def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
     above = half + square.sqrt()
     eta = above / (above + 2 * delta * least)
     never_wider = (square < 0) | (half < 0)
-    return pl.when(never_wider).then(0.0).when(least > 0).then(eta).fill_nan(None)
+    return null_if_nan(pl.when(never_wider).then(0.0).when(least > 0).then(eta))

@@ -21,7 +21,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.exact_arithmetic import null_if_nan, repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.group_keys import float_bits
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.metrics.curve_metric import (
@@ -81,7 +81,7 @@ class CurveSegments(NamedTuple):
                 key, own = (c.PAIR, pairs) if on_eta else (c.GROUP, None)
                 values = values.join(self._reduce(alike, on_hull, own), on=key, how="left")
         values = values.with_columns(
-            metric.recipe.finish(pl.col(name), self.facts).fill_nan(None).alias(name)
+            null_if_nan(metric.recipe.finish(pl.col(name), self.facts)).alias(name)
             for name, metric in summed.items()
         )
         for name, metric in averaged.items():  # means over prevalences, null where one value is null

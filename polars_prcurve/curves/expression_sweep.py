@@ -24,6 +24,7 @@ from polars_prcurve import exact_arithmetic, query_checks
 from polars_prcurve.curves.curve_table import list_curve_columns
 from polars_prcurve.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.errors import PrcError
+from polars_prcurve.exact_arithmetic import null_if_nan
 from polars_prcurve.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -240,7 +241,7 @@ class ScoredRows:
         n_pos, n_neg = pl.field("n_pos"), pl.field("n_neg")
         sizes = (None if self.exponents else n.cast(pl.Float64) for n in (n_pos, n_neg))
         curve = CurveFacts(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *sizes)
-        value = metric.recipe.finish(pl.field("total"), curve).fill_nan(None)
+        value = null_if_nan(metric.recipe.finish(pl.field("total"), curve))
         return self._evaluate(points.list.eval(totals).list.first(), value)
 
     def find_threshold(self, target: Target) -> pl.Expr:

@@ -26,7 +26,13 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import read_numbers
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import SHARE_SCALE, from_whole, to_whole, to_whole_shares
+from polars_prcurve.exact_arithmetic import (
+    SHARE_SCALE,
+    from_whole,
+    null_if_nan,
+    to_whole,
+    to_whole_shares,
+)
 from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.metric_base import Metric, declare
 from polars_prcurve.metrics.point_metric import (
@@ -328,7 +334,7 @@ class CurveMetric(Metric):
         recipe = self.recipe
         if recipe.total != "sum":
             value: pl.Expr = recipe.term(rows)
-            return value.fill_nan(None)
+            return null_if_nan(value)
         if recipe.by_rise:  # scale the rise, once for all prevalences, rather than each term
             return to_whole(recipe.term(replace(rows, unit=SHARE_SCALE)))
         return to_whole_shares(recipe.term(rows))

@@ -24,6 +24,7 @@ from polars import selectors
 
 from polars_prcurve.argument_checks import read_number, read_numbers
 from polars_prcurve.errors import PrcError
+from polars_prcurve.exact_arithmetic import null_if_nan
 from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.metric_base import Metric, declare
 from polars_prcurve.query_checks import Check, DtypeRule, guard
@@ -153,7 +154,7 @@ class PointMetric(Metric):
         if self.fixed_eta is not None or not self.depends_on_eta:
             eta = pl.lit(self.choose_eta(None))
         value: pl.Expr = self.from_rates(recall, fpr, eta)
-        return value.fill_nan(None).alias(self.name)
+        return null_if_nan(value).alias(self.name)
 
     def from_counts(
         self,
@@ -175,7 +176,7 @@ class PointMetric(Metric):
             if scale is not None and self.if_all_flagged is not None:
                 all_flagged = (rates[0] == 1) & (rates[1] == 1)
                 value = choose_where(all_flagged, self.if_all_flagged(eta), value)
-        return value.fill_nan(None).alias(self.name)
+        return null_if_nan(value).alias(self.name)
 
 
 def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:
@@ -202,7 +203,7 @@ def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> 
         n = (column.is_nan() | ~column.is_between(0, 1)).sum()
         checks.append(Check(n > 0, (f"{argument} must lie in [0, 1]; ", n, " value(s) do not")))
     result: pl.Expr = formula(*columns.values()) + guard(checks)
-    return result.fill_nan(None).alias(name)
+    return null_if_nan(result).alias(name)
 
 
 _RATE_DTYPES = DtypeRule(

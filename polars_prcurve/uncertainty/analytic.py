@@ -20,7 +20,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.intervals import Doubts, compute_limits, tell_doubts, z_value
 from polars_prcurve.confidence.point_intervals import combine_distances
-from polars_prcurve.exact_arithmetic import repeat_in_rows
+from polars_prcurve.exact_arithmetic import null_if_nan, repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
@@ -285,7 +285,7 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
     known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
     known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
     known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
-    low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
+    low, high = (pl.when(known).then(null_if_nan(end)) for end in ends)
     # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
     least = pl.min_horizontal(low, pl.when(low.is_not_null()).then(value))
     most = pl.max_horizontal(high, pl.when(high.is_not_null()).then(value))
