@@ -137,14 +137,6 @@ def repeat_in_rows(number: pl.Expr, rows: pl.Expr) -> pl.Expr:
     return number + rows * 0.0
 
 
-def null_if_nan(value: pl.Expr) -> pl.Expr:
-    """Return a value that is null where it is NaN, as `fill_nan(None)` does.
-
-    That holds its value three times in the plan, and this twice, so that long ones are planned sooner.
-    """
-    return pl.when(value.is_not_nan()).then(value)
-
-
 def is_at_least(value: Any, target: float) -> Any:
     """Whether a value, an expression or an array, reaches a target, or would if it were not rounded."""
     # Without this room a precision that is 0.8 by the counts misses a target of 0.8 by its last bit.

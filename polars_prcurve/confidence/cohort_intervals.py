@@ -39,9 +39,9 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.intervals import compute_limits
-from polars_prcurve.exact_arithmetic import null_if_nan, repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable
-from polars_prcurve.metrics.point_metric import PointMetric, Share
+from polars_prcurve.metrics.point_metric import PointMetric, Share, null_if_nan
 
 ETA_CORRELATIONS = {rate: f"{c.RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
 """The correlation of the error of either rate with that of the logit of a counted prevalence."""

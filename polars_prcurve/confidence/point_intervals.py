@@ -47,9 +47,9 @@ from polars_prcurve.confidence.intervals import (
     z_value,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import null_if_nan, repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.normal_distribution import student_quantile
 from polars_prcurve.query_checks import Check, stop_if_broken
 

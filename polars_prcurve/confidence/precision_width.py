@@ -29,9 +29,8 @@ from polars_prcurve.confidence.intervals import (
 )
 from polars_prcurve.confidence.point_intervals import find_corners
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import null_if_nan
 from polars_prcurve.metrics.names import find_point_metric
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metric import PointMetric, null_if_nan
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

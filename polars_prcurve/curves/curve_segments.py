@@ -21,7 +21,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import null_if_nan, repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.group_keys import float_bits
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable, has_unscored
 from polars_prcurve.metrics.curve_metric import (
@@ -33,6 +33,7 @@ from polars_prcurve.metrics.curve_metric import (
     find_vertices,
     odds_against,
 )
+from polars_prcurve.metrics.point_metric import null_if_nan
 from polars_prcurve.prevalence.eta_argument import EtaTable, join_etas
 from polars_prcurve.sweep.grouped_rows import SweepTables, class_sizes, has_class
 from polars_prcurve.sweep.sweep_table import add_row_before, build_sweep, check_at_end, late_checks

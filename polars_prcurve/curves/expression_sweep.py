@@ -24,10 +24,9 @@ from polars_prcurve import exact_arithmetic, query_checks
 from polars_prcurve.curves.curve_table import list_curve_columns
 from polars_prcurve.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import null_if_nan
 from polars_prcurve.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.prevalence.eta_argument import class_factors, read_eta_list
 from polars_prcurve.query_checks import equals_label, guard, label_dtypes
 

@@ -29,7 +29,6 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import (
     SHARE_SCALE,
     from_whole,
-    null_if_nan,
     to_whole,
     to_whole_shares,
 )
@@ -42,6 +41,7 @@ from polars_prcurve.metrics.point_metric import (
     choose_where,
     keep_where,
     maximum,
+    null_if_nan,
 )
 
 if TYPE_CHECKING:

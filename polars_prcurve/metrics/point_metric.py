@@ -24,7 +24,6 @@ from polars import selectors
 
 from polars_prcurve.argument_checks import read_number, read_numbers
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import null_if_nan
 from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.metric_base import Metric, declare
 from polars_prcurve.query_checks import Check, DtypeRule, guard
@@ -175,7 +174,7 @@ class PointMetric(Metric):
             value = self.from_rates(*rates, eta, (tp, fn, fp, tn))
             if scale is not None and self.if_all_flagged is not None:
                 all_flagged = (rates[0] == 1) & (rates[1] == 1)
-                value = choose_where(all_flagged, self.if_all_flagged(eta), value)
+                value = pl.when(all_flagged).then(self.if_all_flagged(eta)).otherwise(value)
         return null_if_nan(value).alias(self.name)
 
 
@@ -243,6 +242,14 @@ def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
     if isinstance(condition, pl.Expr):
         return pl.when(condition).then(then).otherwise(otherwise)
     return np.where(condition, then, otherwise)
+
+
+def null_if_nan(value: pl.Expr) -> pl.Expr:
+    """Return a value that is null where it is NaN, as `fill_nan(None)` does.
+
+    That holds its value three times in the plan, and this twice, so that long ones are planned sooner.
+    """
+    return pl.when(value.is_not_nan()).then(value)
 
 
 def maximum(value: Cell, other: Cell) -> Cell:

@@ -20,9 +20,10 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.intervals import Doubts, compute_limits, tell_doubts, z_value
 from polars_prcurve.confidence.point_intervals import combine_distances
-from polars_prcurve.exact_arithmetic import null_if_nan, repeat_in_rows
+from polars_prcurve.exact_arithmetic import repeat_in_rows
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
+from polars_prcurve.metrics.point_metric import null_if_nan
 from polars_prcurve.normal_distribution import student_quantile
 from polars_prcurve.uncertainty import influence
 from polars_prcurve.uncertainty.influence import cluster_standard_error, standard_error
