@@ -20,10 +20,10 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.visible_text import make_visible
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -85,8 +85,6 @@ def read_shares(function: str, shares: object) -> dict[Any, float]:
 
 def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDArray[np.float64]:
     """Return a number, or a sequence or an array of numbers, as an array."""
-    import numpy as np
-
     try:
         if is_truth_value(value) or not isinstance(value, pl.Series | np.ndarray | list | tuple | Real):
             raise TypeError

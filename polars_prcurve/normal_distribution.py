@@ -9,6 +9,7 @@ from statistics import NormalDist
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.lazy_numpy import numpy as np
 
 _SHARE, _T, _OFF = (f"{c.RESERVED}quantile_{name}" for name in ("share", "t", "off"))
 
@@ -64,8 +65,6 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
     Item K is that of K means, up to 4000, so that all their differences hold at once with this
     confidence (Tukey 1953).
     """
-    import numpy as np
-
     # The quantile of the studentised range over the root of 2: exact up to 12 means, and from there on
     # linear in ln K between exact ones.
     fine = np.linspace(-9.0, 9.0, 9001)

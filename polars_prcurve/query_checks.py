@@ -28,6 +28,7 @@ from polars import selectors
 
 from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError, describe_value
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.visible_text import SYMBOLS, VISIBLE
 
 _SIGNATURE = "\n(a check of polars_prcurve)"
@@ -356,6 +357,4 @@ def equals_label(value: pl.Expr, pos_label: Any) -> pl.Expr:
 
 def _to_python(pos_label: Any) -> Any:
     """Return a NumPy scalar as the Python value that it stands for."""
-    import numpy as np
-
     return pos_label.item() if isinstance(pos_label, np.generic) else pos_label

@@ -29,6 +29,7 @@ from polars_prcurve.confidence.intervals import (
 )
 from polars_prcurve.confidence.point_intervals import find_corners
 from polars_prcurve.errors import PrcError
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric, null_if_nan
 
@@ -241,8 +242,6 @@ def rectangle_level(
         a, b = (math.sqrt((1 - rate) / (rate * n)) for rate, n in ((recall, n_pos), (fpr, n_neg)))
         return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
     n_draws = arguments.read_whole_number("n_draws=", n_draws, 1, most=arguments.MOST_REPEATS)
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     of_classes = (recall, n_pos), (fpr, n_neg)
     drawn = ((rng.binomial(n, rate, n_draws).astype(float), float(n)) for rate, n in of_classes)

@@ -47,6 +47,7 @@ from polars_prcurve.confidence.intervals import (
 )
 from polars_prcurve.confidence.precision_width import check_delta
 from polars_prcurve.errors import PrcError
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.point_metric import choose_where
 
 if TYPE_CHECKING:
@@ -120,8 +121,6 @@ def sample_size(
         if method in BETA_METHODS:  # raises, and says why there is no expression
             compute_limits(rate, rate, level, method)
         return pl.when(rate > 0).then(formula(rate, delta, level).ceil())
-    import numpy as np
-
     given = read_numbers("rate", rate)
     if not ((given > 0) & (given <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
@@ -131,8 +130,6 @@ def sample_size(
 
 def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -> Any:
     """Return the least number of trials, as a real number, at which the interval is narrow enough."""
-    import numpy as np
-
     max_ratio = (1 + delta) / (1 - delta)
 
     def is_enough(n: Any) -> Any:

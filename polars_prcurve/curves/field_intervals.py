@@ -37,6 +37,7 @@ from polars_prcurve.confidence.intervals import compute_beta_limits
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import repeat_in_rows, sum_shares, to_whole, to_whole_shares
 from polars_prcurve.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_argument import Eta, EtaTable
 from polars_prcurve.prevalence.field_parts import build_field
@@ -275,8 +276,6 @@ _SHARES = pl.col(c.PART_SHARE) * pl.col(c.PART_ETA), pl.col(c.PART_SHARE) * (1 -
 
 def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Return a row per GROUP and SCORE: the limits of both runs, whether they are long, and of rates."""
-    import numpy as np
-
     counts = _add_limit_squares(counts, alpha)
     k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
     (recall, fpr), (pos, neg) = map(pl.col, _RATES.values()), _SHARES

@@ -54,6 +54,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_arithmetic import is_at_most
 from polars_prcurve.inputs.score_and_rate_tables import InputTable, ScoreTable, has_unlike_examples
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.curve_metric import Rows, Step
 from polars_prcurve.normal_distribution import add_normal_quantile
 from polars_prcurve.prevalence.eta_argument import EtaTable
@@ -262,8 +263,6 @@ def add_upper_limits(
     # A share of alerts lies between recall and fpr at any prevalence, so where both are above the
     # greatest `rate` that is asked for, no test can pass, and the limits are 1: a beta quantile costs
     # more than all else that is done to a row.
-    import numpy as np
-
     collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
     may_pass = collected.select((pl.min_horizontal("recall", "fpr") <= rate).fill_null(True)).to_series()
     tested = collected.filter(may_pass)

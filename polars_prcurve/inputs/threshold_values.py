@@ -18,6 +18,7 @@ import polars as pl
 
 from polars_prcurve.argument_checks import is_truth_value, round_to_float
 from polars_prcurve.errors import PrcError, describe_value
+from polars_prcurve.lazy_numpy import numpy as np
 
 RealNumber: TypeAlias = Fraction | float  # a real number: a fraction, or an infinity as a float
 
@@ -65,8 +66,6 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
 def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
     """Return the least value of a dtype that is not below a number, or None if all are."""
     if dtype.is_float():
-        import numpy as np
-
         float_type = getattr(np, str(dtype).lower())
         nearest = round_to_float(number)
         if nearest < number:
