@@ -107,9 +107,8 @@ def threshold_curve(
     finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
     thinned = point_thinning.describe_thinning(curves.rows, lines)
     text = chart_assembly.ChartText(title, subtitle, note, finding, thinned)
-    heads = [chart_assembly.name_panel(channels.facet, label) for label in labels]
     one = len(columns) == 1
-    drawn = [c.draw(heads[k], is_first=k == 0, is_alone=one) for k, c in enumerate(columns)]
+    drawn = [column.draw(is_first=k == 0, is_alone=one) for k, column in enumerate(columns)]
     return _join_columns(drawn, text, columns[0], n)
 
 
@@ -171,6 +170,7 @@ class _Column:
             rows, per_curve = curves.rows.filter(own), curves.per_curve.filter(own)
             curves = replace(curves, rows=rows, per_curve=per_curve)
         self.channels, self.width = replace(channels, facet=None), width
+        self.head = chart_assembly.name_panel(channels.facet, label)
         etas = curves.per_curve["eta"]
         rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
         self.events: float = chart_axes.choose_events(etas)
@@ -233,13 +233,9 @@ class _Column:
         )
         canvas.data += marks
         if self.specs[1].is_neutral:
-            first = {row["curve"] for row in records[:1]}
-            spoilt = [row for row in records if row["curve"] not in first]
-            seen: set[float] = set()
-            for row in marks:
-                spoilt += [row] if row["x"] in seen else []
-                seen.add(row["x"])
-            for row in spoilt:
+            places = [row["x"] for row in marks]
+            others = [row for row in records if row["curve"] != records[0]["curve"]]
+            for row in others + [row for k, row in enumerate(marks) if row["x"] in places[:k]]:
                 row.pop("recall", None)
 
     def _draw_rules(self, marked: list[dict[str, Any]]) -> None:
@@ -261,42 +257,35 @@ class _Column:
             ]
         self.canvas.data += self.rules
 
-    def draw(self, head: str, *, is_first: bool, is_alone: bool) -> alt.VConcatChart:
+    def draw(self, *, is_first: bool, is_alone: bool) -> alt.VConcatChart:
         """Return three charts above each other; in the first of all are the names of lines."""
         panels: list[alt.LayerChart] = []
-        shared: list[dict[str, Any]] = []
-        all_words: list[dict[str, Any]] = []
+        data: list[dict[str, Any]] = []
         key = chart_assembly.make_key(self.canvas.data, f"x {self.specs[0].y.field}")
         words = self._label_rules(self.specs[0].x)
-        words += chart_assembly.write_head(head, self.width, lift=2 if self.rules else 0) if head else []
+        lift = 2 if self.rules else 0
+        words += chart_assembly.write_head(self.head, self.width, lift=lift) if self.head else []
         specs = self.specs
         if is_first:
             specs = [replace(specs[0], names="beside", has_margin=is_alone), *specs[1:]]
         for number, spec in enumerate(specs):
             size = chart_axes.PanelSize(1, self.width, round(max(self.width, 300) * spec.height))
+            # All three charts are drawn from one list of records, in which each has words of its own.
+            suffix = f" of {number}"
             panel, records = chart_assembly.build_panel(
-                Panel(spec, self.canvas.data, self.channels, size),
+                Panel(spec, self.canvas.data, self.channels, size, suffix=suffix),
                 [] if number else words,
                 ((), self._build_rules(spec, size, number)),
                 key if is_first and number else None,
             )
-            # All three charts are drawn from one list of records, in which each has words of its own.
-            words_here = [row for row in records if row["part"].startswith(("word", "name"))]
-            shared = shared or [row for row in records if row not in words_here]
-            for row in words_here:
-                row["part"] = f"{row['part']} of {number}"
-            all_words += words_here
-            for layer in panel.layer:
-                for step in [] if layer.transform is alt.Undefined else layer.transform:
-                    if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
-                        step.filter = f"{str(step.filter)[:-1]} of {number}'"
+            data += [row for row in records if number == 0 or row["part"].endswith(suffix)]
             panels.append(panel)
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
             whole = chart_assembly.join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
         whole.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
-        done: alt.VConcatChart = chart_assembly.attach_data(whole, [*shared, *all_words])
+        done: alt.VConcatChart = chart_assembly.attach_data(whole, data)
         return done
 
     def _label_rules(self, x: ChartAxis) -> list[Word]:

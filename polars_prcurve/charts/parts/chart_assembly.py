@@ -86,12 +86,13 @@ def select_pointed(key: str, field: str, clear: Any) -> alt.Parameter:
 
 def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers: OwnLayers) -> Chart:
     """Return the chart of these records, in panels if there is a facet."""
-    spec, size, facet = replace(panel.spec, has_margin=True), panel.size, panel.channels.facet
-    layered, records = build_panel(replace(panel, spec=spec), words, own_layers)
+    panel = replace(panel, spec=replace(panel.spec, has_margin=True))
+    spec, size, facet = panel.spec, panel.size, panel.channels.facet
+    layered, records = build_panel(panel, words, own_layers)
     records = [row for row in records if row["part"] != "ghost"]  # whose layer holds them
     room = spec.y.measure_labels()
     if facet is not None:
-        panels, layers = _build_panels(layered, spec, facet, size, records)
+        panels, layers = _build_panels(layered, panel, facet, records)
         if facet.fields != ["eta"]:  # else heads say it
             text = replace(text, note=(f"Panels: {facet.title}", *text.note))
         width = size.columns * (size.width + PANEL_GAP)
@@ -110,25 +111,20 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
 
 
 def _build_panels(
-    layered: alt.LayerChart,
-    spec: ChartSpec,
-    facet: Channel,
-    size: PanelSize,
-    records: list[dict[str, Any]],
+    layered: alt.LayerChart, panel: Panel, facet: Channel, records: list[dict[str, Any]]
 ) -> tuple[alt.FacetChart, list[Any]]:
     """Return panels of the first layer alone, and the other layers, with those of heads over panels."""
+    spec, size = panel.spec, panel.size
     heads = []  # the name of each panel, and the number that panels are sorted by
     for label in facet.labels:
         value, caption = facet.values.get(label, ""), facet.captions.get(label, "")
         room = size.width - (style.measure_text(value) + 8 if value else 0)
         heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
-        if caption:
-            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
-        if value:
-            look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
-            look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
-            heads.append(Word(text=value, facet=label, **look))
-    layers = [*layered.layer[1:], *build_word_layers(heads, spec, size.width, records)]
+        look: dict[str, Any] = {"facet": label, "py": -9, "baseline": "bottom"}
+        heads += [Word(caption, **look)] if caption else []
+        look |= {"px": size.width, "align": "right", "weight": "bold", "color": style.COLORS[0]}
+        heads += [Word(value, **look)] if value else []
+    layers = [*layered.layer[1:], *build_word_layers(panel, heads, records)]
     layered.layer = layered.layer[:1]
     highest = max(-word.py for word in heads) + style.NAME_SIZE
     gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
@@ -169,7 +165,7 @@ def build_panel(
     layers = [base, *under, *painter.build_lines(records)]
     layers += painter.build_hover(size.width) if has_hover else []
     layers += [*painter.build_marks({row["part"] for row in records}), *above]
-    layers += build_word_layers(words, spec, size.width, records)
+    layers += build_word_layers(panel, words, records)
     layers += build_name_layers(panel, names, records) if names else []
     layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
     return layered, records
@@ -207,7 +203,7 @@ def _pick_selecting(layers: Sequence[Any]) -> list[Any]:
 
 def _put_back(layers: Sequence[Any], carried: Sequence[Any]) -> list[Any]:
     """Return all layers in their order, of which Altair has carried those that have selections."""
-    rest = iter(carried if any(layer.params is not alt.Undefined for layer in layers) else ())
+    rest = iter(carried)
     return [next(rest) if layer.params is not alt.Undefined else layer for layer in layers]
 
 
@@ -415,11 +411,9 @@ def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 
     rows = wrap_words(name, letters) or [name]
     if len(rows) > _MOST_HEAD_ROWS:
         rows = [*rows[: _MOST_HEAD_ROWS - 1], f"{rows[_MOST_HEAD_ROWS - 1]}…"]
-    look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room + 7}
+    look: dict[str, Any] = {"facet": panel, "weight": "bold", "baseline": "bottom", "limit": room + 7}
     height = style.NAME_SIZE + 3
-    heights = [-9 - height * above for above in range(lift, lift + len(rows))]
-    places = zip(rows[::-1], heights, strict=True)
-    return [Word(text=row, px=0, py=py, facet=panel, **look) for row, py in places]
+    return [Word(row, py=-9 - height * above, **look) for above, row in enumerate(rows[::-1], lift)]
 
 
 # Layers of words -------------------------------------------------------------------------------
@@ -429,16 +423,17 @@ _LEADER, _MOVED = 13, 4
 
 
 def build_word_layers(
-    words: Sequence[Word], spec: ChartSpec, pixels: int, records: list[dict[str, Any]]
+    panel: Panel, words: Sequence[Word], records: list[dict[str, Any]]
 ) -> list[alt.Chart]:
     """Return a layer per look of words, and add their records."""
+    spec, pixels = panel.spec, panel.size.width
     looks: dict[tuple[Any, ...], list[Word]] = {}
     for word in words:
         looks.setdefault(word.look, []).append(word)
     layers = []
     taken = len({row["part"] for row in records if row["part"].startswith("word")})
     for number, alike in enumerate(looks.values(), taken):
-        part = f"word {number}"
+        part = f"word {number}{panel.suffix}"
         for word in alike:
             record: dict[str, Any] = {"part": part, "text": glue_numbers(word.text)}
             record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
@@ -449,7 +444,7 @@ def build_word_layers(
             rim = _build_text(replace(alike[0], color="white"), spec, pixels)
             rim.mark.stroke, rim.mark.strokeWidth, rim.mark.strokeJoin = "white", 4, "round"
             kinds.insert(0, rim)
-        layers += [layer.transform_filter(f"datum.part === '{part}'") for layer in kinds]
+        layers += [keep_part(layer, part) for layer in kinds]
     return layers
 
 
@@ -471,7 +466,7 @@ def build_name_layers(
 ) -> list[alt.Chart]:
     """Return the layers of names in the colours of their lines, and add their records."""
     # A click on a name brings out its line; a click on it again, or twice anywhere, brings back all.
-    spec, size, own = panel.spec, panel.size, panel.channels.color
+    spec, size, own, part = panel.spec, panel.size, panel.channels.color, f"name{panel.suffix}"
     # Each row of a name is a text of its own: renderers mix up rows that are written from right to left.
     rows: dict[float, list[Word]] = {}
     for name in names:
@@ -491,19 +486,19 @@ def build_name_layers(
         for x, y in ((spec.x.high, round_digits(name.leads_from)), (beyond, round_digits(name.y)))
     ]
     records += leaders
-    thin = alt.Chart().mark_line(strokeWidth=1, aria=False).transform_filter("datum.part === 'leader'")
+    thin = keep_part(alt.Chart().mark_line(strokeWidth=1, aria=False), "leader")
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
     layers = [thin.encode(x, y, *color, alt.Detail("color:N"))] if leaders else []
     for number, (dy, alike) in enumerate(rows.items()):
         row = {"row": number} if len(rows) > 1 else {}
         for name in alike:
-            record = {"part": "name", "text": glue_numbers(name.text), "color": name.label}
+            record = {"part": part, "text": glue_numbers(name.text), "color": name.label}
             place = {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
             records.append({**record, **place, **row, **tell_panel(name.facet)})
         layer = _build_text(replace(alike[0], weight="bold", dy=dy), spec, 540)
         layer.mark.cursor = "pointer"
         # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
-        layer = layer.encode(*color, tooltip=alt.value(None)).transform_filter("datum.part === 'name'")
+        layer = keep_part(layer.encode(*color, tooltip=alt.value(None)), part)
         layers.append(layer.transform_filter(f"datum.row === {number}") if row else layer)
     return layers
 

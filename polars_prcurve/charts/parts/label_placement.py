@@ -1,8 +1,4 @@
-"""Words on a chart: names at lines, labels at points, and where each stands free of all others.
-
-A free place is in pixels from the upper left corner of a panel. The chart turns it back into data, so
-that a name stays at its line if the chart is resized a little.
-"""
+"""Words on a chart: names at lines, labels at points, and where each stands free of all others."""
 
 from __future__ import annotations
 
@@ -123,19 +119,17 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     if spec.names == "ends" and facet is None and sampled:
         [(_, lines)] = sampled
         return _name_right(panels[0], {name: line for name, line in lines.items() if name in shown})
-    ways: list[Any] = []
-    if max(map(len, shown)) <= _MAX_LETTERS:
-        apart = partial(place_beside, apart=APART)
-        ways = [apart, place_beside, place_together]
-    rows = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
-    ways += [partial(place_together, rows=each) for each in rows]
-    for way in ways:
+    alone = {name: [name] for name in shown}
+    ways: list[Any] = [(partial(place_beside, apart=gap), alone) for gap in (APART, _GAP)]
+    wrapped = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
+    ways += [(partial(place_together, rows=rows), rows) for rows in (alone, *wrapped)]
+    for way, rows in ways if max(map(len, shown)) <= _MAX_LETTERS else ways[3:]:
         for each, lines in sampled:
             places = way(lines | each.sample_references(), shown, each.open_space(words))
             if set(shown) <= set(places):
-                written = way.keywords.get("rows", {}) if isinstance(way, partial) else {}
+                # In data, so that a name stays at its line if the chart is resized a little.
                 return [
-                    Word("\n".join(written.get(name, [name])), x, y, label=name, facet=each.label)
+                    Word("\n".join(rows[name]), x, y, label=name, facet=each.label)
                     for name in shown
                     for x, y in [each.read_place(places[name])]
                 ]
@@ -244,6 +238,7 @@ class Panel:
     channels: Channels
     size: PanelSize
     label: str | None = None
+    suffix: str = ""  # of the parts of its words, where charts with words of their own share records
 
     def pick(self, label: str | None) -> Panel:
         """Return another panel of the chart, with the ranges that it has."""
@@ -318,30 +313,25 @@ class Panel:
     def sample_references(self) -> dict[str, Heights]:
         """Return the height of each thin line and row of dots in these columns; NaN where it is not."""
         points: dict[str, list[tuple[float, float]]] = {}
+        field, parts = self.spec.x.field, ("reference", "dot", "span")
         for row in self.data:
-            field, key = self.spec.x.field, RULE_KEY
-            needed = {field} if row["part"] == "threshold" else {field, self.spec.y.field}
-            if row.get("facet") != self.label or not needed <= set(row):
+            part, name = row["part"], ""
+            if row.get("facet") != self.label or field not in row:
                 continue
-            # Names of groups show control characters as symbols, so no group has such a name.
-            if row["part"] == "reference":
-                points.setdefault(f"{key}{row['ref']}", []).append(self.find_spot(row))
-            elif row["part"] == "dot":
-                points.setdefault(f"{key}dots {row.get('color', '')}", []).append(self.find_spot(row))
-            elif row["part"] == "threshold":
+            if part == "threshold":
                 left = self.spec.x.place(row[field]) * self.size.width
-                points[f"{key}rule {len(points)}"] = [(left, 0.0), (left, float(self.size.height))]
-            elif row["part"] == "span":
-                ends = [self.find_spot(row), self.find_spot({**row, field: row["to"]})]
-                points[f"{key}span {len(points)}"] = ends
+                points[f"{RULE_KEY}rule {len(points)}"] = [(left, 0.0), (left, float(self.size.height))]
+            elif part in parts and self.spec.y.field in row:
+                name = row["ref"] if part == "reference" else f"{part} {row.get('color', '')}"
+                name += str(len(points)) if part == "span" else ""
+                ends = [row, {**row, field: row["to"]}] if part == "span" else [row]
+                points.setdefault(f"{RULE_KEY}{name}", []).extend(map(self.find_spot, ends))
         columns, sampled = self.columns, {}
         for name, line in points.items():
             x, y = (np.asarray(values) for values in zip(*sorted(line), strict=True))
-            sampled[name] = np.full(len(columns), math.nan)
-            if x[-1] - x[0] >= 2 * STEP:
-                inside = (columns >= x[0]) & (columns <= x[-1])
-                sampled[name] = np.where(inside, np.interp(columns, x, y), math.nan)
-            else:  # an upright rule has its ends in two columns
+            sampled[name] = np.interp(columns, x, y, left=math.nan, right=math.nan)
+            if x[-1] - x[0] < 2 * STEP:  # an upright rule has its ends in two columns
+                sampled[name] = np.full(len(columns), math.nan)
                 column = min(int(x[0] // STEP), len(columns) - 2)
                 sampled[name][column : column + 2] = y[0], y[-1]
         return sampled
@@ -400,13 +390,10 @@ class LabelSpace:
         # points are just below, whose labels go between.
         width, height = style.measure_text(text, size), size * 1.2
         above = max(0.0, _ABOVE_EDGE + width / 2 - x)
-        near: list[tuple[float, float, Align]] = [
+        corners: list[tuple[float, float, Align]] = [
             *((8, -11 - lift * height, "left"), (8, -11, "left"), (-8, 11, "right")),
             *((8, 11, "left"), (-8, -11, "right"), (8, -11 - height, "left")),
             *((-8, 11 + height, "right"), (8, -11 - 2 * height, "left")),
-        ]
-        corners: list[tuple[float, float, Align]] = [
-            *(near if lift else near[1:]),
             *((14, 0, "left"), (-14, 0, "right")),
             *((above, -16 - step * height / 2, "center") for step in range(4)),
             # Farther places, for points between lines that run close.
@@ -484,33 +471,28 @@ def place_together(
     lines: dict[str, Heights],
     shown: Sequence[str],
     space: LabelSpace,
-    rows: Mapping[str, Sequence[str]] | None = None,
+    rows: Mapping[str, Sequence[str]],
 ) -> dict[str, NamePlace]:
     """Return places for all names below each other, in the order of their lines, where nothing is."""
     # This is for lines that run too close and too steep for names between them. The free place nearest
-    # to the middle of the panel wins; there may be none. `rows` are those of names written in several
-    # rows.
-    rows = {name: [name] for name in shown} if rows is None else rows
+    # to the middle of the panel wins; there may be none. `rows` are those that a name is written in.
     order = sorted(shown, key=lambda name: float(np.nanmean(lines[name])))
     step = style.NAME_SIZE * 1.4
     heights = [step + (len(rows[name]) - 1) * (style.NAME_SIZE + 2) for name in order]
     width = max(style.measure_text(row) for name in shown for row in rows[name]) * 1.04
     height = sum(heights)
     free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
-    found: list[tuple[float, Box]] = []
-    lefts = np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
-    tops = np.arange(_RIM, space.height - height - _RIM, STEP).tolist()
-    for left in lefts:
-        for top in tops:
-            box = (left - _RIM, top - _RIM, left + width + _RIM, top + height + _RIM)
-            middle = math.dist((left + width / 2, top + height / 2), (space.width / 2, space.height / 2))
-            found.append((middle, box))
-    for _, box in sorted(found):
+    centre = (space.width / 2, space.height / 2)
+    found = [
+        (math.dist((left + width / 2, top + height / 2), centre), left, top)
+        for left in np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
+        for top in np.arange(_RIM, space.height - height - _RIM, STEP).tolist()
+    ]
+    for _, left, top in sorted(found):
+        box = (left - _RIM, top - _RIM, left + width + _RIM, top + height + _RIM)
         if free.is_free(box) and not free.crosses_line(box):
-            left, top = box[:2]
-            middles = top + _RIM + np.cumsum(heights) - np.asarray(heights) / 2
-            places = zip(order, middles.tolist(), strict=True)
-            return {name: NamePlace(left + _RIM, middle) for name, middle in places}
+            middles = top + np.cumsum(heights) - np.asarray(heights) / 2
+            return {name: NamePlace(left, y) for name, y in zip(order, middles.tolist(), strict=True)}
     return {}
 
 

@@ -76,8 +76,8 @@ class Canvas:
         lines, x, facet = self.build_records(points, more), self.spec.x, self.channels.facet
         self.data += lines
         # Only where each panel has one curve, and there are not too many panels.
-        is_one_each = facet is not None and self.channels.color is None
-        if facet and ghosts and is_one_each and 2 < len(facet.labels) <= _MAX_GHOST_PANELS:
+        is_one_each = ghosts and self.channels.color is None
+        if facet and is_one_each and 2 < len(facet.labels) <= _MAX_GHOST_PANELS:
             columns = set()
             for row in lines:  # ghosts need few points
                 column = (row.get("curve"), round(x.place(row.get(x.field, x.low)) * 60))
