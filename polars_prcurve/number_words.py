@@ -6,8 +6,9 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
+SayShares: TypeAlias = Callable[[list[Any]], list[str]]
 NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
 MINUS = "\u2212"
@@ -88,9 +89,8 @@ def say_part(share: float) -> str:
 def say_shares(shares: Sequence[float]) -> list[str]:
     """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
 
-    All are in percent unless all are below a tenth of one. From 10 % up all have the fewest decimals in
-    which those that differ in `say_share` still do and none reads as 100 %. Smaller ones have the fewest
-    in which none moves by a twentieth, but no more than two digits each.
+    From 10 % up all have the fewest decimals in which those that differ in `say_share` still do and none
+    reads as 100 %. Smaller ones have the fewest in which none moves by a twentieth, two digits at most.
     """
     said = [say_share(share) for share in shares]
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:
@@ -140,10 +140,7 @@ def say_estimate(share: float, low: float | None, high: float | None) -> tuple[s
 
 
 def say_eta(eta: float) -> str:
-    """Return a prevalence as `1 in 80`, or in percent if it is 0 or above a half.
-
-    It has two digits, or three if there are no more: 1 in 125 is exact, and 1 in 79.9 is 1 in 80.
-    """
+    """Return a prevalence as `1 in 80`, `1 in 125` if that is exact, in percent if 0 or above a half."""
     if not 0 < eta <= 0.5:
         return say_share(eta)
     whole = round(1 / eta)

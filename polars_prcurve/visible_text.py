@@ -1,9 +1,7 @@
 """Text as people read it: control characters as symbols, and values and metrics by short names.
 
-A control character could command a terminal, and XML, which charts are drawn in, has none of them. So
-wherever a name is shown, in messages, charts and reports alike, it goes through `make_visible`. Each
-symbol is one character without a meaning in any language: an escape such as `\\x1b` would become the
-control character again in the expressions of a chart.
+A control character could command a terminal, and XML, in which charts are drawn, has none. Symbols mean
+nothing in any language: the expressions of charts would turn an escape such as `\\x1b` back into it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from polars_prcurve.charts.parts.label_formats import add_threshold
 from polars_prcurve.charts.parts.label_placement import Word
 from polars_prcurve.charts.parts.line_canvas import QUIET, Canvas, check_words
 from polars_prcurve.charts.parts.result_tables import read_sweep
-from polars_prcurve.number_words import say_eta, say_share
+from polars_prcurve.number_words import SayShares, say_eta, say_share
 from polars_prcurve.prevalence.eta_argument import read_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
@@ -131,9 +131,7 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     return say_each("To find half of the positives,", "of the negatives raise an alert", rates, names)
 
 
-def _label_points(
-    recalls: Sequence[float], marked: marked_points.MarkedPoints, say: marked_points.SayShares
-) -> list[str]:
+def _label_points(recalls: list[float], marked: marked_points.MarkedPoints, say: SayShares) -> list[str]:
     """Return the labels of points: fpr, and recall where they differ in it."""
     # Points that the title tells have none: near the left edge lines run close.
     if not marked.rows:

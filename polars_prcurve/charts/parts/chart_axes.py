@@ -1,7 +1,4 @@
-"""Axes that read as people speak, and the shape of a panel: percent, `1 in 1 000`, plain numbers.
-
-Each axis knows its range, so that names can be placed on lines before anything is drawn.
-"""
+"""Axes that read as people speak, and the shape of a panel: percent, `1 in 1 000`, plain numbers."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ _RARE = 0.001
 
 @dataclass(frozen=True)
 class ChartAxis:
-    """One axis of a chart: its field, its title, its range, and how its ticks are said."""
+    """One axis of a chart: its field, title, range before it is drawn, and how ticks are said."""
 
     field: str
     title: str

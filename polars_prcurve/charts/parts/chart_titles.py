@@ -1,14 +1,11 @@
 """Titles of charts: what is drawn, in numbers, and what a test behind a chart settles.
 
-Numbers are told in the order of the lines, so that a title without a test names no model as better,
-leading or first. `say_firsts` and `say_better` read tests: the columns `resolved` of `ranking` and of
-`compare`, as the title of a table of pairs in `model_difference` does. A sentence that is settled
-elsewhere takes their place.
+Numbers are told in the order of the lines, so that a title without a test names no model as better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +80,7 @@ def say_each(
     end: str,
     values: Mapping[int, Any],
     names: Mapping[int, str],
-    say: Callable[[list[Any]], list[str]] = number_words.say_shares,
+    say: number_words.SayShares = number_words.say_shares,
     *,
     span: str = "{} to {}",
 ) -> str:
@@ -272,9 +269,9 @@ def say_by_eta(
     start: str,
     end: str,
     points: Sequence[tuple[float, float]],
-    say: Callable[[list[Any]], list[str]] = number_words.say_shares,
+    say: number_words.SayShares,
     *,
-    are_apart: bool = False,
+    are_apart: bool,
 ) -> str:
     """Return `start 88 % to 98 % end where 1 in 2 is positive, 2.0 % to 3.7 % where 1 in 1 000 is`."""
     # `points` are the prevalence and the value of each line. Only the greatest and the least prevalence
@@ -296,7 +293,7 @@ def say_values(
     curves: ChartCurves,
     channels: Channels,
     *,
-    say: Callable[[list[Any]], list[str]] = number_words.say_shares,
+    say: number_words.SayShares = number_words.say_shares,
 ) -> str:
     """Return what each line has, or of many prevalences the lines at both ends."""
     # Empty where neither names nor prevalences tell the lines apart.
@@ -343,11 +340,9 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
         return say_point(min(words.values()), row["precision"], row["recall"])
     if etas.n_unique() == len(etas) and len(set(words.values())) == 1:
         start = f"At {min(words.values())}, which finds half of the positives,"
+        end, say = "of the alerts are right", number_words.say_precisions
         each = [(eta, rows[curve]["precision"]) for curve, eta in zip(rows, etas, strict=True)]
-        is_apart = channels.facet is not None
-        return say_by_eta(
-            start, "of the alerts are right", each, number_words.say_precisions, are_apart=is_apart
-        )
+        return say_by_eta(start, end, each, say, are_apart=channels.facet is not None)
     names = name_curves(curves, channels)
     if not names or (etas.n_unique() > 1 and len(etas) > curves.count_distinct(curves.group_fields)):
         return ""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import polars as pl
@@ -88,12 +87,10 @@ def build_labels(keys: pl.DataFrame, fields: Mapping[str, str]) -> list[str]:
     """Return one label per row of `keys`, all different: null and the text "null" are two groups."""
     # `fields` are those of the label, with the names of their columns.
     labels: dict[str, None] = {}  # a dict is an ordered set
-    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
     for row in keys.select(*fields).iter_rows():
-        label = name = " · ".join(map(name_with_column, fields, fields.values(), row))
-        while name in labels:
-            name = f"{label} ({next(numbers[label])})"
-        labels[name] = None
+        label = " · ".join(map(name_with_column, fields, fields.values(), row))
+        names = chain([label], (f"{label} ({number})" for number in count(2)))
+        labels[next(name for name in names if name not in labels)] = None
     return list(labels)
 
 

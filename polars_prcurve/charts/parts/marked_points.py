@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from polars_prcurve.charts.parts.point_thinning import MIN_FALSE_ALERTS, has_poi
 from polars_prcurve.charts.parts.result_tables import ChartCurves, check_table, pick_columns
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import (
+    SayShares,
     format_count,
     say_count,
     say_part,
@@ -25,7 +26,6 @@ from polars_prcurve.number_words import (
     say_threshold,
 )
 
-SayShares: TypeAlias = Callable[[Sequence[float]], list[str]]
 _MOST_COMPARED = 12  # labels, at most, whose digits tell each from all others
 # Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
