@@ -1,12 +1,9 @@
 """One HTML page of texts, tables and charts that needs nothing from elsewhere.
 
-    text      paragraphs; a line `## ...` is a heading, lines `- ...` are a list
-    table     a DataFrame
-    chart     an Altair chart: a drawing, which also shows on paper and without scripts, and which
-              becomes a live chart where scripts run and there is room
-
-All text is escaped. The security policy of the page lets only its own scripts run, by their hashes, and
-lets the browser load nothing. Equal parts make equal bytes.
+text      paragraphs; a line `## ...` is a heading, lines `- ...` are a list
+table     a DataFrame
+chart     an Altair chart: a drawing, which also shows on paper and without scripts, and which
+          becomes a live chart where scripts run and there is room
 """
 
 from __future__ import annotations

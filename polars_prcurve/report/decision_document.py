@@ -1,12 +1,10 @@
 """The document of a decision: one HTML file to send, in the order in which people ask.
 
-    findings -> verdict   what is decided, in its own sentence
-             -> models    of 100 alerts so many are right, with the doubt hatched
-             -> chart     right alerts by positives found
-             -> need      what would settle what is open
-             -> more      folded: other prevalences, all numbers, how they are made
-
-Everything is read from the findings: no table is counted again.
+findings -> verdict   what is decided, in its own sentence
+         -> models    of 100 alerts so many are right, with the doubt hatched
+         -> chart     right alerts by positives found
+         -> need      what would settle what is open
+         -> more      folded: other prevalences, all numbers, how they are made
 """
 
 from __future__ import annotations
@@ -431,12 +429,9 @@ def write_models(case: JudgedCase) -> str:
 
 def write_cases(findings: Findings) -> str:
     """Return a row for each case: where it is, its status, and its verdict as a sentence."""
+    said = '<span class="words">{}</span>'.format
     rows = [
-        [
-            isolate(case.name),
-            escape(case.status),
-            f'<span class="words">{escape(case.verdict.sentence)}</span>',
-        ]
+        [isolate(case.name), escape(case.status), said(escape(case.verdict.sentence))]
         for case in findings.cases[:_MOST_ROWS]
     ]
     more = len(findings.cases) - _MOST_ROWS

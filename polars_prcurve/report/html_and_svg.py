@@ -69,7 +69,7 @@ def draw_line(start: Point, end: Point, color: str = "var(--rule)", more: str = 
     )
 
 
-def draw_path(points: Iterable[Point], color: str, width: float = 2.2, more: str = "") -> str:
+def draw_path(points: Iterable[Point], color: str, width: float, more: str = "") -> str:
     places = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return (
         f'<path d="M{places}" fill="none" style="stroke:{color}" stroke-width="{width}" '
@@ -84,13 +84,7 @@ def draw_area(top: Sequence[Point], foot: Sequence[Point], color: str) -> str:
 
 
 def draw_text(
-    place: Point,
-    text: str,
-    size: float = 12,
-    *,
-    kind: str = "quiet",
-    anchor: str = "start",
-    color: str = "",
+    place: Point, text: str, size: float, *, kind: str = "quiet", anchor: str = "start", color: str = ""
 ) -> str:
     """Return a text, which is escaped here; `kind` is a class of the style sheet."""
     style = f' style="fill:{color}"' if color else ""
@@ -125,43 +119,33 @@ def define_hatches() -> str:
 # Style sheets, whose colours have names -------------------------------------------------------------
 
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'Noto Sans', sans-serif"
+# Colours of groups on a dark ground, in the order of `COLORS`: each has 3 : 1, and any two differ.
 _DARK_COLORS = (
     *("#4FA8EA", "#FF8B45", "#65CCBB", "#805FE9"),
     *("#A86893", "#B2682B", "#F4F468", "#CCEFFB"),
 )
-"""Colours of groups on a dark ground, in the order of `COLORS`: each has 3 : 1, and any two differ."""
-GROUND, DARK_GROUND, GRID = "#FFFFFF", "#15181D", "#E6E8EB"
-_DARK = {
-    **dict(zip(COLORS, _DARK_COLORS, strict=True)),
-    INK: "#F0F2F4",
-    QUIET: "#A9B1BB",
-    RULE: "#7B838D",
-    OTHERS: "#474D55",
-    GRID: "#2A2F36",
-    GROUND: DARK_GROUND,
-}
-_NAMES = {
-    **{color: f"--c{number}" for number, color in enumerate(COLORS)},
-    INK: "--text",
-    QUIET: "--quiet",
-    RULE: "--rule",
-    OTHERS: "--others",
-    GRID: "--grid",
-    GROUND: "--ground",
-}
+_SCHEME = (  # the name of each colour, and what it is on a light and on a dark ground
+    *((f"--c{n}", *both) for n, both in enumerate(zip(COLORS, _DARK_COLORS, strict=True))),
+    ("--text", INK, "#F0F2F4"),
+    ("--quiet", QUIET, "#A9B1BB"),
+    ("--rule", RULE, "#7B838D"),
+    ("--others", OTHERS, "#474D55"),
+    ("--grid", "#E6E8EB", "#2A2F36"),
+    ("--ground", "#FFFFFF", "#15181D"),
+)
 
 
 def paint(drawing: str) -> str:
     """Return a drawing with the colours of a light ground in place of their names."""
-    for color, name in _NAMES.items():
+    for name, color, _ in _SCHEME:
         drawing = drawing.replace(f"var({name})", color)
     return drawing
 
 
 def build_scheme() -> str:
     """Return the style sheet of colours, for light and for dark screens."""
-    light = ";".join(f"{name}:{color}" for color, name in _NAMES.items())
-    dark = ";".join(f"{name}:{_DARK[color]}" for color, name in _NAMES.items())
+    light = ";".join(f"{name}:{color}" for name, color, _ in _SCHEME)
+    dark = ";".join(f"{name}:{color}" for name, _, color in _SCHEME)
     return (
         f":root{{color-scheme:light dark;{light}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
@@ -294,10 +278,7 @@ th{overflow-wrap:anywhere}
 def write_document(
     title: str, style: str, body: Iterable[str], scripts: Iterable[str] = (), data: str | None = None
 ) -> str:
-    """Return a page that needs nothing from elsewhere: its own scripts run, and nothing is loaded.
-
-    `data` is JSON that the scripts read.
-    """
+    """Return a page that loads nothing: only its own scripts run, which may read `data`, a JSON."""
     listed = list(scripts)
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()) for script in listed]
     allowed = " ".join(f"'sha256-{each.decode()}'" for each in hashes) or "'none'"

@@ -102,10 +102,7 @@ def _write_json(data: Any) -> str:
 
 
 def describe_data(findings: Findings) -> dict[str, Any]:
-    """Return what the script reads: the curves of groups, prevalences, and where the page begins.
-
-    The groups are as many as the file has room for: those that the verdict names, then the first ones.
-    """
+    """Return what the script reads: as many groups as have room, with their curves and prevalences."""
     by_group: dict[tuple[Any, ...], list[JudgedCase]] = {}
     for each in findings.cases:
         by_group.setdefault(document.make_key(*each.groups.values()), []).append(each)
@@ -117,7 +114,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
     names, room = name_cases(cases), _MOST_BYTES
     groups: dict[int, dict[str, Any]] = {}
-    # The verdict is about groups that are told apart, and about those that it names.
+    # First come those that the verdict is about: groups that are told apart, and those that it names.
     told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
     places = [glue_numbers(say_place(case, with_eta=False)).lower() for case in cases]
     is_named = [

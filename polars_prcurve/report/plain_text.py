@@ -1,8 +1,7 @@
 """A decision as text, for terminals and for the card of a model: verdict, values, what would settle it.
 
-A value and its interval are one column, and go together or not at all. Where the terminal is narrow,
-columns go in an order, but never that of the value which the verdict speaks of, and then names are cut.
-The last line says what was left out.
+Where a terminal is narrow, columns go in an order, but never that of the value which the verdict speaks
+of, and then names are cut. The last line says what was left out.
 """
 
 from __future__ import annotations
@@ -122,8 +121,7 @@ def list_columns(
     ]
     has_scores = any(cell not in ("", "-") for cell in score.cells)
     columns += [*first, *([score] if has_scores else []), *others, *counts]
-    spare = ["fp", "tp", others[0].head, "score"]
-    spare += [] if case.goal.merit == "recall" else [alerts.head]
+    spare = ["fp", "tp", others[0].head, "score", alerts.head]
     return columns, [*spare, *([] if case.goal.merit == "precision" else [right.head])]
 
 
