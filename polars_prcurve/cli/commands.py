@@ -164,19 +164,18 @@ def write_decision(args: argparse.Namespace) -> None:
 
     check_output_path(args)
     write = None if args.output is None else _choose_output(args.output)
+    takes = {"report": ("title", "date", "notes"), "page": ("title", "date"), "card": ("date",)}
     with _read_at_work(args) as asked:
-        words = {name: asked.arguments.pop(name, None) for name in ("title", "date", "notes")}
-        paths = {kind: asked.arguments.pop(kind, None) for kind in ("report", "page", "card")}
+        given = asked.arguments
+        words = {name: given.pop(name, None) for name in takes["report"]}
+        paths = {kind: given.pop(kind) for kind in takes if kind in given}
         for kind, path in paths.items():
-            if path is not None:
-                (resolve_target if kind == "card" else check_page_path)(path)
-        decision = asked.table.decide(**asked.arguments)
-        found = {
-            "report": lambda path: decision.report(path, **words),
-            "page": lambda path: decision.page(path, title=words["title"], date=words["date"]),
-            "card": lambda path: decision.card(path, date=words["date"]),
-        }
-        written = [found[kind](path) for kind, path in paths.items() if path is not None]
+            (resolve_target if kind == "card" else check_page_path)(path)
+        decision = asked.table.decide(**given)
+        written = [
+            getattr(decision, kind)(path, **{name: words[name] for name in takes[kind]})
+            for kind, path in paths.items()
+        ]
     if write is not None:
         write(decision.table.lazy())
         command_errors.print_note(decision.verdict.sentence)

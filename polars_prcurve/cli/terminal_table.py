@@ -1,7 +1,6 @@
-"""The table that a terminal shows, in as many columns of text as it has.
+"""The table that a terminal shows: what is the same in all rows, then those columns that fit.
 
-What is the same in all rows stands above. Then come the columns that tell rows apart, the answers, and
-what else fits. A value and its interval are one column, and each prevalence has rows of its own.
+They are those that tell rows apart, then the answers, each with its interval, then others.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -125,8 +124,7 @@ def format_table(
         etas = table.select(ends).rows()
         starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
         if 0 < 2 * len(starts) <= len(etas) and all(eta is not None for eta, *_ in etas):
-            interval = {row: etas[row][1:] or (None, None) for row in starts}
-            sections = {row: _describe_eta(etas[row][0], *interval[row]) for row in starts}
+            sections = {row: _describe_eta(*etas[row]) for row in starts}
     hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
     chosen = _choose_columns(_build_columns(table, layout, hidden), width)
     stacked = [place for place, column in enumerate(chosen) if column.below]
@@ -180,8 +178,7 @@ def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[str, set[s
         told |= {"criterion", "target"}
     ends = {"eta_low", "eta_high"} & set(table.columns)
     if {"eta", *ends} <= constant and table["eta"][0] is not None:
-        row = table.row(0, named=True)
-        parts.append(_describe_eta(row["eta"], row.get("eta_low"), row.get("eta_high")))
+        parts.append(_describe_eta(*table.select("eta", *sorted(ends, reverse=True)).row(0)))
         told |= {"eta", *ends}
     parts += [layout.above] if layout.above else []
     if {"n_pos", "n_neg"} <= constant:
@@ -204,7 +201,7 @@ def _show_target(criterion: str, target: float | None) -> str:
     return criterion if target is None else f"{criterion} {target:.6g}"
 
 
-def _describe_eta(eta: float, low: float | None, high: float | None) -> str:
+def _describe_eta(eta: float, low: float | None = None, high: float | None = None) -> str:
     """Return a prevalence in words and as a number, with its interval if it has one."""
     ends = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
     return f"{show_eta(eta)} positive (eta {eta:.4g}{ends})"
@@ -216,19 +213,16 @@ def _describe_eta(eta: float, low: float | None, high: float | None) -> str:
 def _build_columns(table: pl.DataFrame, layout: Layout, hidden: set[str]) -> list[TextColumn]:
     """Return all columns as text, those that tell rows apart first, by falling importance."""
     columns: list[TextColumn] = []
-    subjects: dict[str, tuple[list[str], set[str]]] = {}
     if "metric" in table.columns and "metric" not in hidden:
-        subjects["metric"] = [show_name(name) for name in table["metric"]], {"metric"}
+        columns.append(TextColumn("metric", list(map(show_name, table["metric"])), False, {"metric"}))
     if {"criterion", "target"} <= set(table.columns) - hidden:
         cells = [_show_target(*pair) for pair in table.select("criterion", "target").iter_rows()]
-        subjects["target"] = cells, {"criterion", "target"}
-    etas = table["eta"].to_list() if "eta" in table.columns else [None] * table.height
-    for name, (cells, covers) in subjects.items():
-        if not columns:  # the first leaves out a text that is repeated
-            rows = list(zip(cells, etas, strict=True))
-            same = [False, *(row == before for before, row in pairwise(rows))]
-            shown = ["" if again else cell for cell, again in zip(cells, same, strict=False)]
-        columns.append(TextColumn(name, cells if columns else shown, False, covers))
+        columns.append(TextColumn("target", cells, False, {"criterion", "target"}))
+    if columns:  # the first leaves out a text that is repeated
+        etas = table["eta"].to_list() if "eta" in table.columns else [None] * table.height
+        rows = list(zip(columns[0].cells, etas, strict=True))
+        cells = ["" if k and row == rows[k - 1] else row[0] for k, row in enumerate(rows)]
+        columns[0] = columns[0]._replace(cells=cells)
     keys = [name for name in (*layout.by, *_MODELS) if name in table.columns]
     columns += [
         TextColumn(make_harmless(name), list(map(show_name, table[name])), False, {name})
@@ -309,10 +303,8 @@ def _choose_format(
 
 
 def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
-    """Return the columns that fit, in order; names are cut if the first answer needs the room.
-
-    Of the first interval that has no room beside its value, and of no other, each row gets a line.
-    """
+    """Return the columns that fit, in order; names are cut if the first answer needs the room."""
+    # Of the first interval that has no room beside its value, and of no other, each row gets a line.
     n_keys = next((i for i, column in enumerate(columns) if column.is_number), len(columns))
     keys, numbers = columns[:n_keys], columns[n_keys:]
     # What names are cut for, and how far: the answers up to the first interval, or the first of them.
@@ -385,10 +377,8 @@ def show_eta(eta: float) -> str:
 
 
 def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:
-    """Return with how many decimals the numbers of a column are written, the same for all.
-
-    The greatest has three digits, and the least two. No share near 1 is rounded to 1, as an end neither.
-    """
+    """Return how many decimals the numbers of a column have, all alike."""
+    # The greatest has three digits, and the least two. No share near 1, and no end, is rounded to 1.
     finite = [abs(value) for value in values if math.isfinite(value)]
     sizes = [value for value in finite if value > 0]
     if not sizes or all(value == round(value) for value in finite):
