@@ -1,7 +1,6 @@
-"""One line on standard error about work that takes more than two seconds, while a person watches.
+"""One line on a terminal about work that takes more than two seconds, which is erased when all is done.
 
-It is for terminals alone: nothing is written into a pipe, a file or a notebook. Work inside other work
-takes the line over, and the line is erased when all is done.
+Nothing is written into a pipe, a file or a notebook. Work inside other work takes the line over.
 """
 
 from __future__ import annotations

@@ -117,10 +117,8 @@ def count_letters(text: str) -> float:
 
 
 def wrap_words(text: str, letters: float) -> list[str]:
-    """Return the text in as few rows as have at most so many letters, all about equally long.
-
-    Rows end at blanks, and inside a word only if it is longer than a row: Chinese has no blanks.
-    """
+    """Return the text in as few rows as have at most so many letters, all about equally long."""
+    # Rows end at blanks, and inside a word only if it is longer than a row: Chinese has no blanks.
     words = [word for word in text.split(" ") if word]
     rows = _fill_rows(words, letters)
     for step in range(1, 12):

@@ -1,8 +1,4 @@
-"""The live chart: PR curves under a slider of prevalence, with what the models do there in numbers.
-
-The chart is one layered chart, so that its width can follow the page. The slider is a ruler above the
-curves, to drag, and a list below them, for the keyboard and for screen readers, which say "1 in 1 000".
-"""
+"""The live chart: PR curves under a slider of prevalence, in one layered chart, as wide as its page."""
 
 from __future__ import annotations
 
@@ -143,13 +139,11 @@ def live(
     areas = point_thinning.measure_steps(point_thinning.build_steps(rows, "precision"), "precision")
     channels = pick_out(channels, areas)
     data, thinning, said = _build_data(curves, channels)
-    pixels = WIDTH if width == "container" else width
-    narrow = f"width < {_NARROW}" if width == "container" else json.dumps(pixels < _NARROW)
     key = chart_assembly.make_key(data, "live")
     note = (channels.picked, *said, *curves.describe_sizes())
     subtitle = "Share of alerts that are right, by recall"
     text = chart_assembly.ChartText(title, subtitle, note, "", thinning)
-    return _LivePainter(channels, pixels, start, own, key, narrow).draw(data, text, width)
+    return _LivePainter(channels, width, start, own, key).draw(data, text)
 
 
 def read_start(eta: object) -> float | None:
@@ -201,13 +195,16 @@ class _LivePainter:
     """Builds the layers of the live chart."""
 
     channels: Channels
-    pixels: int
+    width: int | Literal["container"]
     start: float
     own: float | None
     key: str
-    narrow: str
 
     def __post_init__(self) -> None:
+        self.pixels = WIDTH if isinstance(self.width, str) else self.width
+        # Whether the chart is narrow, as a Vega expression: a page decides it where it sets the width.
+        is_narrow = json.dumps(self.pixels < _NARROW)
+        self.narrow = f"width < {_NARROW}" if self.width == "container" else is_narrow
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
         self.precision = ChartAxis("place", "", 0.0, 1.0, "none", room=_LABEL_ROOM)
         self.x, self.y = self.recall.build_x(self.pixels), self.precision.build_y(HEIGHT)
@@ -218,12 +215,7 @@ class _LivePainter:
         rows = {label: wrap_words(label.strip(ISOLATES), letters) for label in labels}
         self.names = {label: [*map(isolate_name, each)] or [""] for label, each in rows.items()}
 
-    def draw(
-        self,
-        data: list[dict[str, Any]],
-        text: chart_assembly.ChartText,
-        width: int | Literal["container"],
-    ) -> alt.LayerChart:
+    def draw(self, data: list[dict[str, Any]], text: chart_assembly.ChartText) -> alt.LayerChart:
         """Return the whole chart."""
         data = chart_assembly.mark_grey(data, self.channels)
         layers = [*self._build_curves(data), *self._build_ruler(), *self._build_numbers()]
@@ -244,8 +236,8 @@ class _LivePainter:
         whole = chart_assembly.stack_layers(layers, data=alt.InlineData(values=[]))
         room = _NARROW_ROOM if self.narrow != "false" else self.pixels
         title = chart_assembly.build_title(text, room + 20)
-        whole = chart_assembly.set_properties(whole, width=width, height=HEIGHT, **title)
-        if width == "container":
+        whole = chart_assembly.set_properties(whole, width=self.width, height=HEIGHT, **title)
+        if self.width == "container":
             whole.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
         if text.title is None:
             whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")

@@ -1,7 +1,4 @@
-"""The commands: the method that each asks, what its help says otherwise than others, and what it writes.
-
-Its options are the arguments of the method: see `options`.
-"""
+"""The commands: the method that each asks, what its help says otherwise than others, what it writes."""
 
 from __future__ import annotations
 

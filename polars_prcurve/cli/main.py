@@ -1,11 +1,9 @@
 """The command line: `polars-prcurve`, and `python -m polars_prcurve`.
 
-    words -> arguments   see `commands` and `options`; an option that is not given is not passed
-          -> a method    of `.prc`, on the scanned files: it sets defaults and refuses bad input
-          -> rows        to a file, to standard output, or as a table on a terminal
-
-An option is named after the argument that it becomes, so that errors of the library can be put in
-terms of options: see `command_errors`.
+words -> arguments   see `commands` and `options`; an option that is not given is not passed
+      -> a method    of `.prc`, on the scanned files: it sets defaults and refuses bad input
+      -> rows        to a file, to standard output, or as a table on a terminal
+      -> errors      of the library, which `command_errors` puts in terms of options
 """
 
 from __future__ import annotations
@@ -78,10 +76,8 @@ def _run_command(argv: Sequence[str] | None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Give each standard stream that is closed a descriptor, which fails whoever needs the stream.
-
-    Otherwise the next file to be opened gets its number, and what was meant for the stream.
-    """
+    """Give each standard stream that is closed a descriptor, which fails whoever needs the stream."""
+    # Otherwise the next file to be opened gets its number, and what was meant for the stream.
     modes = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
     for name, mode in modes.items():  # by number, since the system gives the lowest that is free
         if getattr(sys, name) is None:

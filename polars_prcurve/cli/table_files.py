@@ -79,11 +79,9 @@ class TableFile(NamedTuple):
 
 
 def scan_files(path: str, numbers: Collection[str] = (), texts: Collection[str] = ()) -> pl.LazyFrame:
-    """Return the table in a file, in all files that match a pattern, or on standard input.
-
-    Columns of `numbers` are Float64 if a text file has no rows, and so tells no dtypes. In a CSV those
-    of `texts` stay as they are written, so that 007 is no number.
-    """
+    """Return the table in a file, in all files that match a pattern, or on standard input."""
+    # Columns of `numbers` are Float64 if a text file has no rows, and so tells no dtypes. In a CSV those
+    # of `texts` stay as they are written, so that 007 is no number.
     sources: list[Any] = _list_sources(path)
     file_format = _CSV if path == STDIO else _require_format(path)
     if file_format.separator:

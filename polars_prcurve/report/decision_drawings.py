@@ -135,10 +135,10 @@ def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float
         return start + recall * (width - 24 - start), 14 + (1 - at) * (height - 56)
 
     shapes = []
-    powers = [10.0**-k for k in range(1, int(-math.log10(low) + 1e-9) + 1)] if low else []
-    levels = [(1.0, f"100{NO_BREAK}%"), *((power, say_eta(power)) for power in powers)]
-    if not low:
-        levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
+    levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
+    if low:
+        powers = [10.0**-k for k in range(1, int(-math.log10(low) + 1e-9) + 1)]
+        levels = [(1.0, f"100{NO_BREAK}%"), *zip(powers, map(say_eta, powers), strict=True)]
     for precision, said in levels:
         (left, y), (right, _) = place(0, precision), place(1, precision)
         shapes.append(draw_line((left, y), (right, y), "var(--grid)"))

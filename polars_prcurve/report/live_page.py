@@ -1,8 +1,7 @@
 """A page to move: the group, the score, the prevalence, and what a false alert and a miss cost.
 
 The page holds recall and fpr of a thin curve with their intervals, and computes all else by the formulas
-of the library, in the scripts beside this module. A test in a browser holds both to each other. The
-state stands in its address, so what is seen can be sent.
+of the library, in the scripts beside this module. Its address holds what is seen, so that can be sent.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Colours, sizes and dots of all charts, and what each of them means.
-
-A chart sets sizes, and colours that mean something. It leaves fonts, and the colours of titles and
-ticks, to the theme of the user.
-"""
+"""Colours that mean something, sizes and dots of all charts; fonts and other colours are the theme's."""
 
 from __future__ import annotations
 

@@ -114,8 +114,7 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     beyond = labels[min(len(labels), size.columns) - 1]  # the panel that has a margin on its right
     # Names stand in one panel for all; to try each of many panels takes too long.
     panels = [panel.pick(label) for label in (labels if len(labels) <= _MAX_NAMES else labels[:1])]
-    sampled = [(each, each.sample_lines()) for each in panels]
-    sampled = [(each, lines) for each, lines in sampled if set(shown) <= set(lines)]
+    sampled = [(own, lines) for own in panels if set(shown) <= set(lines := own.sample_lines())]
     if spec.names == "ends" and facet is None and sampled:
         [(_, lines)] = sampled
         return _name_right(panels[0], {name: line for name, line in lines.items() if name in shown})
@@ -127,11 +126,12 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
         for each, lines in sampled:
             places = way(lines | each.sample_references(), shown, each.open_space(words))
             if set(shown) <= set(places):
+                at_x, at_y = each.spec.x.read, each.spec.y.read
                 # In data, so that a name stays at its line if the chart is resized a little.
                 return [
-                    Word("\n".join(rows[name]), x, y, label=name, facet=each.label)
+                    Word("\n".join(rows[name]), at_x(x), at_y(y), facet=each.label, label=name)
                     for name in shown
-                    for x, y in [each.read_place(places[name])]
+                    for x, y in [(places[name].x / size.width, 1 - places[name].y / size.height)]
                 ]
     for each, lines in sampled if spec.has_margin else ():
         if each.label == beyond:
@@ -257,11 +257,6 @@ class Panel:
         x, y = self.spec.x, self.spec.y
         return x.place(row[x.field]) * self.size.width, (1 - y.place(row[y.field])) * self.size.height
 
-    def read_place(self, place: NamePlace) -> tuple[float, float]:
-        """Return the values of both axes at a place."""
-        x, y = place.x / self.size.width, 1 - place.y / self.size.height
-        return self.spec.x.read(x), self.spec.y.read(y)
-
     def list_boxes(self, words: Sequence[Word]) -> list[Box]:
         """Return the boxes that the words of this panel fill."""
         boxes = []
@@ -286,8 +281,7 @@ class Panel:
     @property
     def columns(self) -> Heights:
         """Every fourth column of pixels, and one right of the panel: a line may drop at its end."""
-        step = STEP
-        return np.arange(0, self.size.width + step + 1, step, dtype=np.float64)
+        return np.arange(0, self.size.width + STEP + 1, STEP, dtype=np.float64)
 
     def sample_lines(self) -> dict[str, Heights]:
         """Return the height of each line in these columns, NaN where it is not."""
