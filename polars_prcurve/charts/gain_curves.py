@@ -97,17 +97,13 @@ def gain_curve(
 
 def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
     """Return the recall of each curve at a tenth of the cases, on its straight lines."""
-    found = {}
+    x, y = pl.col("alerted"), pl.col("recall")
+    x_before, y_before = (number.shift(1).over("curve") for number in (x, y))
+    # Tied scores share a slope, on which the tenth may lie.
+    share = y_before + (y - y_before) * (_TENTH - x_before) / (x - x_before)
     points = points.sort("curve", "alerted", maintain_order=True)
-    for (curve,), line in points.group_by("curve", maintain_order=True):
-        before = line.filter(pl.col("alerted") <= _TENTH).tail(1)
-        after = line.filter(pl.col("alerted") > _TENTH).head(1)
-        if before.is_empty() or after.is_empty():
-            continue
-        # Tied scores share a slope, on which the tenth may lie.
-        (x0, y0), (x1, y1) = (part.select("alerted", "recall").row(0) for part in (before, after))
-        found[curve] = y0 + (y1 - y0) * (_TENTH - x0) / (x1 - x0)
-    return found
+    crosses = points.with_columns(share=share).filter((x_before <= _TENTH) & (x > _TENTH))
+    return dict(crosses.select("curve", "share").rows())
 
 
 def _say_alerted(row: dict[str, Any]) -> tuple[str, str]:

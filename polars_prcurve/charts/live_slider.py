@@ -176,15 +176,15 @@ def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str,
     steps = point_thinning.split_by_doubt(steps, "step-before")
     data = point_thinning.build_records(channels, steps, ["recall", "odds"])
     # What is read out is exact: at each percent of recall the first threshold that reaches it.
-    grid = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
-    for curve in curves.per_curve["curve"]:
-        line = rises.filter(pl.col("curve") == curve).sort("recall", maintain_order=True)
-        how: dict[str, Any] = {"strategy": "forward", "coalesce": False, "check_sortedness": False}
-        found = grid.join_asof(line, left_on="at", right_on="recall", **how)
-        for row in found.drop_nulls("odds").iter_rows(named=True):
-            exact = {name: round_digits(row[name]) for name in ("recall", "odds")}
-            record = {"part": "exact", "at": row["at"], "curve": curve, **exact}
-            data.append(record | channels.curve_fields(curve))
+    percents = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
+    grid = curves.per_curve.select("curve").join(percents, how="cross", maintain_order="left_right")
+    how: dict[str, Any] = {"by": "curve", "strategy": "forward", "coalesce": False}
+    lines = rises.sort("recall", maintain_order=True)
+    found = grid.join_asof(lines, left_on="at", right_on="recall", check_sortedness=False, **how)
+    for row in found.drop_nulls("odds").iter_rows(named=True):
+        exact = {name: round_digits(row[name]) for name in ("recall", "odds")}
+        place = channels.curve_fields(row["curve"])
+        data.append({"part": "exact", "at": row["at"], "curve": row["curve"], **exact, **place})
     dots = point_thinning.build_dots(channels, rises, ["recall", "odds"])
     said = [*([point_thinning.DOTS_OF_STEPS] if dots else []), *point_thinning.describe_doubt(steps)]
     return [*data, *dots], point_thinning.describe_thinning(rises, steps), said

@@ -195,8 +195,7 @@ def _draw_ranges(
     layers = [ends.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *own)]
     for test, look in (("!==", {"filled": False, "fill": "white"}), ("===", {"filled": True})):
         point = alt.Chart().mark_point(shape="circle", size=70, strokeWidth=2, opacity=1, **look, **one)
-        point = point.encode(x_place, y_place, alt.Description("said:N"), *own)
-        point = point.encode(tooltip=alt.Tooltip("said:N"))
+        point = point.encode(x_place, y_place, alt.Description("said:N"), alt.Tooltip("said:N"), *own)
         layers.append(point.transform_filter(f"datum.off {test} 1"))  # filled where a range is off
     canvas.layers += [keep_part(layer, "range") for layer in layers]
     return canvas

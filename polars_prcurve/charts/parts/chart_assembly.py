@@ -282,16 +282,18 @@ class Painter:
     def build_lines(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return the layers from bottom to top: references, grey lines, bands, and lines."""
         parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
-        layers = []
-        of_others = self._build_line(color=style.OTHERS, strokeWidth=style.LINE_OF_OTHERS, aria=False)
+        layers, placed = [], alt.Chart().encode(self.x, self.y, alt.Order("order:Q"))
+        shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
+        others = shape | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
+        of_others = placed.mark_line(**others)
         if "ghost" in parts:
             ghost = keep_part(of_others.encode(alt.Detail("curve:N")), "ghost")
             # Data of its own, which tell no panel, are drawn in all panels.
             ghost.data = alt.InlineData(values=[row for row in data if row["part"] == "ghost"])
             layers.append(ghost)
         if "reference" in parts:
-            rule = alt.Chart().mark_line(**style.REFERENCE, aria=False)
-            rule = rule.encode(self.x, self.y, alt.Detail("ref:N"), alt.Order("ref_order:Q"))
+            rule = placed.mark_line(**style.REFERENCE, aria=False)
+            rule = rule.encode(alt.Detail("ref:N"), alt.Order("ref_order:Q"))
             layers.append(keep_part(rule, "reference"))
         if "grey" in fields:
             grey = keep_part(of_others.encode(_OF_CURVE), "curve")
@@ -307,16 +309,10 @@ class Painter:
         dotted: dict[str, Any] = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}
         kinds = [("datum.doubt === 1 && datum.grey !== 1", dotted)] if "doubt" in fields else []
         for test, look in [*kinds, ("datum.grey !== 1 && datum.doubt !== 1", known)]:
-            line = self._build_line(**own, **look)
+            line = placed.mark_line(**shape, **own, **look)
             line = line.encode(_OF_CURVE, *described, *self.color, **self.faint)
             layers.append(keep_part(line, "curve").transform_filter(test))
         return layers
-
-    def _build_line(self, **look: Any) -> alt.Chart:
-        """Return a layer of lines."""
-        line = alt.Chart().mark_line(interpolate=self.spec.interpolate, strokeJoin="round", **look)
-        placed: alt.Chart = line.encode(self.x, self.y, alt.Order("order:Q"))
-        return placed
 
     def _build_bands(self, low: str, high: str, darker: float) -> list[alt.Chart]:
         """Return a band of two layers: where values are known, and paler where they are in doubt."""
@@ -380,9 +376,8 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
         width = min(round(540 * spec.width), spec.most_width)
         return PanelSize(1, width, round(width * spec.height))
     n = len(facet.labels)
-    if n <= 3:
-        columns = n
-    elif len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
+    is_by_eta = len(facet.fields) > 1 and facet.fields[-1] == "eta"
+    if n > 3 and is_by_eta and facet.last_field_count <= 8:
         columns = facet.last_field_count  # a row per group, a column per eta
         if n * spec.height > 0.65 * _MOST_ROWS * columns:
             columns *= max(_MOST_COLUMNS // columns, 1)  # or a few groups beside each other

@@ -66,9 +66,7 @@ class ChartAxis:
 
     def pick(self, panel: str | None) -> ChartAxis:
         """Return the axis of one panel."""
-        if panel is None or panel not in self.ranges:
-            return self
-        low, high = self.ranges[panel]
+        low, high = self.ranges.get(panel or "", (self.low, self.high))
         return replace(self, low=low, high=high)
 
     def measure(self, score: Any) -> Any:

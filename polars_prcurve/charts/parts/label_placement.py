@@ -105,10 +105,9 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
 def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     """Return the name of each line with a colour, beside it or right of it; None for a legend."""
     spec, size, (color, facet) = panel.spec, panel.size, (panel.channels.color, panel.channels.facet)
-    if color is None or spec.names == "none" or (spec.y.is_free and not spec.y.ranges):
-        return None
-    shown = color.shown_labels
-    if len(shown) > _MAX_NAMES:
+    shown = color.shown_labels if color else []
+    is_unknown = spec.y.is_free and not spec.y.ranges
+    if not 1 <= len(shown) <= _MAX_NAMES or spec.names == "none" or is_unknown:
         return None
     labels: list[str | None] = [*facet.labels] if facet else [None]
     beyond = labels[min(len(labels), size.columns) - 1]  # the panel that has a margin on its right

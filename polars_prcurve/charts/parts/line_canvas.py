@@ -128,17 +128,15 @@ class Canvas:
         slots = {label: number for number, label in enumerate(color.shown_labels)} if color else {"": 0}
         dots: list[dict[str, Any]] = []
         readings: dict[tuple[float, str | None], dict[str, Any]] = {}
-        lines = known.partition_by("curve", as_dict=True)
-        for curve in self.curves.per_curve["curve"]:
-            label = self.channels.curve_fields(curve)
+        grid = [*product(self.curves.per_curve["curve"], places)]
+        types: dict[str, Any] = {"curve": known.schema["curve"], "at": pl.Float64}
+        how: dict[str, Any] = {"left_on": "at", "right_on": x, "by": "curve", "strategy": strategy}
+        how |= {"coalesce": False, "check_sortedness": False}
+        found = pl.DataFrame(grid, types, orient="row").join_asof(known, **how)
+        for row in found.drop_nulls(y).iter_rows(named=True):
+            label = self.channels.curve_fields(row["curve"])
             slot, panel = slots.get(label.get("color", "")), label.get("facet")
-            line = lines.get((curve,))
-            if slot is None or line is None:
-                continue
-            found = pl.DataFrame({"at": places}, schema={"at": pl.Float64}).join_asof(
-                line, left_on="at", right_on=x, strategy=strategy, coalesce=False, check_sortedness=False
-            )
-            for row in found.drop_nulls(y).iter_rows(named=True):
+            if slot is not None:
                 place, value = say(row)
                 here = round_digits(row["at"])
                 dots.append({"part": "hover", x: here, y: round_digits(row[y]), **label})

@@ -211,9 +211,7 @@ def build_records(
         record = {"part": "curve", "curve": row["curve"], "order": order, **place_of[row["curve"]]}
         record |= {name: round_digits(row[name]) for name in fields if row[name] is not None}
         record |= {name: 1 for name in flags if row[name]}
-        if "run" in row:
-            record["run"] = row["run"]
-        records.append(record)
+        records.append(record | ({"run": row["run"]} if "run" in row else {}))
     return records
 
 
