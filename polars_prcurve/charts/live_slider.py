@@ -299,27 +299,24 @@ class _LivePainter:
         ]
         at = fix_y(_RULER)
         quiet: dict[str, Any] = {"color": style.QUIET, "aria": False}
-        ruler = _draw_from([{"recall": 0.0, "to": 1.0}])
-        ruler = ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False)
-        marks = _draw_from(ticks).transform_filter(f"datum.odd === 0 || !({self.narrow})")
-        tick = marks.mark_tick(color=style.RULE, orient="vertical", size=9, thickness=1, aria=False)
+        ruler = _draw_from([{"recall": 0.0, "to": 1.0}], self.x, alt.X2("to"), at)
+        marks = _draw_from(ticks, self.x, at).transform_filter(f"datum.odd === 0 || !({self.narrow})")
         word = marks.mark_text(fontSize=style.TICK_SIZE, baseline="top", dy=9, **quiet)
         layers = [
-            ruler.encode(self.x, alt.X2("to"), y=at),
-            tick.encode(self.x, y=at),
-            word.encode(self.x, y=at, text="text:N"),
+            ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False),
+            marks.mark_tick(color=style.RULE, orient="vertical", size=9, thickness=1, aria=False),
+            word.encode(text="text:N"),
         ]
         if self.own is not None and self.own >= _MIN_ETA:
             # A triangle as a letter is in few typefaces, and would change that of the words beside it.
-            test = _draw_from([{"recall": _place_on_ruler(self.own), "text": "test set"}])
+            test = _draw_from([{"recall": _place_on_ruler(self.own), "text": "test set"}], self.x, at)
             named = test.mark_text(fontSize=style.NOTE_SIZE, baseline="bottom", dy=-17, **quiet)
-            layers.append(named.encode(self.x, y=at, text="text:N"))
             arrow = test.mark_point(shape="triangle-down", size=32, filled=True, opacity=1, **quiet)
-            layers.append(arrow.encode(self.x, y=fix_y(_RULER - 12)))
-        handle = _draw_from([{}]).transform_calculate(recall="1 - log(eta) / log(1e-6)")
+            layers += [named.encode(text="text:N"), arrow.encode(y=fix_y(_RULER - 12))]
+        handle = _draw_from([{}], self.x, at).transform_calculate(recall="1 - log(eta) / log(1e-6)")
         look: dict[str, Any] = {"color": style.COLORS[0], "stroke": "white", "strokeWidth": 2}
         handle = handle.mark_point(filled=True, size=240, opacity=1, **look)
-        return [*layers, handle.encode(self.x, y=at), self._build_grabs()]
+        return [*layers, handle, self._build_grabs()]
 
     def _build_grabs(self) -> alt.Chart:
         """Return the unseen places that the pointer drags to: ten a decade, and the start exactly."""
@@ -328,8 +325,9 @@ class _LivePainter:
             stops |= {1 / (n * 10**power) for n in _ROUND if 2 <= n * 10**power <= 1e6}
         near = {stop for stop in stops if abs(stop / self.start - 1) < 1e-9}
         etas = sorted((stops - near) | {float(self.start)})
+        places = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas]
         wide = alt.ExprRef("width / 58")  # no wider than the way to the next place
-        grabs = _draw_from([{"recall": _place_on_ruler(eta), "eta": eta} for eta in etas])
+        grabs = _draw_from(places, self.x, fix_y(_RULER - 14)).encode(y2=alt.value(_RULER + 14))
         grabs = grabs.mark_rule(strokeWidth=wide, opacity=0.001, cursor="ew-resize", aria=False)
         # By dragging, and from a list in words, which a keyboard and a screen reader can use.
         words = [say_eta(eta) for eta in etas[::-1]]
@@ -339,9 +337,8 @@ class _LivePainter:
         how: dict[str, Any] = {"on": f"pointerdown[{is_stop}], {drag}", "bind": bind, "clear": False}
         start = [{"eta": self.start}]
         picked = alt.selection_point(name="picked", fields=["eta"], value=start, **how)
-        ends: dict[str, Any] = {"y": fix_y(_RULER - 14), "y2": alt.value(_RULER + 14)}
-        placed: alt.Chart = grabs.encode(self.x, **ends).properties(name=f"ruler_{self.key}")
-        return placed.add_params(picked)
+        named: alt.Chart = grabs.properties(name=f"ruler_{self.key}")
+        return named.add_params(picked)
 
     def _build_numbers(self) -> list[alt.Chart]:
         """Return the table under the curves: a line per model, at the recall under the pointer."""
@@ -378,5 +375,6 @@ class _LivePainter:
         return layers
 
 
-def _draw_from(records: list[dict[str, Any]]) -> alt.Chart:
-    return alt.Chart(alt.InlineData(values=records))
+def _draw_from(records: list[dict[str, Any]], *place: Any) -> alt.Chart:
+    drawn: alt.Chart = alt.Chart(alt.InlineData(values=records)).encode(*place)
+    return drawn

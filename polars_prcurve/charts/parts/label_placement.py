@@ -121,6 +121,7 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     ways: list[Any] = [(partial(place_beside, apart=gap), alone) for gap in (APART, _GAP)]
     wrapped = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
     ways += [(partial(place_together, rows=rows), rows) for rows in (alone, *wrapped)]
+    # Names too long for one row are only tried in several.
     for way, rows in ways if max(map(len, shown)) <= _MAX_LETTERS else ways[3:]:
         for each, lines in sampled:
             places = way(lines | each.sample_references(), shown, each.open_space(words))
@@ -308,7 +309,7 @@ class Panel:
         points: dict[str, list[tuple[float, float]]] = {}
         field, parts = self.spec.x.field, ("reference", "dot", "span")
         for row in self.data:
-            part, name = row["part"], ""
+            part = row["part"]
             if row.get("facet") != self.label or field not in row:
                 continue
             if part == "threshold":
