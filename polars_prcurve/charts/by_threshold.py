@@ -140,11 +140,10 @@ def _read_channels(
             color, facet = curves.field_names[curves.group_fields[0]], "eta"
             channels = colors_and_panels.read_channels(curves, color, facet)
     else:
-        only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
-        is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
+        n_groups = curves.count_distinct(curves.group_fields)
+        is_one_each = len(curves.per_curve) == n_groups
         is_free = color is None and facet is None and len(curves.group_fields) == 1
-        is_many = is_free and curves.count_distinct(curves.group_fields) > colors_and_panels.MAX_COLORS
-        if is_free and (only_groups or is_own or is_many):
+        if is_free and (is_one_each or n_groups > colors_and_panels.MAX_COLORS):
             color = curves.field_names[curves.group_fields[0]]
         channels = colors_and_panels.read_channels(curves, color, facet)
     means = curves.rows.group_by("curve").agg(pl.col("precision").mean())

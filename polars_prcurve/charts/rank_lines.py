@@ -127,19 +127,16 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
         pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", needed).select(needed)
         settled = {(*row[:-3], frozenset(row[-3:-1])): bool(row[-1]) for row in pairs.iter_rows()}
     by = [*(field for field in names if field != "group_0"), "eta"]
-    frame = frame.sort(*by, "rank", nulls_last=True, maintain_order=True).with_row_index("row")
-    places: dict[int, tuple[int, int]] = {}
-    for where, group in frame.drop_nulls("rank").group_by(by, maintain_order=True):
+    ranked = frame.drop_nulls("rank").sort(*by, "rank", maintain_order=True)
+    opens: list[bool] = []  # whether it is open which is better, of a row and the one before it
+    for where, group in ranked.group_by(by, maintain_order=True):
         rows = group.to_dicts()
-        is_open = [_is_open(rows, k, (*where,), settled) for k in range(len(rows) - 1)]
-        start = 0
-        for k, row in enumerate(rows):
-            start = start if k and is_open[k - 1] else k
-            end = next((n for n in range(k, len(is_open)) if not is_open[n]), len(is_open))
-            places[row["row"]] = (start + 1, end + 1)
-    ends = [places.get(row, (None, None)) for row in range(len(frame))]
-    both = pl.DataFrame(ends, {"top": pl.Int64, "foot": pl.Int64}, orient="row")
-    frame = pl.concat([frame.drop("row"), both], how="horizontal")
+        opens += [k > 0 and _is_open(rows, k - 1, (*where,), settled) for k in range(len(rows))]
+    run = pl.Series(opens, dtype=pl.Boolean).not_().cum_sum()
+    ranked = ranked.with_columns(run=run, place=pl.int_range(1, pl.len() + 1).over(by))
+    ends = [pl.col("place").min().alias("top"), pl.col("place").max().alias("foot")]
+    ranked = ranked.with_columns(end.over("run") for end in ends).drop("run", "place")
+    frame = pl.concat([ranked, frame.filter(pl.col("rank").is_null())], how="diagonal")
     return result_tables.build_lines(frame, names, "rank")
 
 

@@ -242,8 +242,8 @@ class Painter:
     @property
     def color(self) -> list[Any]:
         """The encoding of colours, in a list, which is empty if there is one colour."""
-        is_colored = self.channels.color is not None and not self.spec.is_neutral
-        return [self.channels.color.encode()] if self.channels.color and is_colored else []
+        color = self.channels.color
+        return [color.encode()] if color and not self.spec.is_neutral else []
 
     @property
     def look(self) -> dict[str, Any]:
