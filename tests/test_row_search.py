@@ -88,7 +88,7 @@ def test_at_eta_0_the_best_row_is_the_first_that_has_a_value() -> None:
 
 @pytest.mark.parametrize("asked", AGAIN)
 @given(table=score_tables())
-@examples(60)
+@examples(24)
 def test_a_bound_table_asked_again_finds_what_all_rows_hold(asked: str, table: pl.DataFrame) -> None:
     how = {"by": "g", **AGAIN[asked]}
     words = {name: how.pop(name) for name in ("by", "weight") if name in how}
@@ -97,7 +97,7 @@ def test_a_bound_table_asked_again_finds_what_all_rows_hold(asked: str, table: p
         patch.setattr(sweep_table, "MANY_ROWS", 0)
         for eta in (None, 0.01, ETAS):
             expected = table.prc.operating_points(eta, **words, **how)
-            for _ in range(2):
+            for _ in range(2 if eta is None else 1):  # the very first question goes by all rows
                 found = bound.operating_points(eta, **how)
                 assert_frame_equal(found, expected, check_exact=True)
 
