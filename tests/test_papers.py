@@ -13,7 +13,8 @@ from types import ModuleType
 import polars as pl
 import pytest
 
-pytestmark = pytest.mark.extras
+# All go to one worker, which then runs the scripts once.
+pytestmark = [pytest.mark.extras, pytest.mark.xdist_group("papers")]
 
 ROOT = Path(__file__).parent.parent
 PAPERS = ROOT / "examples" / "papers"

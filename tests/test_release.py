@@ -123,6 +123,7 @@ def test_the_metadata_says_what_it_is_and_needs(dist: Path) -> None:
     assert sorted(re.split(r"[^\w-]", line)[0] for line in needed) == ["altair", "numpy", "polars"]
 
 
+@pytest.mark.xdist_group("alone")  # one worker makes the environment, once
 def test_the_wheel_works_alone(alone: Path, tmp_path: Path) -> None:
     """Without the extras and the checkout: a curve, a chart, the command."""
     said = run(alone / "python", "-W", "error", "-c", USE, cwd=tmp_path)
@@ -181,6 +182,7 @@ def test_the_archive_holds_every_file_of_the_root(unpacked: Path) -> None:
     assert {path.name for path in unpacked.iterdir()} == tracked | {"PKG-INFO"}
 
 
+@pytest.mark.xdist_group("alone")
 def test_the_examples_of_the_readme_run_on_the_wheel_alone(alone: Path, tmp_path: Path) -> None:
     shutil.copy(ROOT / "README.md", tmp_path)
     code = "import doctest; print(doctest.testfile('README.md', module_relative=False))"
