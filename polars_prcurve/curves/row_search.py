@@ -235,8 +235,7 @@ def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    moved = move_targets(targets.values(), bands)
-    ends = [*_LIMITS, *_ETA_ENDS][: len(moved) // len(targets)]
+    ends, moved = _list_ends(targets.values(), bands), move_targets(targets.values(), bands)
     rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
@@ -268,11 +267,16 @@ def add_moved_rates(
     return points.with_columns(pl.col(name).alias(column) for column, name in same.items())
 
 
-def move_targets(targets: Collection[Target], bands: BandOptions) -> list[Target]:
-    """Return each target at each end of the intervals that move it: of both rates, and maybe of eta."""
+def _list_ends(targets: Collection[Target], bands: BandOptions) -> list[tuple[str, str]]:
+    """Return the ends of the intervals that move targets: of both rates, and of eta if one reads it."""
     of_eta = bands.moves_with_eta and any(of.depends_on_eta for of in targets)
-    ends = [*_LIMITS, *(_ETA_ENDS if of_eta else [])]
-    return [_move_target(target, *limit) for target in targets for limit in ends]
+    return [*_LIMITS, *_ETA_ENDS] if of_eta else _LIMITS
+
+
+def move_targets(targets: Collection[Target], bands: BandOptions) -> list[Target]:
+    """Return each target at each of these ends."""
+    ends = _list_ends(targets, bands)
+    return [_move_target(target, *end) for target in targets for end in ends]
 
 
 def _move_target(target: Target, source: str, limit: str) -> Target:

@@ -26,12 +26,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_checks import read_numbers
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_arithmetic import (
-    SHARE_SCALE,
-    from_whole,
-    to_whole,
-    to_whole_shares,
-)
+from polars_prcurve.exact_arithmetic import SHARE_SCALE, from_whole, to_whole, to_whole_shares
 from polars_prcurve.lazy_numpy import numpy as np
 from polars_prcurve.metrics.metric_base import Metric, declare
 from polars_prcurve.metrics.point_metric import (

@@ -10,7 +10,7 @@ import ast
 import inspect
 from collections import ChainMap
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from polars_prcurve.argument_checks import METRICS_MEANT, find_repeats, read_list, refuse_kind
 from polars_prcurve.errors import PrcError, suggest_names
@@ -65,12 +65,7 @@ def find_curve_metric(metric: Any) -> CurveMetric:
 
 def find_metric(metric: Any) -> PointMetric | CurveMetric:
     """Return a metric of either kind from its name or value; raise if there is no such metric."""
-    found = metric
-    if isinstance(metric, str):
-        found = _METRICS.get(metric) or _parse_name(metric, CurveMetric)
-    if not isinstance(found, PointMetric | CurveMetric):
-        raise refuse_kind("metric=", "a name or a metric", metric)
-    return found
+    return cast("PointMetric | CurveMetric", _find_metric(metric, "metric=", Metric))
 
 
 def parse_metric(text: str) -> Metric | None:
@@ -148,8 +143,10 @@ def _parse_name(name: str, kind: type[Metric]) -> Metric:
         raise PrcError(f"no metric is named {name!r}; did you mean {meant!r}?")
     if name in _EXAMPLES:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")
-    known: Mapping[str, Metric] = POINT_METRICS if kind is PointMetric else CURVE_METRICS
-    with_parameters = [f"metrics.{_example(other)}" for other in list_factories(kind)]
+    of_points = kind is PointMetric  # where both kinds are taken, a curve metric is what may be meant
+    known: Mapping[str, Metric] = POINT_METRICS if of_points else CURVE_METRICS
+    factories = list_factories(PointMetric if of_points else CurveMetric)
+    with_parameters = [f"metrics.{_example(other)}" for other in factories]
     raise PrcError(f"no metric is named {name!r}; {suggest_names(name, [*known, *with_parameters])}")
 
 
