@@ -36,7 +36,7 @@ from memory import forget_peak, peak_kilobytes
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
 from polars_prcurve import intervals, metrics
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 
 
 def etas(n: int) -> list[float]:

@@ -24,12 +24,18 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import Decision, PrevalenceDisplay, Verdict, charts, engines, metrics
-from polars_prcurve.binding.words_and_rules import CHART_WORDS, RULES, TABLE_WORDS, TARGET_WORDS, USES
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
-from polars_prcurve.namespace.expression import ExprPrc
-from polars_prcurve.namespace.frame import FramePrc
-from polars_prcurve.namespace.plot import PlotPrc
+from polars_prcurve.core.binding.argument_rules import (
+    CHART_WORDS,
+    RULES,
+    TABLE_WORDS,
+    TARGET_WORDS,
+    USES,
+)
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
+from polars_prcurve.doors.namespace.expression import ExprPrc
+from polars_prcurve.doors.namespace.frame import FramePrc
+from polars_prcurve.doors.namespace.plot import PlotPrc
 from polars_prcurve.report import custom_page
 
 WIDTH = 88
@@ -146,7 +152,7 @@ COMBINATIONS_EXAMPLE = """
 >>> df = pl.DataFrame({"score": [0.9, 0.2], "label": [1, 0]})
 >>> df.prc.summary(smooth="binormal", confidence=0.95)
 Traceback (most recent call last):
-polars_prcurve.errors.PrcError: a fitted model has no interval here; leave out confidence= or smooth=
+polars_prcurve.PrcError: a fitted model has no interval here; leave out confidence= or smooth=
 
 ```
 """
@@ -183,7 +189,7 @@ def pages() -> dict[str, Iterable[str]]:
     functions = [name for name in functions if name not in ("Decision", "PrevalenceDisplay", "Verdict")]
     drawn = [name for name in charts.__all__ if name != "Chart"]
     with_parameter = [name for name in metrics.__all__ if inspect.isfunction(getattr(metrics, name))]
-    of_points = [m for m in with_parameter if getattr(metrics, m).__module__.endswith("point_metrics")]
+    of_points = [m for m in with_parameter if getattr(metrics, m).__module__.endswith("point_formulas")]
     of_curves = [m for m in with_parameter if m not in of_points]
     return {
         "frames": [

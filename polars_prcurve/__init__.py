@@ -8,29 +8,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
-from polars_prcurve.confidence.intervals import intervals, rate_interval
-from polars_prcurve.confidence.precision_width import max_width, precision_interval, rectangle_level
-from polars_prcurve.confidence.published_numbers import (
+from polars_prcurve.core.confidence.intervals import intervals, rate_interval
+from polars_prcurve.core.confidence.precision_width import max_width, precision_interval, rectangle_level
+from polars_prcurve.core.confidence.published_numbers import (
     published_average_precision,
     published_precision,
     published_roc_auc,
 )
-from polars_prcurve.confidence.sample_sizes import sample_size
-from polars_prcurve.decision.group_verdicts import Verdict
-from polars_prcurve.errors import PrcError, PrcWarning
-from polars_prcurve.namespace import prc, register
-from polars_prcurve.namespace.expression import ExprPrc
-from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
-from polars_prcurve.prevalence.eta_argument import eta_from_ratio, eta_grid, ratio_from_eta
-from polars_prcurve.prevalence.eta_for_metric import crossing, eta_for_f_beta, eta_for_precision
-from polars_prcurve.prevalence.field_parts import class_mix, field
-from polars_prcurve.prevalence.prior_shift import shift_prior
-from polars_prcurve.prevalence.sampled_eta import eta_from_sample
-from polars_prcurve.report.decision import Decision
-from polars_prcurve.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
-from polars_prcurve.scorers import Scorer, scorer
-from polars_prcurve.sweep.array_sweep import RocPoints, roc_points
-from polars_prcurve.uncertainty.subsampling_scatter import subsampled_precision
+from polars_prcurve.core.confidence.sample_sizes import sample_size
+from polars_prcurve.core.ground.errors import PrcError, PrcWarning
+from polars_prcurve.core.judging.cases import Verdict
+from polars_prcurve.core.prevalence.eta_argument import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.core.prevalence.eta_for_metric import crossing, eta_for_f_beta, eta_for_precision
+from polars_prcurve.core.prevalence.fields import class_mix, field
+from polars_prcurve.core.prevalence.prior_shift import shift_prior
+from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
+from polars_prcurve.core.sweep.array_sweep import RocPoints, roc_points
+from polars_prcurve.core.uncertainty.subsampling_scatter import subsampled_precision
+from polars_prcurve.doors.namespace import prc, register
+from polars_prcurve.doors.namespace.expression import ExprPrc
+from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
+from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
+from polars_prcurve.doors.scorers import Scorer, scorer
+from polars_prcurve.view.report.decision import Decision
 
 if TYPE_CHECKING:
     from polars_prcurve import charts

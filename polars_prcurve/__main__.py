@@ -2,7 +2,7 @@
 
 import sys
 
-from polars_prcurve.cli.main import main
+from polars_prcurve.doors.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -30,87 +30,63 @@ def module_name(path: Path) -> str:
 SOURCES = {module_name(path): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
 MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 
-# In the order of the data: a chapter imports only from chapters before its own. Inside a chapter modules
-# import each other, without circles.
-CHAPTERS = [
-    [
-        *("errors", "argument_checks", "query_checks", "column_names", "exact_arithmetic"),
-        *("normal_distribution", "group_keys", "atomic_file", "visible_text", "lazy_numpy"),
-        *("number_words", "progress"),
+# Three floors, each of which imports only from floors below it. The rooms of a floor stand in the order
+# of the data: a room imports only from rooms before its own. Inside a room there are no circles either.
+FLOORS = {
+    "core": [
+        *("ground", "metrics", "inputs", "confidence", "prevalence", "sweep", "curves", "uncertainty"),
+        *("comparison", "binding", "judging"),
     ],
-    ["metrics"],
-    ["inputs"],
-    ["confidence"],
-    ["prevalence"],
-    ["sweep"],
-    ["curves"],
-    ["uncertainty"],
-    ["comparison"],
-    ["binding"],
-    ["decision"],
-    ["charts"],
-    ["report"],
-    ["namespace"],
-    ["scorers"],
-    ["scikit_learn"],
-    ["__init__"],
-    ["engines", "cli"],
-    ["__main__"],
-]
+    "view": ["words", "verdicts", "charts", "report"],
+    "doors": ["namespace", "scorers", "scikit_learn", "engines", "cli"],
+}
+# The paths that users know, which pass on names of the rooms. Only doors import them, too.
+FACADES = ["metrics", "charts", "report", "engines", "__init__", "__main__"]
+ROOMS = [f"{floor}.{room}" for floor, rooms in FLOORS.items() for room in rooms]
 # The modules that users import from. All others may move without notice, as docs/compatibility.md says.
 PUBLIC = {"__init__", "metrics", "charts", "engines", "report"}
 # Which modules, or chapters, may import a package that is not everywhere.
 ALLOWED = {
-    "altair": ("charts",),
-    "vl_convert": ("report.custom_page",),
-    "sklearn": ("cli.commands",),
-    "narwhals": ("engines",),
-    "scipy": ("confidence.intervals",),
+    "altair": ("view.charts",),
+    "vl_convert": ("view.report.custom_page",),
+    "sklearn": ("doors.cli.commands",),
+    "narwhals": ("doors.engines",),
+    "scipy": ("core.confidence.intervals",),
 }
 # `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
-    "query_checks": 1,
-    "engines.narwhals_counts": 3,
+    "core.ground.query_checks": 1,
+    "doors.engines.narwhals_counts": 3,
 }
 # Doors, and the one method by which a stage collects half way, `InputTable.collect`.
 RUNS_QUERIES = {
-    "query_checks",
-    "engines.narwhals_counts",
-    "inputs.score_and_rate_tables",
-    "inputs.never_scored",
-    "inputs.column_reader",
-    "curves.targets",
-    "prevalence.eta_argument",
-    "prevalence.sampled_eta",
+    "core.ground.query_checks",
+    "doors.engines.narwhals_counts",
+    "core.inputs.score_and_rate_tables",
+    "core.inputs.never_scored",
+    "core.inputs.column_reader",
+    "core.curves.targets",
+    "core.prevalence.eta_argument",
+    "core.prevalence.sampled_eta",
 }
-DOORS = ("namespace", "cli")
+DOORS = ("doors.namespace", "doors.cli")
 LINES = 40
 
 
-def chapter(module: str) -> str:
-    """Return the name that CHAPTERS has for a module: its own, or that of its sub-package."""
-    return module.partition(".")[0]
+def room_of(module: str) -> str:
+    """Return the room of a module, such as "core.metrics"; of a façade its own name."""
+    return ".".join(module.split(".")[:2])
 
 
-NUMBER = {name: number for number, names in enumerate(CHAPTERS) for name in names}
-
-
-def imported(tree: ast.Module, *, at_top: bool = False) -> set[str]:
-    """Return the package's own modules that a module imports when it runs, or only those `at_top`."""
+def imported(tree: ast.Module) -> set[str]:
+    """Return the package's own modules that a module imports: when it runs, or for types alone."""
     found: set[str] = set()
-    left_out: set[int] = set()
     for node in ast.walk(tree):
-        typing_only = isinstance(node, ast.If) and isinstance(node.test, ast.Name)  # if TYPE_CHECKING
-        if typing_only or (at_top and isinstance(node, ast.FunctionDef)):
-            left_out |= {id(inner) for inner in ast.walk(node)}
-        if id(node) in left_out:
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module is not None:
-            inside = node.module.removeprefix("polars_prcurve").removeprefix(".")
-            if node.module.partition(".")[0] == "polars_prcurve":
-                prefix = f"{inside}." if inside else ""
-                found |= {inside, *(prefix + alias.name for alias in node.names)}
-    return found & set(MODULES)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE.name:
+            inside = str(node.module).removeprefix(PACKAGE.name).removeprefix(".")
+            prefix = f"{inside}." if inside else ""
+            found |= {inside or "__init__", *(prefix + alias.name for alias in node.names)}
+    return found & set(MODULES) - {*FLOORS}
 
 
 def top_level_names(tree: ast.Module) -> set[str]:
@@ -141,32 +117,39 @@ def report(broken: Iterable[str]) -> None:
 # Who imports whom -----------------------------------------------------------------------------
 
 
-def test_every_module_has_a_chapter() -> None:
+def test_every_module_has_a_room() -> None:
+    known = {room_of(module) for module in MODULES} - {*FLOORS}
+    expected = {*ROOMS, *FACADES}
     report(
-        f"{module} is in no chapter: put it into a sub-package, or into CHAPTERS in {HERE}"
-        for module in MODULES
-        if chapter(module) not in NUMBER
+        f"{name} is in no room: put it into one of a floor, or into FLOORS in {HERE}"
+        for name in sorted(known - expected)
     )
-    known = {chapter(module) for module in MODULES}
-    report(f"CHAPTERS in {HERE} names {name!r}, which is no module" for name in NUMBER.keys() - known)
+    report(f"FLOORS in {HERE} names {name!r}, which is no room" for name in sorted(expected - known))
 
 
 def test_imports_point_one_way() -> None:
+    """Also those for types alone, which a reader follows like any other."""
+
     def broken() -> Iterator[str]:
         for module, tree in MODULES.items():
+            room = room_of(module)
             for other in sorted(imported(tree)):
-                own, theirs = chapter(module), chapter(other)
-                if own != theirs and NUMBER[theirs] >= NUMBER[own] and NUMBER[own] > 0:
+                theirs = room_of(other)
+                if room not in ROOMS or room == theirs:
+                    continue
+                if theirs in FACADES and room.startswith("doors."):
+                    continue  # doors may use what users use
+                if theirs not in ROOMS or ROOMS.index(theirs) > ROOMS.index(room):
                     yield (
-                        f"{module} imports {other}, which is no earlier chapter: move what both need to "
-                        f"an earlier one, or mend CHAPTERS in {HERE}"
+                        f"{module} imports {other}, which is in no earlier room: move what both "
+                        f"need to an earlier one, or mend FLOORS in {HERE}"
                     )
 
     report(broken())
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    """Also not through a third module, and not inside functions."""
+    """Also not through a third module, not inside functions, and not for types alone."""
     left = {module: imported(tree) - {module} for module, tree in MODULES.items()}
     # A sub-package that passes names of its modules on is imported by none of them.
     while free := [module for module, others in left.items() if not others & left.keys()]:
@@ -197,7 +180,7 @@ def test_only_some_modules_know_other_packages() -> None:
 def test_only_doors_collect() -> None:
     def broken() -> Iterator[str]:
         for module, tree in MODULES.items():
-            if chapter(module) in DOORS:
+            if room_of(module) in DOORS:
                 continue
             calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
             collects = [

@@ -13,11 +13,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import Decision, PrcError, argument_checks, metrics, prc
-from polars_prcurve.binding.words_and_rules import USES
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.metrics.metric_base import DECLARED
-from polars_prcurve.metrics.point_metric import POINT_METRICS
+from polars_prcurve import Decision, PrcError, metrics, prc
+from polars_prcurve.core.binding.argument_rules import USES
+from polars_prcurve.core.ground import argument_checks
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.core.metrics.metric_base import DECLARED
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from tests.support.arguments import (
     Call,
     has_computed,

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, metrics, prc, roc_points
+from polars_prcurve.core.sweep.array_sweep import sum_along
 from polars_prcurve.metrics import CurveMetric
-from polars_prcurve.sweep.array_sweep import sum_along
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.importable import cost
 from tests.support.profiles import examples

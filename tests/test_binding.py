@@ -15,8 +15,14 @@ import pytest
 
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, PrcError, intervals, prc
-from polars_prcurve.binding.words_and_rules import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES, RowWords
-from polars_prcurve.namespace.plot import PlotPrc
+from polars_prcurve.core.binding.argument_rules import (
+    CHART_WORDS,
+    TABLE_WORDS,
+    TARGET_WORDS,
+    USES,
+    RowWords,
+)
+from polars_prcurve.doors.namespace.plot import PlotPrc
 from tests.support.arguments import PLOTS
 from tests.support.comparing import assert_same
 from tests.support.plain_calls import DF, PLAIN, RISKS

@@ -15,7 +15,7 @@ from scipy.integrate import trapezoid
 from scipy.special import ndtr, ndtri
 
 from polars_prcurve import metrics, prc
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from tests.support import oracle
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from polars_prcurve import intervals
-from polars_prcurve.confidence import chance_test
+from polars_prcurve.core.confidence import chance_test
 
 Floats = NDArray[np.float64]
 

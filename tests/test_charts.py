@@ -21,14 +21,20 @@ from scipy.special import ndtri
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, charts, eta_grid, prc
-from polars_prcurve.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
-from polars_prcurve.charts.parts.label_formats import say_eta_range
-from polars_prcurve.charts.parts.label_placement import LabelSpace, place_beside, spread_at_ends
-from polars_prcurve.charts.parts.point_thinning import build_steps
-from polars_prcurve.charts.parts.result_tables import read_sweep
-from polars_prcurve.namespace.frame import LazyFramePrc
-from polars_prcurve.namespace.plot import PlotPrc
-from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share, say_shares
+from polars_prcurve.doors.namespace.frame import LazyFramePrc
+from polars_prcurve.doors.namespace.plot import PlotPrc
+from polars_prcurve.view.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
+from polars_prcurve.view.charts.parts.label_formats import say_eta_range
+from polars_prcurve.view.charts.parts.label_placement import LabelSpace, place_beside, spread_at_ends
+from polars_prcurve.view.charts.parts.point_thinning import build_steps
+from polars_prcurve.view.charts.parts.result_tables import read_sweep
+from polars_prcurve.view.words.number_words import (
+    say_count,
+    say_estimate,
+    say_eta,
+    say_share,
+    say_shares,
+)
 from tests.support.chart_specs import (
     PNG,
     UNSEEN,
@@ -1915,7 +1921,7 @@ def test_threshold_curve_counts_alerts_as_its_points_do():
 
 
 def test_prevalences_that_read_alike_are_said_once():
-    from polars_prcurve.charts.parts.label_formats import say_eta_range
+    from polars_prcurve.view.charts.parts.label_formats import say_eta_range
 
     assert say_eta_range([1 / 273.2, 1 / 272.9]) == "1\xa0in\xa0270"
     assert say_eta_range([0.1, 0.2]) == "1\xa0in\xa010 to 1\xa0in\xa05"

@@ -23,24 +23,25 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import field, intervals, metrics, prc, progress
-from polars_prcurve.argument_checks import find_repeats
-from polars_prcurve.cli import table_files
-from polars_prcurve.cli.command_errors import name_options, translate_message
-from polars_prcurve.cli.commands import build_parser, describe_metrics
-from polars_prcurve.cli.main import main
-from polars_prcurve.cli.method_call import FilePrc
-from polars_prcurve.cli.options import METRICS as METRIC_WORDS
-from polars_prcurve.cli.options import (
+from polars_prcurve import field, intervals, metrics, prc
+from polars_prcurve.core.ground import progress
+from polars_prcurve.core.ground.argument_checks import find_repeats
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.terminal_text import cut_text, measure_width
+from polars_prcurve.core.metrics.metric_lookup import parse_metric
+from polars_prcurve.doors.cli import table_files
+from polars_prcurve.doors.cli.command_errors import name_options, translate_message
+from polars_prcurve.doors.cli.commands import build_parser, describe_metrics
+from polars_prcurve.doors.cli.main import main
+from polars_prcurve.doors.cli.method_call import FilePrc
+from polars_prcurve.doors.cli.options import METRICS as METRIC_WORDS
+from polars_prcurve.doors.cli.options import (
     parse_eta,
     parse_number,
     parse_threshold_column,
     read_confidence,
 )
-from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
-from polars_prcurve.errors import PrcError
-from polars_prcurve.metrics.names import parse_metric
-from polars_prcurve.visible_text import cut_text, measure_width
+from polars_prcurve.doors.cli.terminal_table import Layout, ShownRows, format_table, print_rows
 from tests.support.model_tests import EQUAL, SETTLED
 from tests.support.tiers import slow_unless
 
@@ -1560,7 +1561,7 @@ def test_the_console_script_is_the_same() -> None:
 def test_help_starts_without_heavy_imports() -> None:
     """What draws, and what computes on arrays, is imported by commands that need it."""
     code = (
-        "import sys; from polars_prcurve.cli.commands import build_parser; build_parser(); "
+        "import sys; from polars_prcurve.doors.cli.commands import build_parser; build_parser(); "
         "assert not {'altair', 'numpy', 'scipy', 'sklearn', 'vl_convert'} & set(sys.modules)"
     )
     done = run(f'"{sys.executable}" -c "{code}"')
@@ -1568,7 +1569,7 @@ def test_help_starts_without_heavy_imports() -> None:
 
 
 def test_the_package_does_not_import_its_command_line() -> None:
-    code = "import sys, polars_prcurve; assert 'polars_prcurve.cli' not in sys.modules"
+    code = "import sys, polars_prcurve; assert 'polars_prcurve.doors.cli' not in sys.modules"
     done = run(f'"{sys.executable}" -c "{code}"')
     assert done.returncode == 0, done.stderr
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, engines, metrics, prc
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics import CurveMetric
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.profiles import examples
 from tests.support.strategies import MODERATE, Table, several, tables

@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, intervals, metrics, prc, rate_interval
-from polars_prcurve.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 
 SHARES: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[float], float]]] = {
     "precision": (("tp",), ("fp",), lambda share: share),

@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 
 from polars_prcurve import prc
-from polars_prcurve.binding.words_and_rules import TABLE_WORDS, USES
-from polars_prcurve.namespace.expression import ExprPrc
-from polars_prcurve.namespace.frame import FramePrc
+from polars_prcurve.core.binding.argument_rules import TABLE_WORDS, USES
+from polars_prcurve.doors.namespace.expression import ExprPrc
+from polars_prcurve.doors.namespace.frame import FramePrc
 from tests.support.plain_calls import DF, PLAIN
 
 WITH = {"confidence": 0.95, "per": 1000, "row": "row"}

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, intervals, metrics, prc
-from polars_prcurve.uncertainty import bootstrap
+from polars_prcurve.core.uncertainty import bootstrap
 from tests.support import oracle, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_nearly, assert_same

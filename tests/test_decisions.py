@@ -25,8 +25,8 @@ from polars_prcurve import (
     intervals,
     prc,
 )
-from polars_prcurve.decision.group_verdicts import STATUSES
-from polars_prcurve.visible_text import measure_width
+from polars_prcurve.core.ground.terminal_text import measure_width
+from polars_prcurve.core.judging.cases import STATUSES
 from tests.support.model_tests import COINS, EQUAL, SETTLED, STATUSES_OF, draw_models
 from tests.support.tiers import slow_unless
 

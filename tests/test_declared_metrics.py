@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, crossing, metrics, prc
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES
+from polars_prcurve.core.metrics.metric_base import DECLARED
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from polars_prcurve.metrics import CurveMetric, PointMetric
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS, PROMISES
-from polars_prcurve.metrics.metric_base import DECLARED
-from polars_prcurve.metrics.point_metric import POINT_METRICS
 from tests.support.comparing import assert_same
 from tests.support.importable import cost
 from tests.support.profiles import examples
@@ -208,7 +208,7 @@ def test_without_an_equation_ties_are_not_ruled_out() -> None:
 def test_points_tie_where_their_difference_changes_sign(metric: PointMetric) -> None:
     assert metric.ties is not None, (
         f"{metric.name} does not say where two points tie: give @declare_point a ties=, never_tie or an "
-        "equation like those in polars_prcurve/metrics/point_metrics.py"
+        "equation like those in polars_prcurve/core/metrics/point_formulas.py"
     )
     eta = 1 / (1 + np.exp(-np.linspace(-15, 15, 6_001)))
     for a, b in (((0.9, 0.3), (0.6, 0.01)), ((0.5, 0.2), (0.8, 0.5)), ((0.7, 0.1), (0.4, 0.05))):

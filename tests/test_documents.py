@@ -21,12 +21,14 @@ import pytest
 
 from polars_prcurve import Decision, PrcError, prc
 from polars_prcurve.charts import icon_grids
-from polars_prcurve.confidence.intervals import Estimate
-from polars_prcurve.namespace.plot import PlotPrc, _read_decision
-from polars_prcurve.number_words import format_count, say_eta
+from polars_prcurve.core.confidence.intervals import Estimate
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.report import live_page
-from polars_prcurve.report.decision_drawings import MOST_ICONS, list_icons
-from polars_prcurve.report.html_and_svg import build_scheme
+from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
+from polars_prcurve.view.report.html_and_svg import build_scheme
+from polars_prcurve.view.verdicts.verdict_phrases import is_rarely_right
+from polars_prcurve.view.words.number_words import say_eta
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 from tests.support.tiers import slow_unless
@@ -587,7 +589,7 @@ def test_icons_show_a_right_alert_only_where_one_is_among_them() -> None:
             .decide(eta, recall=0.5)
             ._findings.cases
         )
-        assert case.is_rare
+        assert is_rarely_right(case)
         for candidate in case.candidates:
             count = list(list_icons(case, candidate.precision)).count("right")
             assert count == (round(1 / candidate.precision.value) <= 200)
@@ -623,11 +625,11 @@ def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
         key = plain(read_report(decision, tmp_path).within("p")[-2])
         card = plain(PageReader(draw_card_of(decision, tmp_path)).read("svg"))
         (tmp_path / "card.svg").unlink()
-        if case.is_rare:
+        if is_rarely_right(case):
             assert (read in card) == (round(most) > MOST_ICONS)
             assert (read in plain((tmp_path / "report.html").read_text("utf-8"))) == (read in card)
             assert "right or not" not in card + key
-        told.add((case.is_rare, read in card))
+        told.add((is_rarely_right(case), read in card))
     assert (True, True) in told
 
 

@@ -17,9 +17,9 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, PrcError, charts, prc
-from polars_prcurve.binding.words_and_rules import TABLE_WORDS
-from polars_prcurve.namespace.frame import FramePrc
-from polars_prcurve.namespace.plot import PlotPrc
+from polars_prcurve.core.binding.argument_rules import TABLE_WORDS
+from polars_prcurve.doors.namespace.frame import FramePrc
+from polars_prcurve.doors.namespace.plot import PlotPrc
 
 DF = pl.DataFrame({"score": [0.9, 0.4, 0.4, 0.1], "label": [1, 0, 1, 0]})
 

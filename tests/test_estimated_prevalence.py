@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 from scipy import optimize, stats
 
 from polars_prcurve import PrcError, prc
-from polars_prcurve.prevalence import prior_shift as estimate
-from polars_prcurve.sweep.unlabelled_prevalence import (
+from polars_prcurve.core.prevalence import prior_shift as estimate
+from polars_prcurve.core.sweep.unlabelled_prevalence import (
     LevelCounts,
     chi_squared_tail,
     estimate_by_mixture,

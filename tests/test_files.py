@@ -17,11 +17,11 @@ import polars as pl
 import pytest
 
 import polars_prcurve
-from polars_prcurve.atomic_file import resolve_target, write_atomically
-from polars_prcurve.cli import table_files
-from polars_prcurve.cli.main import main
-from polars_prcurve.errors import PrcError
-from polars_prcurve.report.html_and_svg import write_text
+from polars_prcurve.core.ground.atomic_file import resolve_target, write_atomically
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.doors.cli import table_files
+from polars_prcurve.doors.cli.main import main
+from polars_prcurve.view.report.html_and_svg import write_text
 from tests.support.tiers import slow_unless
 
 DF = pl.DataFrame({"score": [0.9, 0.8, 0.7, 0.4], "label": [1, 0, 1, 0]})

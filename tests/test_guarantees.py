@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 from scipy import special
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
-from polars_prcurve.confidence.binomial_tails import is_tail_at_most, tail_quantile
-from polars_prcurve.curves import guarantees
+from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most, tail_quantile
+from polars_prcurve.core.curves import guarantees
 from tests.support.profiles import examples
 
 K, N, ODDS = pl.col("k"), pl.col("n"), pl.col("odds")

@@ -18,7 +18,7 @@ import pytest
 
 import polars_prcurve
 from polars_prcurve import PrcError, PrcWarning, field, intervals
-from polars_prcurve.report.decision import Decision
+from polars_prcurve.view.report.decision import Decision
 from tests.support.arguments import Call, has_computed, list_calls, never_computed, takes
 from tests.support.comparing import assert_same
 from tests.support.plain_calls import ONE_PART, PLAN, RISKS

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, charts, prc
-from polars_prcurve.charts.icon_grids import count_icons
+from polars_prcurve.view.charts.parts.icon_counts import count_icons
 from tests.support.chart_specs import (
     PNG,
     UNSEEN,

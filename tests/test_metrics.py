@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import metrics
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from polars_prcurve.metrics import PointMetric
-from polars_prcurve.metrics.point_metric import POINT_METRICS
 from tests.support import oracle
 from tests.support.profiles import examples
 

@@ -14,7 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, intervals, metrics, prc
-from polars_prcurve.comparison.monitoring import (
+from polars_prcurve.core.comparison.monitoring import (
     FALLS,
     TILTS,
     PeriodCells,

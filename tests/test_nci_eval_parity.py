@@ -32,7 +32,7 @@ from polars_prcurve import (
     precision_interval,
     subsampled_precision,
 )
-from polars_prcurve.namespace.plot import PlotPrc
+from polars_prcurve.doors.namespace.plot import PlotPrc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,8 +17,8 @@ import pytest
 
 from polars_prcurve import PrcError
 from polars_prcurve.report import Figure, Table
-from polars_prcurve.report.custom_page import build_page
-from polars_prcurve.report.html_and_svg import write_text
+from polars_prcurve.view.report.custom_page import build_page
+from polars_prcurve.view.report.html_and_svg import write_text
 from tests.support.model_tests import EQUAL
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 

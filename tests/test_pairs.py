@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, intervals, prc
-from polars_prcurve.namespace.frame import DataFramePrc
+from polars_prcurve.doors.namespace.frame import DataFramePrc
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from polars_prcurve import metrics
-from polars_prcurve.metrics.curve_metric import Recipe
-from polars_prcurve.sweep import sweep_table
+from polars_prcurve.core.metrics.curve_metric import Recipe
+from polars_prcurve.core.sweep import sweep_table
 from tests import explore
 from tests.support.random_tables import FORMS, Batch, draw_batch
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import polars_prcurve
 from polars_prcurve import charts, metrics
-from polars_prcurve.binding.words_and_rules import TABLE_WORDS, USES
-from polars_prcurve.cli.commands import build_parser, list_parameters
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.metrics.metric_base import DECLARED
-from polars_prcurve.metrics.point_metric import POINT_METRICS
-from polars_prcurve.namespace.expression import ExprPrc
-from polars_prcurve.namespace.frame import FramePrc, LazyFramePrc
-from polars_prcurve.namespace.plot import PlotPrc
+from polars_prcurve.core.binding.argument_rules import TABLE_WORDS, USES
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.core.metrics.metric_base import DECLARED
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.doors.cli.commands import build_parser, list_parameters
+from polars_prcurve.doors.namespace.expression import ExprPrc
+from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
+from polars_prcurve.doors.namespace.plot import PlotPrc
 from tests.support import oracle, oracle_areas, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
 from tests.support.arguments import list_calls

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import eta_from_sample, metrics
-from polars_prcurve.curves.row_search import RowSearch
-from polars_prcurve.curves.targets import Target
-from polars_prcurve.sweep import sweep_table
+from polars_prcurve.core.curves.row_search import RowSearch
+from polars_prcurve.core.curves.targets import Target
+from polars_prcurve.core.sweep import sweep_table
 from tests.support.profiles import examples
 
 ETAS = [0.0, 1e-4, 0.01, 0.3, 1.0]

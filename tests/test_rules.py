@@ -9,7 +9,14 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, class_mix, field, intervals, prc
-from polars_prcurve.binding.words_and_rules import INTERVALS, RULES, TABLE_WORDS, TAKES_RATES, USES, Rule
+from polars_prcurve.core.binding.argument_rules import (
+    INTERVALS,
+    RULES,
+    TABLE_WORDS,
+    TAKES_RATES,
+    USES,
+    Rule,
+)
 
 DF = pl.DataFrame(
     {

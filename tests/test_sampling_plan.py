@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError
-from polars_prcurve.curves.sampling_plan import allocate_labels, compute_deviations
+from polars_prcurve.core.curves.sampling_plan import allocate_labels, compute_deviations
 from tests.support.profiles import examples
 
 # Worked by hand: rows, shares of positives, flagged or not, labels; S, allocation, planned variance.

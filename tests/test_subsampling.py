@@ -13,11 +13,11 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 from polars_prcurve import PrcError, prc
-from polars_prcurve.inputs.table_reader import read_input
-from polars_prcurve.prevalence.eta_argument import read_eta
-from polars_prcurve.query_checks import run_query
-from polars_prcurve.uncertainty import subsampling_scatter
-from polars_prcurve.uncertainty.subsampling_scatter import (
+from polars_prcurve.core.ground.query_checks import run_query
+from polars_prcurve.core.inputs.table_reader import read_input
+from polars_prcurve.core.prevalence.eta_argument import read_eta
+from polars_prcurve.core.uncertainty import subsampling_scatter
+from polars_prcurve.core.uncertainty.subsampling_scatter import (
     SUBSAMPLE_COLUMNS,
     build_subsample_table,
     subsampled_precision,

@@ -14,15 +14,16 @@ import pytest
 from scipy import stats
 
 from polars_prcurve import eta_grid, prc
-from polars_prcurve.charts.model_difference import IntervalRow
-from polars_prcurve.charts.model_difference import _say_row as say_difference
-from polars_prcurve.charts.net_benefit import _say_value as say_value
-from polars_prcurve.charts.normal_qq_plot import compute_normal_p_value, find_bent_classes
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.charts.parts.chart_style import COLORS, measure_text
-from polars_prcurve.charts.parts.label_placement import LabelSpace
-from polars_prcurve.cli.terminal_table import show_number
-from polars_prcurve.number_words import (
+from polars_prcurve.core.ground.message_text import make_visible
+from polars_prcurve.doors.cli.terminal_table import show_number
+from polars_prcurve.view.charts.model_difference import IntervalRow
+from polars_prcurve.view.charts.model_difference import _say_row as say_difference
+from polars_prcurve.view.charts.net_benefit import _say_value as say_value
+from polars_prcurve.view.charts.normal_qq_plot import compute_normal_p_value, find_bent_classes
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.view.charts.parts.chart_style import COLORS, measure_text
+from polars_prcurve.view.charts.parts.label_placement import LabelSpace
+from polars_prcurve.view.words.number_words import (
     count_of_100,
     say_count,
     say_eta,
@@ -30,7 +31,7 @@ from polars_prcurve.number_words import (
     say_signed,
     say_threshold,
 )
-from polars_prcurve.visible_text import count_letters, isolate_name, make_visible, wrap_words
+from polars_prcurve.view.words.value_names import count_letters, isolate_name, wrap_words
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import (
     UNSEEN,

@@ -15,8 +15,8 @@ from polars.testing import assert_frame_equal
 from scipy import special
 
 from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.confidence.binomial_tails import is_tail_at_most, tail_quantile
-from polars_prcurve.sweep.effective_alerts import Sums
+from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most, tail_quantile
+from polars_prcurve.core.sweep.effective_alerts import Sums
 from tests.support.profiles import examples
 
 K, N, ODDS = pl.col("k"), pl.col("n"), pl.col("odds")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, intervals, prc
-from polars_prcurve.binding.words_and_rules import USES
+from polars_prcurve.core.binding.argument_rules import USES
 from tests.support.comparing import assert_same
 from tests.support.plain_calls import PLAIN
 from tests.support.queries import POINTS, QUERIES

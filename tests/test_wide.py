@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score
 
 from polars_prcurve import PrcError, class_mix, field, prc
-from polars_prcurve.binding.words_and_rules import COMPARES_MODELS
+from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS
 from tests.support.comparing import assert_nearly, assert_same
 
 DF = pl.DataFrame(

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy import integrate, stats
 
-from polars_prcurve.metrics.names import find_point_metric
+from polars_prcurve.core.metrics.metric_lookup import find_point_metric
 
 from .areas import COHORTS, Cohort, draw_cohort
 from .designs import EFFECTS

@@ -14,8 +14,8 @@ import polars as pl
 from scipy import stats
 
 from polars_prcurve import intervals, metrics
-from polars_prcurve.metrics.names import find_metrics
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.metric_lookup import find_metrics
+from polars_prcurve.core.metrics.point_metric import PointMetric
 
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
 from .populations import MODEL_NAMED, Cell, draw_flagged, draw_placed, true_rates

@@ -11,8 +11,8 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 
-from polars_prcurve.decision.evidence import Asked
-from polars_prcurve.decision.group_verdicts import STATUSES
+from polars_prcurve.core.judging.cases import STATUSES
+from polars_prcurve.core.judging.evidence import Asked
 
 from .areas import draw_shared, find_equal
 from .experiment import CONFIDENCE, Row, experiment, split_sets

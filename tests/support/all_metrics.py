@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from polars_prcurve import metrics
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 
 ALL_POINT_METRICS = [
     *POINT_METRICS.values(),

@@ -17,7 +17,7 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import charts, metrics, prc
-from polars_prcurve.binding.words_and_rules import TABLE_WORDS, USES
+from polars_prcurve.core.binding.argument_rules import TABLE_WORDS, USES
 from tests.support.plain_calls import DF, ONE_PART, PLAIN, RISKS
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve import eta_from_sample, field, metrics
-from polars_prcurve.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 
 N = 3_000
 DF = pl.DataFrame(

@@ -1,0 +1,415 @@
+"""The words that many methods share, each declared once, and which of them do not go together.
+
+A method takes a group of words as `**words: Unpack[...]`; `bound_table` lists them in the signature. The
+rules are data, checked once for each call, before its table is read, and listed in the docs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from polars_prcurve.core.confidence.intervals import Intervals
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.inputs.never_scored import tells_negatives
+from polars_prcurve.core.inputs.table_reader import gives_squares
+from polars_prcurve.core.prevalence.fields import ClassMix, Field, ScoresOfField
+
+if TYPE_CHECKING:
+    from polars_prcurve.core.curves.targets import TargetValues
+    from polars_prcurve.core.ground.argument_checks import Title
+    from polars_prcurve.core.inputs.column_reader import Column, Columns, Counts, Missing
+    from polars_prcurve.core.inputs.never_scored import Below
+    from polars_prcurve.core.inputs.table_reader import Cells, Sizes
+    from polars_prcurve.core.metrics.point_metric import PointMetric
+
+
+class TableWords(TypedDict, total=False):
+    """What a table holds. `df.prc(...)` says it once for all methods."""
+
+    score: Column | Sequence[str] | Mapping[Any, str]
+    label: Column | None
+    pos_label: Any
+    by: Columns
+    model: Column | None
+    id: Columns
+    weight: Column | None
+    stratum: Column | None
+    cluster: Column | None
+    counts: Counts | Column | None
+    rates: tuple[Column, Column] | None
+    sizes: Sizes | None
+    cells: Cells | None
+    below: Below | None
+    missing: Missing
+
+
+class RowWords(TypedDict, total=False):
+    """What an expression reads of each row, besides its score and its label."""
+
+    weight: Column | None
+    pos_label: Any
+
+
+class RateTargets(TypedDict, total=False):
+    """Targets that fix a threshold for all prevalences."""
+
+    threshold: Any
+    recall: TargetValues
+    fpr: TargetValues
+
+
+class OneTarget(RateTargets, total=False):
+    """Targets at which models are compared, of which a call takes one."""
+
+    precision: TargetValues
+    npv: TargetValues
+    fdr: TargetValues
+    lift: TargetValues
+    predicted_positive_rate: TargetValues
+    alerts: TargetValues
+    per: float | None
+
+
+class Targets(OneTarget, total=False):
+    """All targets: what an operating point has to meet."""
+
+    maximize: str | PointMetric | Sequence[str | PointMetric] | None
+
+
+class ChartWords(TypedDict, total=False):
+    """What distinguishes the curves of a chart, and its title."""
+
+    color: str | None
+    facet: str | None
+    title: Title
+
+
+class RateTargetsOfTable(RateTargets, TableWords, total=False):
+    """A target that fixes a threshold, and what the table holds."""
+
+
+class OneTargetOfTable(OneTarget, TableWords, total=False):
+    """A target at which models are compared, and what the table holds."""
+
+
+class TargetsOfTable(Targets, TableWords, total=False):
+    """Targets, and what the table holds."""
+
+
+class ChartOfTable(ChartWords, TableWords, total=False):
+    """What a chart distinguishes, and what the table holds."""
+
+
+class ChartOfPoints(Targets, ChartOfTable, total=False):
+    """Targets, what a chart distinguishes, and what the table holds."""
+
+
+class ChartOfTargets(RateTargets, ChartOfTable, total=False):
+    """A target, what a chart distinguishes, and what the table holds."""
+
+
+TABLE_WORDS = tuple(TableWords.__annotations__)
+TARGET_WORDS = tuple(Targets.__annotations__)
+CHART_WORDS = tuple(ChartWords.__annotations__)
+
+DEFAULTS: dict[str, Any] = {"score": "score", "label": "label", "missing": "raise"}
+"""What a word of the table stands for where nobody says it; None for all others."""
+
+RIVALS = (("label", "pos_label", "weight", "stratum"), ("counts",), ("rates", "sizes"), ("cells",))
+"""Words that tell in different ways which examples there are: those of one row hold, not of two."""
+
+PASSED_OVER = ("id", "cluster", "stratum")
+"""Bound words that cannot change an answer for which a method has no use for them."""
+
+_ROWS = {"score", "label", "pos_label", "by", "model", "missing"}
+_COUNTED = _ROWS | {"weight", "counts"}
+_POINTS = _COUNTED | {"rates", "sizes", "cells"}
+_BELOW = {"below"}
+_DESIGN = {"stratum", "cluster"}
+USES: dict[str, set[str]] = {
+    "counts": _COUNTED | _BELOW,
+    "sweep": _POINTS | _BELOW,
+    "curve": _POINTS | _DESIGN | _BELOW,
+    "operating_points": _POINTS | _DESIGN | _BELOW,
+    "decision_curve": _COUNTED,
+    "summary": _POINTS | _DESIGN | _BELOW,
+    "binormal": _COUNTED,
+    "compare": _POINTS | _DESIGN | _BELOW | {"id"},
+    "ranking": _POINTS | _DESIGN | _BELOW | {"id"},
+    "crossings": _POINTS | _BELOW,
+    "leaders": _POINTS | _BELOW,
+    "dominance": _POINTS | _BELOW,
+    "sample_size": _POINTS,
+    "resolution": _POINTS,
+    "subsample_negatives": _ROWS | {"counts"},
+    "decide": _POINTS | _DESIGN | _BELOW | {"id"},
+    "report": _POINTS | _DESIGN | _BELOW | {"id"},
+    "estimate_prevalence": _ROWS | {"counts"},
+    "reweight": _ROWS | {"weight"},
+    "monitor": _ROWS | {"counts", "cells"},
+    "sampling_plan": _ROWS - {"by", "model"},
+    "weigh_sample": _ROWS - {"by", "model", "pos_label"},
+}
+"""The words of the table that each method reads."""
+
+INTERVALS: dict[str, tuple[str, ...]] = {
+    "curve": ("analytic", "rectangle"),
+    "operating_points": ("analytic", "rectangle", "bootstrap"),
+    "summary": ("analytic", "bootstrap"),
+    "compare": ("analytic", "bootstrap"),
+    "ranking": ("analytic", "bootstrap"),
+}
+"""The kinds of intervals that a method has; others have the analytic ones. "rectangle" stands for those
+of point metrics, which may be simultaneous, too."""
+TAKES_RATES = {"curve", "operating_points", "sample_size", "resolution"}
+"""Methods whose intervals come from those of recall and of fpr, of which callers choose the kind."""
+
+COMPARES_MODELS = {"compare", "ranking", "crossings", "leaders", "dominance", "decide", "report"}
+"""Methods that tell models apart; for others a model is one more group."""
+TAKES_ONE_MODEL = {"decide", "report"}
+"""Those of them that a table without a column of models serves, too."""
+
+
+# What does not go together: facts, why, and what to do instead ----------------------------------
+
+
+class Rule(NamedTuple):
+    """Facts that do not go together."""
+
+    facts: tuple[str, ...]
+    """What a refused call says, all of it, as `list_facts` writes it; the first is in the way."""
+    sentence: str
+    """Why, and what to do; `{method}` stands for the method, and `{fact}` for the last fact."""
+    methods: tuple[str, ...] = ()
+    """The methods that have the rule; all of them if none is named."""
+    unless: tuple[str, ...] = ()
+    """A call of which one of these facts holds is not refused."""
+    passes_over: bool = False
+    """Whether the first word is passed over where it was bound, and not said in the call."""
+
+    def write(self, method: str) -> str:
+        """Return the sentence that refuses a call of a method."""
+        return self.sentence.replace("{method}", method).replace("{fact}", self.facts[-1])
+
+
+def _pair(one: str, others: Iterable[str], sentence: str, *methods: str) -> tuple[Rule, ...]:
+    """Return a rule for one fact beside each of the `others`."""
+    return tuple(Rule((one, other), sentence, methods) for other in others)
+
+
+_FIELDS = ("curve", "operating_points", "summary", "decision_curve")
+_NO_FIELDS = ("compare", "ranking", "sample_size", "subsample_negatives")
+_NO_SCORES = (*_NO_FIELDS, "decision_curve", "reweight")
+_SCORES = ("curve", "operating_points", "summary", "decide", "report")
+_NO_FORMULA = (
+    "{method}() has no formula for a field of several parts; add weights by .prc.{way}, pass weight=, "
+    "and leave eta= out"
+)
+_NO_ID = "id= has no effect without confidence= and labels; pass them, or leave it out"
+_BANDS = ("curve", "operating_points")
+_CORRECTED = (
+    "an interval of what was maximized is known for independent rows; leave out cluster= or confidence="
+)
+
+_NULL_BELOW, _UNKNOWN = 'missing="below"', "negatives are not counted"
+_TAKES_BELOW = tuple(method for method, words in USES.items() if "below" in words)
+_SCORES_ALL = tuple(method for method in USES if method not in _TAKES_BELOW)
+_COUNTS_ALL = ("counts", "crossings", "leaders", "dominance", "decide", "report")
+_FOUND = tuple(method for method in _TAKES_BELOW if method not in _COUNTS_ALL)
+"""Methods that answer of what was found, too, where negatives are not counted."""
+
+RULES = (
+    # Which examples there are.
+    *_pair("label=None", ("pos_label=", "weight=", "counts="),
+           "label=None counts rows; leave out {fact}", "counts"),
+    Rule(("score=", "rates="), "rates= stands in place of score= and label=; leave out score=",
+         passes_over=True),
+    *(Rule((f"{word}=", "eta_train="),
+           f"{word}= is of the labels of reference=; pass that, or leave {word}= out",
+           ("estimate_prevalence",), unless=("score={...}",), passes_over=True)
+      for word in ("label", "pos_label")),
+    Rule(("id=", "paired=False"),
+         "id= tells which rows are of one example; leave it out with paired=False", passes_over=True),
+    Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
+    *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
+    # Examples that were never scored.
+    Rule((_NULL_BELOW,), "{method}() needs a score in each row; filter rows without one out, or pass "
+         'missing="drop"', _SCORES_ALL),
+    *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
+        *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
+                          "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
+               f"examples that were never scored do not go with {{fact}}; leave that out, or {unscored}",
+               *_TAKES_BELOW),
+        Rule((unscored, "maximize=", "confidence="), "an interval of what was maximized draws examples "
+             f"that have a score; leave out confidence=, or {unscored}", ("operating_points",)),
+    )),
+    Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
+         _COUNTS_ALL),
+    *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
+                      "match=", "simultaneous=True"), f"{_UNKNOWN}, and {{fact}} needs their number; "
+           "pass both numbers as below=, or leave {fact} out", *_FOUND),
+    *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
+           "number; pass both numbers as below=, or leave guarantee= out", _FOUND)
+      for target in ("precision=", "fdr=")),
+    # Where the model runs.
+    Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
+         '{"cat": "p_cat", ...}', unless=("score={...}",)),
+    Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "one_vs_rest(mix=...)"), _NO_FIELDS),
+    Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
+    *_pair("field()", ("weight=", "rates=", "cells=", "cluster="),
+           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS, "decide",
+           "report"),
+    Rule(("field()", "counts of weights"), "a field needs numbers of examples, and counts= holds sums "
+         "of weights; leave out the squares", _FIELDS),
+    Rule(("field()", "eta_train="), "a field takes posteriors as they stand; leave out eta_train="),
+    Rule(("field()", 'method="bootstrap"'), 'method="bootstrap" draws examples, and not the parts of a '
+         "field; leave it out with field()", _FIELDS),
+    *_pair("field()", ('method="rectangle"', "simultaneous=True"), "a field adds the distances of both "
+           "rates and of all eta in quadrature; got {fact}; leave it out"),
+    Rule(("eta= of scores",), "{method}() has no formula for an eta that is estimated with the table "
+         "itself; pass month.estimate_prevalence(reference=...)['eta'], one number or one per group",
+         _NO_SCORES),
+    *_pair("eta= of scores", ("weights", "rates=", "cells=", "cluster="), "a table with which eta= is "
+           "estimated takes independent examples that count alike; leave out {fact}", *_SCORES),
+    *_pair("eta= of scores", ('method="bootstrap"', 'method="rectangle"', "simultaneous=True"),
+           "the error of an eta that is estimated is in the analytic intervals alone; leave out {fact}",
+           *_SCORES),
+    # Which threshold.
+    Rule(("guarantee=", "threshold="), "guarantee= chooses a threshold, and threshold= is chosen "
+         "already: confidence= says how sure its metrics are"),
+    Rule(("guarantee=", "cluster=", "weights"), "guarantee= takes clusters or weights, and not both; "
+         "leave out weight= if its rows were not sampled, or make each cluster an example, such as by "
+         "the highest score of a patient", ("operating_points",)),
+    *(Rule(("guarantee=", target, of), f"guarantee= of {target} is for independent examples that count "
+           "alike; leave out guarantee=, and pass confidence= for the interval of the alerts",
+           ("operating_points",))
+      for target in ("alerts=", "predicted_positive_rate=") for of in ("cluster=", "weights")),
+    *_pair("guarantee=", ("rates=", "cells="), "guarantee= needs every distinct score; rates= and "
+           "cells= hold only some thresholds; leave guarantee= out"),
+    Rule(("start=",), "start= is where the tests of guarantee= start; pass guarantee=, too",
+         unless=("guarantee=",)),
+    Rule(("start=", "together="), "with together= each target has a start of its own; leave out start="),
+    Rule(("start=",), "start= is where the tests of precision=, npv=, fdr= and lift= start; other "
+         "targets have no start, so leave it out", unless=("precision=", "npv=", "fdr=", "lift=")),
+    *_pair("together=", ("threshold=", "maximize="), "together= looks for a threshold that meets all "
+           "targets, and {fact} is met by one alone; leave it out"),
+    *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
+           'of="roc" compares the curves themselves; leave out {fact}'),
+    Rule(("match=",), 'match= cuts the scores where they have a rate of another table; pass that as '
+         "other=", unless=("other=",)),
+    Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. Two '
+         "tables of scores are stacked, with a column for model=, and compared with paired=False",
+         unless=("match=",)),
+    *_pair("match=", ("threshold=", "recall=", "fpr=", "precision=", "npv=", "fdr=", "lift=",
+                      "predicted_positive_rate=", "alerts=", "adjust="),
+           "match= tells where the scores are cut; leave out {fact}"),
+    Rule(("match=", 'method="bootstrap"'), "match= has an interval of its own; leave out {fact}"),
+    *_pair("match=", ("weights", "cluster="), "match= takes independent examples that count alike; "
+           "leave out {fact}"),
+    # How sure.
+    Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it",
+         unless=("confidence=", "guarantee="), passes_over=True),
+    Rule(("stratum=",), "stratum= is for intervals; pass confidence= with it", unless=("confidence=",),
+         passes_over=True),
+    Rule(("stratum=",), "stratum= tells how rows were drawn that stand for others; pass weight=, too, "
+         "the rows of the stratum over those that were drawn", unless=("weight=",)),
+    Rule(("stratum=", "cluster="), "stratum= is for rows that were drawn one by one; leave out cluster= "
+         "or, for intervals that take clusters as drawn independently, stratum="),
+    *_pair("stratum=", ('method="bootstrap"', "maximize="), "{fact} draws rows whatever their stratum; "
+           "leave out stratum= for such an interval, which is wider"),
+    *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
+      for points in ("counts=", "rates=", "cells=")),
+    Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "
+         "weights; leave out weight=, or ask summary() for an area", _BANDS),
+    Rule(("cluster=", "simultaneous=True"),
+         "simultaneous=True is for independent examples; leave out cluster= or that"),
+    Rule(("cluster=", 'rate="hoeffding"'),
+         'rate="hoeffding" is for independent examples; leave out cluster= or rate='),
+    Rule(("cluster=", "maximize=", 'method="analytic"'), _CORRECTED, _BANDS),
+    Rule(("cluster=", 'method="bootstrap"'), _CORRECTED, _BANDS),
+    Rule(("simultaneous=True", "weights"), "simultaneous=True needs whole numbers of examples, not "
+         "weights; leave out weight=, or pass numbers of examples as counts="),
+    *_pair('method="bootstrap"', ("rates=", "cells="), 'method="bootstrap" draws examples; {fact} holds '
+           "points; leave out method=", "summary", "operating_points"),
+    Rule(('method="bootstrap"', "counts of weights"), 'method="bootstrap" draws examples, and counts= '
+         "holds sums of weights; leave out method=, or pass the examples with weight="),
+    Rule(("maximize=", "confidence=", "counts of weights"), "the interval of what was maximized draws "
+         "examples, and counts= holds sums of weights; pass the examples with weight=",
+         ("operating_points",)),
+    Rule(("smooth=", "confidence="),
+         "a fitted model has no interval here; leave out confidence= or smooth="),
+    *_pair("smooth=", ("rates=", "cells="),
+           "{fact} holds no scores that a model could be fitted to; leave out smooth="),
+    *_pair("coarse=", ("confidence=", "smooth="),
+           "coarse=True gives limits over orders of equal scores; leave out {fact}"),
+    Rule(("adjust=", 'method="bootstrap"'),
+         'adjust= is for method="analytic"; leave it out of a bootstrap'),
+    Rule(("worst=",), "worst=True is for models that have examples of their own; pass model= and "
+         "paired=False", unless=("paired=False",)),
+    Rule(("worst=", 'method="bootstrap"'), "worst=True adjusts the interval for all pairs, which is for "
+         'method="analytic"; leave out the bootstrap'),
+)  # fmt: skip
+"""What does not go together. The first rule that refuses a call is the one that its error tells."""
+
+
+def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
+    """Raise for words on examples that were never scored, if a chart has no place for them."""
+    facts = list_facts(words, {}, None, None)
+    if chart in ("reliability", "normal_quantiles") and (found := {"below=", _NULL_BELOW} & facts):
+        raise PrcError(f"plot.{chart}() draws scores; leave out {found.pop().rstrip('=')}")
+    if (
+        chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve", "live")
+        and _UNKNOWN in facts
+    ):
+        raise PrcError(f"{_UNKNOWN}, and plot.{chart}() needs their number; pass both numbers as below=")
+
+
+def list_facts(
+    words: Mapping[str, Any], own: Mapping[str, Any], eta: Any, certainty: Intervals | None
+) -> set[str]:
+    """Return what a call says, as rules write it, in words about the table and its own arguments."""
+    # None says nothing, and neither does a flag that is False, but for `label=None` and `paired=False`.
+    said = {name: value for name, value in {**words, **own}.items() if value is not None}
+    facts = {f"{name}=" for name, value in said.items() if value is not False}
+    if words.get("label", "") is None:
+        facts.add("label=None")
+    if isinstance(said.get("missing"), str) and said["missing"] == "below":
+        facts.add(_NULL_BELOW)
+    if "below" in said and not tells_negatives(said["below"]):
+        facts.add(_UNKNOWN)
+    if eta is not None and not (isinstance(eta, list | tuple) and all(of is None for of in eta)):
+        facts.add("eta=")
+    if said.get("paired") is False:
+        facts.add("paired=False")
+    if said.get("of") == "roc":
+        facts.add('of="roc"')
+    if isinstance(said.get("score"), Mapping):
+        facts.add("score={...}")
+    if "counts" in said and gives_squares(None, said["counts"]):
+        facts |= {"counts of weights", "weights"}
+    if "weight" in said:
+        facts.add("weights")
+    if isinstance(eta, Field | ClassMix):
+        facts.add("class_mix()" if isinstance(eta, ClassMix) else "field()")
+    if isinstance(eta, ScoresOfField):
+        facts.add("eta= of scores")
+    if certainty is not None:
+        facts |= {"confidence=", f'rate="{certainty.rate}"'}
+        facts.add("simultaneous=True" if certainty.simultaneous else f'method="{certainty.method}"')
+    return facts
+
+
+def check_rules(method: str, facts: set[str], bound: Collection[str] = ()) -> set[str]:
+    """Return the words to pass over, of those `bound`; raise for facts that do not go together."""
+    passed: set[str] = set()
+    for rule in RULES:
+        holds = facts.issuperset(rule.facts) and facts.isdisjoint(rule.unless)
+        if not holds or (rule.methods and method not in rule.methods):
+            continue
+        word = rule.facts[0].removesuffix("=")
+        if not (rule.passes_over and word in bound):
+            raise PrcError(rule.write(method))
+        passed.add(word)
+        facts = facts - {rule.facts[0]}
+    return passed

@@ -1,0 +1,576 @@
+"""A table and the words that were said of it, from which each call of a method makes its question."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import polars as pl
+
+from polars_prcurve.core.binding import argument_rules as vocabulary
+from polars_prcurve.core.binding.argument_rules import TableWords, check_rules, list_facts
+from polars_prcurve.core.comparison.model_pairs import Examples
+from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
+from polars_prcurve.core.confidence.point_intervals import BandOptions, read_bands
+from polars_prcurve.core.curves.field_intervals import build_field_grid, read_field
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import (
+    hint_at_arguments,
+    read_choice,
+    select_column,
+    take_frame,
+)
+from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.query_checks import SCORE_DTYPES
+from polars_prcurve.core.inputs.column_reader import (
+    MISSING,
+    Column,
+    ColumnReader,
+    check_group_names,
+    list_columns,
+)
+from polars_prcurve.core.inputs.never_scored import tells_negatives
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.table_reader import (
+    gives_squares,
+    list_parts,
+    read_input,
+    read_unlabelled,
+)
+from polars_prcurve.core.inputs.wide_tables import read_classes, stack_classes, stack_models
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.eta_argument import EtaTable, read_eta
+from polars_prcurve.core.prevalence.fields import ClassMix, Field, ScoresOfField
+from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
+from polars_prcurve.core.uncertainty.summary_table import check_negatives
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+# What one call asks, and of which table ---------------------------------------------------------
+
+# words of the call -> columns   what `read_input` reads; a wide table is made long first
+#                   -> table     every column resolved and typed
+#                   -> grid      the prevalences of eta=, of its groups or of fields of parts
+
+_TRUE_CLASS = "true class"
+_MOST_KEPT = 4
+"""As many tables are kept, of the last sets of words."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one call of a method asks, of a user's table."""
+
+    method: str
+    frame: pl.DataFrame | pl.LazyFrame
+    columns: dict[str, Any]
+    """The arguments of `read_input` that say what the columns hold."""
+    eta: Any
+    certainty: Intervals | None
+    """How sure; None without intervals."""
+    targets: dict[str, Any]
+    """The targets of the call, by their words."""
+    may_collect: bool
+    made_from: pl.DataFrame | pl.LazyFrame
+    """The user's table, if `frame` is one that was made from it."""
+    kept: dict[Any, InputTable] | None = None
+    """Tables that were read before, by the words that decide them; None of a table that keeps none."""
+    stacked: Any = None
+    """The word score= of a wide table, which `frame` was made by."""
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the rows are parts of a field."""
+        return "within" in self.columns
+
+    @property
+    def points(self) -> Any:
+        """The columns of published points; None of a table of examples or counts."""
+        cells = self.columns.get("cells")
+        return self.columns.get("rates") if cells is None else cells
+
+    def find_shared_examples(self, *, paired: bool) -> Examples:
+        """Return which examples models share; raise if that is not known, or not so."""
+        if not paired:
+            return "apart"
+        for name in ("counts", "rates", "cells"):
+            if self.columns.get(name) is not None:
+                raise PrcError(
+                    f"{name}= do not tell which examples models share; pass paired=False with model="
+                )
+        if self.columns.get("matched"):
+            return "wide"
+        if not list_columns("id=", self.columns.get("example")):
+            raise PrcError(
+                "pass score= as a list of columns, one for each model; or id= of a long table, which "
+                "tells the examples apart; or paired=False if models did not score the same examples"
+            )
+        return "by id"
+
+    def read(self, makes: Iterable[str], **options: Any) -> Any:
+        """Return the table with every column resolved and typed; `makes` are the names of the result."""
+        # A bound table of a DataFrame is read once for all calls in which the same words hold.
+        asked = {**self.columns, **options}
+        kept = {} if self.kept is None else self.kept
+        key = None if self.kept is None else _describe_words({**asked, "stacked": self.stacked})
+        found: Any = kept.pop(key, None)
+        if found is not None:
+            check_group_names(found.by, makes)
+        else:
+            of = {"may_collect": self.may_collect, "made_from": self.made_from}
+            found = read_input(self.frame, makes=makes, **of, **asked)  # type: ignore[arg-type]
+            found = found.keep_counts() if key is not None and isinstance(found, ScoreTable) else found
+        if key is not None:
+            kept[key] = found  # the last one used stands last
+            while len(kept) > _MOST_KEPT:
+                kept.pop(next(iter(kept)), None)
+        return found
+
+    def read_unlabelled(self, makes: Iterable[str], *, posteriors: bool = False) -> ScoreTable:
+        """Return the table without labels, all of whose rows stand as negatives."""
+        names = ("by", "score", "counts", "missing")
+        columns = {name: self.columns[name] for name in names if name in self.columns}
+        return read_unlabelled(
+            self.frame, makes=makes, may_collect=self.may_collect, posteriors=posteriors, **columns
+        )
+
+    @property
+    def level(self) -> float | None:
+        """The level of intervals; None without any."""
+        return None if self.certainty is None else self.certainty.level
+
+    def read_bands(
+        self, metrics: Iterable[PointMetric], *, corrected: bool = False
+    ) -> BandOptions | None:
+        """Return the options for bands of metrics; None without intervals."""
+        if self.certainty is None:
+            return None
+        return read_bands(self.certainty, metrics, self.columns, corrected=corrected)
+
+    def require_certainty(self) -> Intervals:
+        """Return how sure the answer is to be; raise if `confidence=` is None."""
+        if self.certainty is None:
+            raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
+        return self.certainty
+
+    def place_at_etas(
+        self, table: InputTable, makes: Iterable[str], metrics: Iterable[PointMetric | CurveMetric] = ()
+    ) -> tuple[InputTable, EtaTable]:
+        """Return a table that was read, and its prevalences: of groups, or of fields of parts.
+
+        Raise if one of the metrics that are asked for has no value there.
+        """
+        if not table.counts_negatives:
+            check_negatives(metrics)
+        if isinstance(self.eta, ScoresOfField):
+            from polars_prcurve.core.sweep.unlabelled_prevalence import build_estimated_grid
+
+            rows = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
+            return table, build_estimated_grid(self.eta.table, rows, self.level)
+        if isinstance(table, ScoreTable) and table.within:
+            # The rows of a part are weighted, so that they have its prevalence and its share.
+            field = read_field(self.find_eta(), table, self.level)
+            return field, build_field_grid(field)
+        return table, read_eta(self.eta, table, makes, confidence=self.level)
+
+    def find_eta(self) -> Any:
+        """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""
+        if not isinstance(self.eta, Field):
+            return self.eta
+        frame = self.eta.frame
+        known = frame.lazy().collect_schema()
+        if "eta" in known:
+            return frame
+        return eta_from_sample(
+            frame, k="k", n="n", confidence=0.95 if self.level is None else self.level
+        )
+
+
+def _set_parts(call: Question, given: Sequence[Column], said: Mapping[str, Any]) -> Question:
+    """Return the call at a field, whose parts are no groups: bound ones leave `by` and `model`."""
+    parts = {name_column(part) for part in given}
+    columns: dict[str, Any] = {"by": None, **call.columns, "within": list(given)}
+    for word in [word for word in ("by", "model") if columns.get(word) is not None]:
+        groups = list_columns(f"{word}=", columns[word])
+        both = [group for group in groups if name_column(group) in parts]
+        if both and said.get(word) is not None:
+            raise PrcError(
+                f"{word}= and parts= both hold the column {name_column(both[0])!r}; leave {word}= out "
+                "for the answer of the whole field, or pass eta= without field() for one of each part"
+            )
+        kept = [group for group in groups if name_column(group) not in parts]
+        if word == "by" or not kept:
+            columns[word] = kept or None
+    return replace(call, columns=columns)
+
+
+def _set_groups(call: Question) -> Question:
+    """Return the call with the column of models where the method reads it: alone, or as a last group."""
+    columns = dict(call.columns)
+    model: Any = columns.pop("model", None)
+    example = columns.pop("id", None)
+    if call.method in vocabulary.TAKES_ONE_MODEL and model is None:
+        known = call.frame.lazy().collect_schema().names()
+        if "model" not in set(known) - set(map(name_column, columns.get("within", ()))):
+            return replace(call, columns=columns)
+    if call.method in vocabulary.COMPARES_MODELS:
+        model = "model" if model is None else model
+        groups = leave_out(model, list_columns("by=", columns.get("by")))
+        columns |= {"by": groups, "model": model}
+        columns |= {"example": example} if example is not None else {}
+    elif model is not None:
+        ColumnReader(call.frame, "raise", may_collect=False).read_column("model", model)
+        columns["by"] = [*leave_out(model, list_columns("by=", columns.get("by"))), model]
+    return replace(call, columns=columns)
+
+
+def _make_long(call: Question, *, paired: bool) -> Question:
+    """Return the call on a table with a row for each example and model, or class."""
+    score: Any = call.columns["score"]
+    group = "class" if isinstance(score, Mapping) else "model"
+    if "by" not in vocabulary.USES[call.method]:
+        raise PrcError(f"{call.method}() takes one column as score=; call it once for each {group}")
+    refused: tuple[str, ...] = ("pos_label", "id") if group == "class" else ("model", "id")
+    for name in (*refused, "counts", "rates", "cells"):
+        if call.columns.get(name) is not None:
+            raise PrcError(f"score= names a column for each {group}; leave out {name}=")
+    groups: list[Column] = list_columns("by=", call.columns.get("by"))
+    if group in map(name_column, groups):
+        raise PrcError(f"by= holds a column {group!r}; leave it out: the {group}s of score= are a group")
+    if group == "class":
+        return _stack_classes(call, [*groups, pl.col(c.CLASS).alias("class")])
+    if call.method == "compare" and not paired:
+        raise PrcError(
+            "paired=False is for models that have examples of their own, and models of a wide table "
+            "share its rows; leave paired= out"
+        )
+    missing = read_choice("missing=", call.columns["missing"], MISSING)
+    long = stack_models(call.frame.lazy(), score, drop=paired and missing == "drop")
+    if paired and len(score) < 2:
+        raise PrcError(f"compare() takes two models or more; got score={list(score)}")
+    columns = {**call.columns, "score": long.score}
+    model = pl.col(long.name).cast(pl.String).alias("model")
+    if paired:
+        columns |= {"model": long.name, "example": long.example, "matched": True}
+    elif call.method in vocabulary.COMPARES_MODELS:
+        columns |= {"model": model, "example": long.example}
+    else:
+        columns["by"] = [*groups, model]
+    return replace(call, frame=long.frame, columns=columns, stacked=score)
+
+
+def _stack_classes(call: Question, groups: list[Column]) -> Question:
+    """Return the call on a table with a row for each example and class; classes are a group."""
+    label, score = call.columns["label"], call.columns["score"]
+    long = stack_classes(call.frame.lazy(), label, score)
+    columns = {**call.columns, "score": long.score, "label": long.label, "by": groups}
+    if isinstance(call.eta, ClassMix):
+        # True classes are the parts of a field: all of the class itself is positive, and no other.
+        dtype = call.frame.lazy().collect_schema()[label]
+        shares = call.eta.shares
+        true = read_classes(label, dtype, list(shares)).alias(_TRUE_CLASS)
+        parts = pl.DataFrame([true, pl.Series("share", list(shares.values()))])
+        each = read_classes(label, dtype, list(score)).alias("class").to_frame()
+        is_own = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
+        eta = each.join(parts, how="cross").with_columns(is_own.alias("eta"))
+        columns["within"] = [select_column(label).alias(_TRUE_CLASS)]
+        call = replace(call, eta=Field(eta, (_TRUE_CLASS,)))
+    stacked = list(score.items())
+    return _set_groups(replace(call, frame=long.frame, columns=columns, stacked=stacked))
+
+
+def _describe_words(columns: Mapping[str, Any]) -> str | None:
+    """Return a text that is equal for equal words alone; None if no text can be."""
+
+    def describe(value: Any) -> Any:
+        if isinstance(value, pl.Expr):
+            return "expression", value.meta.serialize(format="json")
+        value = take_frame(value)
+        if isinstance(value, pl.LazyFrame):  # which may read other values the next time
+            raise TypeError
+        if isinstance(value, pl.DataFrame):
+            return "frame", repr(value.serialize())
+        return type(value).__name__, repr(value)
+
+    try:
+        return json.dumps(columns, default=describe)
+    except (pl.exceptions.PolarsError, TypeError, ValueError):
+        return None
+
+
+def leave_out(column: Column, groups: list[Column]) -> list[Column]:
+    """Return the group columns without one that may be among them under its name."""
+    return [group for group in groups if name_column(group) != name_column(column)]
+
+
+def name_column(column: Column) -> str:
+    """Return the name of a group column."""
+    if isinstance(column, pl.Expr):
+        return column.meta.output_name(raise_if_undetermined=False) or ""
+    return column if isinstance(column, str) else ""  # what is no column is refused where it is read
+
+
+# What namespaces share: complete signatures, and hints at misspelt words ------------------------
+
+
+class PublicMethods:
+    """A base class whose public methods have complete signatures, and are named as users write them.
+
+    In errors of a call `path` takes the place of the class, which users do not see: `prc.sweep()`.
+    """
+
+    def __init_subclass__(cls, path: str | None = None) -> None:
+        super().__init_subclass__()
+        for name, method in list(vars(cls).items()):
+            is_public = name == "__call__" or not name.startswith("_")
+            if path is not None and is_public and inspect.isfunction(method):
+                method.__qualname__ = path if name == "__call__" else f"{path}.{name}"
+                setattr(cls, name, complete_signature(method))
+
+
+def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with hints, whose signature lists each word of its `**words`."""
+    found = inspect.signature(function)
+    parameters: list[inspect.Parameter] = []
+    for taken in found.parameters.values():
+        if taken.kind is not taken.VAR_KEYWORD:
+            parameters.append(taken)
+            continue
+        group = getattr(vocabulary, str(taken.annotation).removeprefix("Unpack[").removesuffix("]"))
+        parameters += [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=vocabulary.DEFAULTS.get(name),
+                annotation=getattr(kind, "__forward_arg__", kind),
+            )
+            for name, kind in group.__annotations__.items()
+        ]
+    function.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return hint_at_arguments(function)
+
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+
+
+class BoundTable(PublicMethods, Generic[F], path="prc"):
+    """A table and what was said of it; the methods of `.prc` build on it."""
+
+    _may_collect: bool
+    """Whether a stage may run a query half way, for what Polars has no expression for."""
+
+    def __init__(self, frame: F, words: Mapping[str, Any] | None = None) -> None:
+        self._frame: F = frame
+        self._words: Mapping[str, Any] = words or {}
+        self._kept: dict[Any, InputTable] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickles and copies hold: the table and its words, and no counts."""
+        return {"_frame": self._frame, "_words": self._words, "_kept": {}}
+
+    def __call__(self, **words: Unpack[TableWords]) -> Self:
+        """Return the same methods, with words about the table that hold for each of them.
+
+        A word said again in a call replaces the bound one; None takes it away. The table is a snapshot:
+        a later change of the frame in place is not seen.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"p": [0.9, 0.2], "sick": ["yes", "no"], "site": ["a", "a"]})
+        >>> test = df.prc(score="p", label="sick", pos_label="yes", by="site")
+        >>> test
+        <prc of 2 rows: score='p', label='sick', pos_label='yes', by='site'>
+        >>> test.curve(eta=0.01).equals(
+        ...     df.prc.curve(eta=0.01, score="p", label="sick", pos_label="yes", by="site")
+        ... )
+        True
+        """
+        said = merge_words(self._words, words)
+        bound = type(self)(self._frame.clone(), said)
+        if said:
+            bound._check_words()
+        return bound
+
+    def __repr__(self) -> str:
+        n_rows = f"{self._frame.height} rows" if isinstance(self._frame, pl.DataFrame) else "a LazyFrame"
+        shown = (f"{name}={_show_word(value)}" for name, value in self._words.items())
+        says = ", ".join(shown) or "say what it holds by .prc(score=..., label=..., by=...)"
+        return f"<prc of {n_rows}: {says}>"
+
+    def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
+        """Return the query as the user's kind of frame; the other arguments tell its size."""
+        raise NotImplementedError
+
+    def _check_words(self) -> None:
+        """Raise for a bound word that does not fit the table; nothing is collected."""
+        missing = self._words.get("missing")
+        reader = ColumnReader(self._frame, "raise" if missing is None else missing, may_collect=False)
+        for name, value in self._words.items():
+            if name == "by":
+                reader.read_by(value, ())
+            elif value is not None and name == "below":
+                tells_negatives(value)
+            elif value is not None and name not in ("missing", "pos_label"):
+                for column in _list_named(name, value):
+                    read = reader.read_column(name, column)
+                    if name == "score":
+                        SCORE_DTYPES.require(read.what, read.dtype)
+
+    def _merge_words(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        return merge_words(self._words, said)
+
+    def _ask(
+        self,
+        method: str,
+        words: Mapping[str, Any],
+        *,
+        eta: Any = None,
+        confidence: Confidence = None,
+        collects: bool = False,
+        **own: Any,
+    ) -> Question:
+        """Return what the words bound and said mean in a call of a method, and what it asks.
+
+        `own` are arguments that may not go with others. A method that `collects` runs queries half way.
+        """
+        certainty = None
+        if confidence is not None:
+            kinds = vocabulary.INTERVALS.get(method, ("analytic",))
+            takes_rate = method in vocabulary.TAKES_RATES
+            certainty = read_certainty(confidence, f"{method}()", kinds, takes_rate=takes_rate)
+        targets = {name: value for name, value in words.items() if name in vocabulary.TARGET_WORDS}
+        said = {
+            name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
+            for name, value in words.items()
+            if name not in vocabulary.TARGET_WORDS
+        }
+        words = merge_words(self._words, said)
+        if isinstance(eta, BoundTable):
+            eta = ScoresOfField(eta._read_field(words))
+        facts = list_facts(words, {**own, **targets}, eta, certainty)
+        chosen = _choose_words(method, words, said, facts)
+        columns = {
+            **vocabulary.DEFAULTS,
+            **{name: value for name, value in chosen.items() if value is not None},
+        }
+        columns |= {"label": None} if chosen.get("label", "") is None else {}
+        keeps = bool(self._words) and isinstance(self._frame, pl.DataFrame)
+        call = Question(
+            method,
+            self._frame,
+            columns,
+            eta,
+            certainty,
+            targets,
+            may_collect=self._may_collect or collects,
+            made_from=self._frame,
+            kept=self._kept if keeps else None,
+        )
+        if isinstance(eta, Field):
+            call = _set_parts(call, eta.parts, said)
+        if isinstance(columns["score"], list | tuple | Mapping):
+            return _make_long(call, paired=own.get("paired", False))
+        return _set_groups(call)
+
+    def _read_field(self, words: Mapping[str, Any]) -> ScoreTable:
+        """Return this table as rows without labels; `words` hold for what it leaves open."""
+        if self._words.get("label") is not None:
+            raise PrcError(
+                "eta= takes a table without labels, whose prevalence is estimated: "
+                'prc(month, score="p", label=None); of a table with labels pass the prevalence itself'
+            )
+        shared = {
+            name: words[name]
+            for name in ("by", "model", "score", "missing")
+            if words.get(name) is not None and name not in self._words
+        }
+        if shared.get("missing") == "below":  # what has neither a label nor a score is no example
+            del shared["missing"]
+        try:
+            question = self._ask("estimate_prevalence", shared, collects=True)
+            return question.read_unlabelled(("eta", *c.UNCERTAIN_ETA_COLUMNS))
+        except PrcError as error:
+            raise PrcError(f"in the table that eta= is estimated from, {error}") from None
+
+
+def say_of_reference(
+    reference: Any, columns: Mapping[str, Any]
+) -> tuple[pl.DataFrame | pl.LazyFrame, dict[str, Any]]:
+    """Return the frame of a labelled table beside an unlabelled one, and what its columns hold."""
+    names = ("by", "score", "label", "pos_label", "missing")
+    shared = {name: columns[name] for name in names if columns.get(name) is not None}
+    if not isinstance(reference, BoundTable):
+        return reference, {**vocabulary.DEFAULTS, **shared}
+    try:
+        facts = list_facts(reference._words, {}, None, None)
+        own = _choose_words("estimate_prevalence", reference._words, {}, facts)
+    except PrcError as error:
+        raise PrcError(f"in the reference= table, {error}") from None
+    if (model := own.pop("model", None)) is not None:
+        groups: list[Column] = list_columns("by=", own.get("by"))
+        own["by"] = [*leave_out(model, groups), model]
+    held = {name: value for name, value in {**shared, **own}.items() if value is not None}
+    return reference._frame, {**vocabulary.DEFAULTS, **held}
+
+
+def merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the words that hold: those said, and of those bound all that they leave in place."""
+    told = [rivals for rivals in vocabulary.RIVALS if any(said.get(name) is not None for name in rivals)]
+    if len(told) > 1:
+        names = [next(n for n in rivals if said.get(n) is not None) for rivals in told]
+        raise PrcError(
+            f"{names[0]}= and {names[1]}= both tell which examples there are; pass one of them"
+        )
+    aside = {name for rivals in vocabulary.RIVALS if told and rivals not in told for name in rivals}
+    return {**{name: value for name, value in bound.items() if name not in aside}, **said}
+
+
+def _choose_words(
+    method: str, words: Mapping[str, Any], said: Mapping[str, Any], facts: set[str]
+) -> dict[str, Any]:
+    """Return the words of a call that its answer goes by; raise for one that it has no use for."""
+    words = dict(words)
+    # A bound word that was not said is passed over if it cannot change the answer.
+    uses, only_bound = vocabulary.USES[method], {name for name in words if said.get(name) is None}
+    for name in [name for name, value in words.items() if value is not None and name not in uses]:
+        if name not in only_bound or name not in vocabulary.PASSED_OVER:
+            takes = list_names(f"{word}=" for word in vocabulary.TABLE_WORDS if word in uses)
+            raise PrcError(
+                f"{method}() takes no {name}=; leave out {name}=; of the table it takes {takes}"
+            )
+        del words[name]
+        facts = facts - {f"{name}="}
+    for name in check_rules(method, facts, only_bound):
+        del words[name]
+    return words
+
+
+def _list_named(word: str, value: Any) -> list[Any]:
+    """Return the columns that a word names; raise if there are not as many as it takes."""
+    if word == "score" and isinstance(value, Mapping):
+        return list(value.values())
+    if word in ("score", "id"):
+        return list_columns(f"{word}=", value)
+    one_count = word == "counts" and isinstance(value, str | pl.Expr)  # of rows without labels
+    if word not in ("counts", "rates", "sizes", "cells") or one_count:
+        return [value]
+    number = 4 if word == "cells" or gives_squares(None, value) else 2
+    if word != "sizes":
+        return list_parts(word, value, number, "columns")
+    several = list_parts(word, value, number, "columns or whole numbers")
+    return [column for column in several if isinstance(column, str | pl.Expr)]
+
+
+def _show_word(value: Any) -> str:
+    """Return a word of the table for a repr: names as they are, expressions as Polars prints them."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"[{', '.join(map(_show_word, value))}]"
+    if isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return f"a {type(value).__name__}"
+    return str(value) if isinstance(value, pl.Expr) else repr(value)

@@ -1,0 +1,169 @@
+"""What is asked of pairs of models, and their rows: each model of a group beside each later one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias, cast
+
+import polars as pl
+
+from polars_prcurve.core.confidence.intervals import Intervals
+from polars_prcurve.core.curves.targets import Target
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows, keep_counted_groups
+from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
+
+COMPARE_COLUMNS = (
+    *("eta", "metric", "model_a", "model_b", "difference", "standard_error", "low", "high"),
+    *("p_value", "p_adjusted", "reliable", "why", "resolved"),
+)
+
+Adjust: TypeAlias = Literal["holm", "models"] | None
+"""For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models
+of a group; or for each pair alone."""
+Examples: TypeAlias = Literal["wide", "by id", "apart"]
+"""Which examples the models of a group share: those of a wide table, where each row is one; those of one
+`id`; or none, because each model has a sample of its own."""
+
+
+def list_compare_columns(adjust: Adjust) -> tuple[str, ...]:
+    """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
+    return tuple(name for name in COMPARE_COLUMNS if adjust or name != "p_adjusted")
+
+
+class Comparison(NamedTuple):
+    """A table of several models per `by` group, and what to compare them by."""
+
+    table: InputTable
+    grid: EtaTable
+    metrics: Sequence[CurveMetric | PointMetric]  # curve metrics, or point metrics at a target
+    target: Target | None
+    certainty: Intervals
+    examples: Examples
+    adjust: Adjust = None  # how levels are adjusted for several pairs of models
+    needs_pairs: bool = True  # whether a table in which no group has two models is refused
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether examples have weights, or numbers that stand for weights."""
+        return isinstance(self.table, ScoreTable) and self.table.has_squares
+
+
+# Rows of pairs ----------------------------------------------------------------------------------
+
+ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence in its group
+BASE_GROUP = f"{c.RESERVED}base"  # a number that models of one `by` group share
+A, B = SIDES = f"{c.RESERVED}a_", f"{c.RESERVED}b_"
+"""What the columns of model a and of model b begin with, in a row of both."""
+IS_ORDERED = pl.col(A + c.GROUP) < pl.col(B + c.GROUP)  # each pair once, and no model with itself
+
+
+def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+    """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without MODEL."""
+    least = pl.col(c.GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
+    return pairs.with_columns(
+        (pl.col(c.PAIR) - pl.col(c.PAIR).min().over(c.GROUP)).alias(ETA_NUMBER), least.alias(BASE_GROUP)
+    )
+
+
+def join_sides(
+    rows: pl.LazyFrame, keys: Mapping[str, pl.DataType], names: Sequence[str], shared: Sequence[str]
+) -> pl.LazyFrame:
+    """Return one row per model pair, with `names` of either under A or B, and `shared` ones of both."""
+    a, b = (
+        rows.select(*keys, *others, *(pl.col(name).alias(side + name) for name in names))
+        for side, others in zip(SIDES, (shared, ()), strict=True)
+    )
+    return join_groups(a, b, keys).filter(IS_ORDERED)
+
+
+def name_models(*, wide: bool) -> list[pl.Expr]:
+    """Return `model_a` and `model_b`, the names of both models."""
+    # Those of a wide table are names of score columns, which are an Enum to keep their order.
+    models = [pl.col(A + c.MODEL).alias("model_a"), pl.col(B + c.MODEL).alias("model_b")]
+    return [model.cast(pl.String) for model in models] if wide else models
+
+
+def number_within(keys: Sequence[str]) -> pl.Expr:
+    """Return the numbers of rows with equal keys, from 0 up: several rows may have one prevalence."""
+    return pl.int_range(pl.len()).over(keys)
+
+
+# Checks: two models to compare, and the same examples in each -----------------------------------
+
+_MODEL_COUNT = f"{c.RESERVED}models"
+_N_ROWS, _N_MODELS = f"{c.RESERVED}rows", f"{c.RESERVED}own_models"  # of one example
+_UNMATCHED, _UNEQUAL = f"{c.RESERVED}unmatched", f"{c.RESERVED}unequal"
+
+
+def check_models(
+    asked: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, values: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Return `values`, which has a row per pair; stop if a check of the table or of its models fails."""
+    # Of a table in memory the checks are made at once, before the values are computed.
+    table = cast("ScoreTable", asked.table)
+    checks = [*late_checks(table, asked.grid), *([two_models_check()] if asked.needs_pairs else [])]
+    if asked.examples != "by id":
+        check_first(table, pairs, *checks)
+        return check_at_end(table, values.sort(c.PAIR), *checks)
+    counts, matching = _count_unmatched(table, sweep), _matching_checks()
+    if table.is_in_memory:  # the examples are counted once, and not again at the end
+        check_first(table, pairs.join(counts, how="cross"), *checks, *matching)
+        return check_at_end(table, values.sort(c.PAIR), *checks)
+    return check_at_end(table, values.join(counts, how="cross").sort(c.PAIR), *checks, *matching)
+
+
+def two_models_check() -> Check:
+    """Return the check that some `by` group has two models."""
+    groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(c.GROUP).n_unique()
+    text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
+    return Check((models > 0) & (models == groups), (text,))
+
+
+def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
+    """Return `points`; the query stops if examples, by id=, do not match between models."""
+    counts = _count_unmatched(table, build_sweep(table))
+    checked = stop_if_broken(points.join(counts, how="cross"), _matching_checks())
+    return checked.drop(_UNMATCHED, _UNEQUAL)
+
+
+def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
+    """Return one row: the number of examples without just one row per model, and of unequal examples."""
+    by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
+    # An example is unequal if its label, weight, stratum or cluster differs between models.
+    differs = [(pl.col(side).min() != pl.col(side).max()) for side in (c.POS, c.NEG)]
+    together = [name for name in (c.CLUSTER, c.STRATUM) if name in table.columns]
+    differs += [pl.col(name).n_unique() > 1 for name in together]
+    counted = pl.len().alias(_N_ROWS), pl.col(c.GROUP).n_unique().alias(_N_MODELS)
+    examples = build_numbered_rows(table, groups).group_by(*by, c.EXAMPLE)
+    unequal = pl.any_horizontal(*differs).alias(_UNEQUAL)
+    models = aggregate_by(groups, by, [pl.len().alias(_MODEL_COUNT)])
+    found = join_groups(examples.agg(*counted, unequal), models, by)
+    matched = pl.all_horizontal(pl.col(_N_ROWS, _N_MODELS) == pl.col(_MODEL_COUNT))
+    return found.select(
+        (~matched).sum().cast(pl.Int64).alias(_UNMATCHED), pl.col(_UNEQUAL).sum().cast(pl.Int64)
+    )
+
+
+def _matching_checks() -> list[Check]:
+    """Return the checks over the counts of `_count_unmatched`."""
+    unmatched, unequal = pl.col(_UNMATCHED).max(), pl.col(_UNEQUAL).max()
+    of_unmatched = (
+        "each example, by id=, needs exactly one row for each model, and ",
+        unmatched,
+        " example(s) lack a row or repeat one; if an id has several examples, such as the "
+        'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
+        "filter these out",
+    )
+    of_unequal = (
+        unequal,
+        " example(s), by id=, have another label, weight, stratum or cluster in another model; "
+        "mend these, or filter them out",
+    )
+    return [Check(unmatched > 0, of_unmatched), Check(unequal > 0, of_unequal)]

@@ -1,0 +1,397 @@
+"""Errors of differences between models that scored the same examples.
+
+What both models find easy or hard cancels out of the difference. The variance of that of a curve metric
+is that of differences of influences among the examples, and mostly smaller than the sum of two
+variances. All negatives between two scores of positives have one influence, so there are fewer cells,
+examples of the same two influences, than examples where positives are rare. An influence has a number in
+its curve, so that one look-up per model finds those of a cell at several prevalences, side by side: see
+`EtaLanes`. At a threshold what counts is which examples one model alone flags.
+
+Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula;
+McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, is_resolved
+from polars_prcurve.core.comparison.model_pairs import (
+    BASE_GROUP,
+    ETA_NUMBER,
+    IS_ORDERED,
+    SIDES,
+    A,
+    B,
+    Comparison,
+    join_sides,
+)
+from polars_prcurve.core.curves.curve_segments import CurveSegments
+from polars_prcurve.core.curves.curve_table import pick_by_number
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import exact_arithmetic
+from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shares, to_whole_shares
+from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts, is_clustered
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.sweep.grouped_rows import SweepTables
+from polars_prcurve.core.uncertainty.influence import (
+    IS_TIED,
+    InfluenceTable,
+    add_places,
+    add_up_clusters,
+    build_influences,
+)
+
+if TYPE_CHECKING:
+    from polars_prcurve.core.uncertainty.bootstrap import Bootstrap, ReplicateValues
+
+_ROW_NUMBER = f"{c.RESERVED}row"
+_KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
+"""The kinds of influences of a PLACE, in their order, and the class of each."""
+_INFLUENCE = f"{c.RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
+_AMOUNT = f"{c.RESERVED}amount"  # what an example counts, or the examples of a cell
+_SHARE = f"{c.RESERVED}share"  # of the examples of a class that a cell holds
+_FIRST, _LAST = f"{c.RESERVED}first", f"{c.RESERVED}last"  # model of a group
+_IS_POS = f"{c.RESERVED}is_pos"  # whether a cell holds positives
+
+
+# Of curve metrics, from influences -------------------------------------------------------------
+
+
+def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+    """Return one row per model pair and cell: examples of one class, with an influence in each model."""
+    by, of_cluster = table.group_columns, [c.CLUSTER] if is_clustered(table) else []
+    amount = pl.col(c.POS) + pl.col(c.NEG)  # an example is of one class
+    if table.has_squares and not of_cluster:
+        amount = square_integer(amount, scaled=table.float_sums)
+    kind = pl.when(pl.col(c.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
+    rows = add_places(rows).with_columns(
+        amount.alias(_AMOUNT), (pl.col(c.PLACE) * len(_KINDS) + kind).alias(_INFLUENCE)
+    )
+    example = {**by, c.EXAMPLE: rows.collect_schema()[c.EXAMPLE]}
+    # Model a comes before model b, so that a is not the last model of its group, and b not the first.
+    ends = {_FIRST: pl.col(c.GROUP).min(), _LAST: pl.col(c.GROUP).max()}
+    rows = rows.with_columns(**{name: end.over(*by) if by else end for name, end in ends.items()})
+    sides = ((A, (_AMOUNT, *of_cluster), _LAST), (B, (), _FIRST))
+    a, b = (
+        rows.filter(pl.col(c.GROUP) != pl.col(end)).select(
+            *example, *of_example, *(pl.col(n).alias(side + n) for n in (c.GROUP, _INFLUENCE))
+        )
+        for side, of_example, end in sides
+    )
+    # _SHARE is that of the class in the cell: of weights, of their squares. Where rows come in
+    # clusters, a cell is of one cluster, and weights are not squared.
+    both = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
+    models, numbers = ([side + n for side in SIDES] for n in (c.GROUP, _INFLUENCE))
+    cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
+    is_pos = pl.col(A + _INFLUENCE) % len(_KINDS) == 0
+    total = pl.col(_AMOUNT).sum().over(*models, _IS_POS)
+    return cells.with_columns(is_pos.alias(_IS_POS)).select(
+        *models,
+        *numbers,
+        *of_cluster,
+        _IS_POS,
+        (pl.col(_AMOUNT).cast(pl.Float64) / total.cast(pl.Float64)).alias(_SHARE),
+    )
+
+
+def add_pair_variances(
+    differences: pl.LazyFrame,
+    cells: pl.LazyFrame,
+    curves: CurveSegments,
+    pairs: pl.LazyFrame,
+    metrics: Mapping[str, CurveMetric],
+    *,
+    of: Comparison,
+) -> pl.LazyFrame:
+    """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
+    by, clustered, n_etas = of.table.group_columns, is_clustered(of.table), of.grid.etas_per_group
+    sums = {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)}
+    sums = sums if clustered else {"pos": ("pos", 2), "neg": ("neg", 2)}
+    for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
+        # Read for the sizes and for the list, and Polars would compute it anew for each.
+        influences = found._replace(frame=found.frame.cache())
+        key, names = influences.key, influences.lanes.list_names(influences.names)
+        step = [ETA_NUMBER] if key == c.PAIR else []
+        listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
+        joined = cells
+        # Model a brings a row for some prevalences; model b is joined at the same ones.
+        for side, own, shared in ((A, [key, *names], []), (B, names, step)):
+            columns = dict.fromkeys((c.GROUP, _INFLUENCE, *own))
+            named = listed.select(*step, *(pl.col(name).alias(side + name) for name in columns))
+            joined = joined.join(named, on=[*(side + name for name in (c.GROUP, _INFLUENCE)), *shared])
+        key_a, group_b = keys = [A + key, B + c.GROUP]
+        gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
+        if clustered:  # the shares of both classes add up to 2
+            terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
+            totals = add_up_clusters(joined, keys, terms)
+        else:
+            squares = {n: to_whole_shares(gap**2 * pl.col(_SHARE)) for n, gap in gaps.items()}
+            variances = {n: sum_shares(pl.col(n)) for n in names}
+            both = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
+            totals = both.group_by(keys).agg(
+                pl.col(name).filter(members).sum().alias(f"{name}_{side}")
+                for name in names
+                for side, members in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
+            )
+        totals = totals.join(sizes, left_on=key_a, right_on=key).with_columns(
+            pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
+            for name in names
+            for kind, (side, power) in sums.items()
+        )
+        columns_of = [f"{name}_{kind}" for name in influences.names for kind in sums]
+        unpacked = influences.lanes.unpack(totals, columns_of, key_a, group_b)
+        differences = differences.join(unpacked, on=keys, how="left")
+    return differences
+
+
+def _list_influences(
+    influences: InfluenceTable, alike: Sequence[str], *, clustered: bool
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
+    sizes, listed, key = {}, {}, influences.key
+    for name in influences.lanes.list_names(influences.names):
+        # The size is a power of two that no difference between models of rows `alike` exceeds.
+        of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
+        for size in of_class.values():
+            most = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
+            # Less their means, influences are at most twice as large, and differences four times.
+            sizes[size] = 4 * (most.over(alike) if alike else most)
+        listed[name] = [
+            pl.col(f"{name}_{kind}") / pl.col(of_class[side]) for kind, side in _KINDS.items()
+        ]
+    of_key = influences.frame.group_by(key, *alike).agg(pl.col(*sizes).first()).select(key, **sizes)
+    rows = influences.frame.drop(*sizes).join(of_key, on=key)
+    rows = rows.join(pl.LazyFrame({c.COPY: range(len(_KINDS))}), how="cross").select(
+        *dict.fromkeys((c.GROUP, key)),
+        *((ETA_NUMBER,) if key == c.PAIR else ()),
+        (pl.col(c.PLACE) * len(_KINDS) + pl.col(c.COPY)).alias(_INFLUENCE),
+        *(pick_by_number(c.COPY, values, pl.lit(None)).alias(n) for n, values in listed.items()),
+    )
+    return rows, of_key
+
+
+# Of curve metrics, from replicates -------------------------------------------------------------
+
+
+def add_bootstrap_errors(
+    bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame, differences: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Add the errors of differences, from replicates that all models share, and the class sizes."""
+
+    def subtract_models(
+        pairs: pl.DataFrame, of_models: ReplicateValues
+    ) -> tuple[dict[str, pl.Series], ReplicateValues]:
+        """Return both PAIR numbers of each model pair in a block, and the differences of all values."""
+        rows = pairs.select(BASE_GROUP, ETA_NUMBER, c.GROUP, c.PAIR).with_row_index(_ROW_NUMBER)
+        model_pairs = rows.join(rows, on=[BASE_GROUP, ETA_NUMBER], suffix="_b").filter(
+            pl.col(c.GROUP) < pl.col(f"{c.GROUP}_b")
+        )
+        a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
+        keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
+        values, replicates, sizes = of_models
+        gaps = {"estimates": values[a] - values[b], "replicates": replicates[:, a] - replicates[:, b]}
+        return keys, of_models._replace(**gaps, smaller_class_sizes=sizes[a])
+
+    _, errors, sizes = bootstrap.measure(sweep, values, BASE_GROUP, subtract_models)
+    differences = differences.join(errors, on=[side + c.PAIR for side in SIDES], how="left")
+    return differences.join(sizes, on=BASE_GROUP, how="left")
+
+
+# Of weighted sums of rates, from discordant examples ---------------------------------------------
+
+# A metric that is a weighted sum of recall and fpr, such as net benefit, has a difference that is one of
+# differences of rates, at given thresholds. A difference of rates is (b - c) / n, with b of n examples
+# flagged by model a alone and c by model b alone. Its variance is that of a number that is 1, -1 or 0
+# per example, after half an example is added to b and to c: a sample without discordant examples proves
+# nothing.
+#
+# An interval is reliable if b times c is at least 25 in each class that counts. Chance moves the product
+# and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
+# nearly all of both: it would mark just the samples whose difference is too large.
+
+AMOUNTS = {"pos": c.POS, "neg": c.NEG}  # the column of what a row adds to a class, by class
+BOTH, OF_ALL = f"{c.RESERVED}both_", f"{c.RESERVED}n_"
+"""What the columns with the examples of a class begin with that both models flag, and with all examples;
+those that one model alone flags begin with A or B."""
+_SUMS = pl.col(*AMOUNTS.values()).sum()
+_SQUARED = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
+_LEVEL, _IS_MARK, _LEAST = (f"{c.RESERVED}{name}" for name in ("level", "is_mark", "least"))
+_SIDE_GROUPS = [side + c.GROUP for side in SIDES]
+_SIDE_LEVELS = [side + _LEVEL for side in SIDES]
+_LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
+_WEIGHTS = {name: f"{c.RESERVED}weight_{name}" for name in AMOUNTS}
+_IS_SUM, _ERROR = f"{c.RESERVED}is_sum", f"{c.RESERVED}error_of_sum"
+_LEAST_PRODUCT = 25
+"""Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
+93 % of the samples that are marked, wherever these are 5 % of all (docs/is-it-better.md)."""
+
+
+def is_weighted_sum(metric: PointMetric) -> bool:
+    """Return whether a metric is a weighted sum of recall and fpr, at each prevalence."""
+    return metric.is_linear or metric.of_rates is not None
+
+
+def count_discordant(
+    table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
+) -> pl.LazyFrame:
+    """Return how many examples one model alone flags, or both, and all, by class, pair, ETA_NUMBER."""
+    # Only examples that both models flag are joined, which mostly are few: what one model alone flags is
+    # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
+    # counted together, once for all steps.
+    rows, flagged, thresholds = _read_examples(table, points, by)
+    example = {**by, c.EXAMPLE: table.all_rows.collect_schema()[c.EXAMPLE]}
+    own, amounts = [c.GROUP, _LEVEL], list(AMOUNTS.values())
+    of_both = join_sides(flagged, example, own, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
+    steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, own, [])
+    steps = steps.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
+    counted = [_count_flagged(steps, of_both.agg(_SUMS.name.prefix(BOTH)), SIDES, BOTH)]
+    of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_SUMS)
+    sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
+    counted += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
+    # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
+    squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
+    if table.has_squares:
+        squares = exact_arithmetic.square_integer(squares, scaled=table.float_sums)
+    totals = rows.group_by(c.GROUP).agg(_SUMS.name.prefix(OF_ALL), squares.sum().name.suffix(_SQUARED))
+    pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
+    pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
+    for found in counted:
+        pairs = pairs.join(found, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
+    counts: dict[str, pl.Expr] = {}
+    for name, amount in AMOUNTS.items():
+        both, square = pl.col(BOTH + amount), pl.col(amount + _SQUARED)
+        kinds = {side: pl.col(side + amount) - both for side in SIDES}
+        kinds |= {BOTH: both, OF_ALL: pl.col(OF_ALL + amount)}
+        if table.float_sums:
+            kinds = {kind: of.cast(pl.Float64) * exact_arithmetic.NEAR_ONE for kind, of in kinds.items()}
+            square = square.cast(pl.Float64) * exact_arithmetic.SQUARES_NEAR_ONE
+        # What a weight of 1 counts as.
+        unit = pl.when(square > 0).then(kinds[OF_ALL] / square).otherwise(1.0)
+        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in kinds.items()}
+    return pairs.select(*_SIDE_GROUPS, ETA_NUMBER, **counts)
+
+
+def _count_flagged(
+    steps: pl.LazyFrame, cells: pl.LazyFrame, sides: Sequence[str], kind: str
+) -> pl.LazyFrame:
+    """Return one row per step and model pair, with the amounts in cells that models of `sides` flag."""
+    levels = (pl.col(side + _LEVEL) >= pl.col(f"{side}{_LEVEL}_least") for side in sides)
+    amounts = pl.col(*(kind + amount for amount in AMOUNTS.values()))
+    joined = steps.join(cells, on=[side + c.GROUP for side in sides], how="left")
+    is_flagged = pl.all_horizontal(levels)
+    return joined.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
+
+
+def _read_examples(
+    table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
+) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
+    """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with _LEVEL."""
+    columns = [c.LABEL] if c.LABEL in table.columns else list(AMOUNTS.values())
+    amounts = class_amounts({name: pl.col(name) for name in columns})
+    whole = [of.cast(pl.Int128).alias(name) for name, of in amounts.items()]
+    if table.float_sums:  # the models of a table have the same weights, and so the same scale
+        largest = (of.max().over(c.GROUP) for of in amounts.values())
+        exponents = map(exact_arithmetic.weight_exponent, largest)
+        whole = list(map(exact_arithmetic.to_integer, amounts.values(), exponents))
+    of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
+    thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
+    groups = thresholds.select(*of_model, c.GROUP).unique()
+    rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
+    # Rows are added up, and those flagged are joined: each model with others.
+    rows = rows.select(pl.exclude(c.MODEL, *columns), *whole).cache()
+    marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
+    least = marks.group_by(c.GROUP).agg(pl.col(c.SCORE).min().alias(_LEAST))
+    # What was never scored has no score that is as high.
+    flagged = rows.join(least, on=c.GROUP).filter(pl.col(c.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
+    marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
+    # A score that equals a threshold comes after it.
+    ordered = pl.concat([flagged, marked], how="diagonal")
+    ordered = ordered.sort(c.GROUP, c.SCORE, _IS_MARK, nulls_last=True)
+    numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
+    flagged = numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache()
+    # Flagged are levels from that of the threshold on: of none, it is beyond all; of no threshold, null.
+    beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
+    levels = marks.with_row_index(_LEVEL, offset=1)
+    thresholds = thresholds.drop(c.MODEL).join(levels, on=[c.GROUP, c.SCORE], how="left")
+    level = pl.coalesce(_LEVEL, beyond).alias(_LEVEL)
+    return rows, flagged, thresholds.select(pl.exclude(c.SCORE, "tp", _LEVEL), level)
+
+
+def replace_weighted_sums(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level
+) -> pl.LazyFrame:
+    """Replace errors, limits and verdicts of differences where metric number `number` is such a sum."""
+    sums = [is_weighted_sum(metric) for metric in metrics]
+    difference, is_sum = pl.col("difference"), pick_by_number(number, map(pl.lit, sums), pl.lit(False))
+    pairs, variance, enough = _measure_sums(pairs, metrics, sums, number)
+    pairs = pairs.with_columns(
+        pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR), is_sum.alias(_IS_SUM)
+    )
+    error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
+    known, reliable = error.is_not_null(), pl.all_horizontal(enough)
+    low, high = difference - half, difference + half
+    decisive = (difference.abs() >= 2 * half) & (error > 0)
+    p_value = pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2)
+    of_sums = {
+        "standard_error": error,
+        "low": low,
+        "high": high,
+        "p_value": p_value,
+        "reliable": pl.when(known).then(reliable),
+        "why": pl.when(known & ~reliable).then(pl.lit("few discordant examples")),
+        "resolved": pl.when(known).then(is_resolved(low, high, reliable, decisive)),
+    }
+    pairs = pairs.with_columns(
+        pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
+    )
+    if level.adjust is None:
+        return pairs
+    return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
+
+
+def _measure_sums(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], sums: Sequence[bool], number: str
+) -> tuple[pl.LazyFrame, pl.Expr, list[pl.Expr]]:
+    """Return the variance of the difference of weighted sums, and which classes have enough examples."""
+    weights: list[Mapping[str, pl.Expr]] = []
+    slopes: list[pl.Expr | None] = []
+    eta, unknown = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
+    rates = {n: (pl.col(A + n) - pl.col(B + n)) / pl.col(OF_ALL + n) for n in AMOUNTS}
+    for metric, is_sum in zip(metrics, sums, strict=True):
+        weights.append(_find_weights(metric, eta) if is_sum else {})
+        # A difference is linear in the prevalence, too; this is its growth with the logit.
+        ends = [_find_weights(metric, pl.lit(end)) for end in ((0.0, 1.0) if is_sum else ())]
+        at = [sum((rates[name] * of[name] for name in rates), pl.lit(0.0)) for of in ends]
+        slopes.append(eta * (1 - eta) * (at[1] - at[0]) if is_sum else None)
+    pairs = pairs.with_columns(
+        pick_by_number(number, (of.get(name) for of in weights), unknown).alias(column)
+        for name, column in _WEIGHTS.items()
+    )
+    variances, enough = [], []
+    for name, column in _WEIGHTS.items():
+        weight = pl.col(column)
+        a, b, n = (pl.col(kind + name) for kind in (A, B, OF_ALL))
+        # See the module for why the product tells whether enough examples are discordant.
+        enough.append((weight == 0) | (a * b >= _LEAST_PRODUCT))
+        a, b, n = a + 0.5, b + 0.5, n + 1
+        of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
+        variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
+    eta_error = pl.col(A + c.ETA_ERROR)
+    of_eta = (pick_by_number(number, slopes, unknown) * eta_error) ** 2
+    variances.append(pl.when(eta_error > 0).then(of_eta).otherwise(0.0))
+    return pairs, sum(variances, pl.lit(0.0)), enough
+
+
+def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
+    """Return the weights of recall and of fpr, by class, in a metric that is a weighted sum of both."""
+    zero, one = pl.lit(0.0), pl.lit(1.0)
+    of_class = {"pos": (one, zero), "neg": (zero, one)}
+    none = metric.from_columns(zero, zero, eta)
+    return {name: metric.from_columns(*rates, eta) - none for name, rates in of_class.items()}

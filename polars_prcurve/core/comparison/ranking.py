@@ -1,0 +1,160 @@
+"""Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
+
+A model may be the best one if it is not surely behind any other. All differences of a group hold at once
+(Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits, `resolved` and `may_be_best` are
+one statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
+however many models there are. Hsu 1996 calls these multiple comparisons with the best.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve.core.comparison.differences import build_differences, name_curve_metric
+from polars_prcurve.core.comparison.model_pairs import Comparison, Examples, number_within
+from polars_prcurve.core.confidence.intervals import Intervals
+from polars_prcurve.core.curves.operating_points import build_points_table
+from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.prevalence.eta_argument import EtaTable, find_shared_eta
+from polars_prcurve.core.uncertainty.summary_table import build_summary_table
+
+_ETA_NUMBER = f"{c.RESERVED}step"
+"""The number of a prevalence among equal ones of a model. Its position in the list of its model would
+not do: a model without examples has no own prevalence, so its list is shorter."""
+_OTHER = f"{c.RESERVED}other"
+_A_LEADS = f"{c.RESERVED}a_leads"
+_ROW_NUMBER = f"{c.RESERVED}row"
+_LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "why", "may_be_best")
+_LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")
+
+
+def list_ranking_columns(*, lead: bool, coarse: bool = False) -> tuple[str, ...]:
+    """Return the columns of a ranking, after `by`, without those that an eta frame carries."""
+    more = _LEAD_COLUMNS if lead else _LIMIT_COLUMNS if coarse else ()
+    return ("eta", "model", "value", "rank", *more)
+
+
+def build_ranking_table(
+    table: ScoreTable | RateTable,
+    grid: EtaTable,
+    ranking_metric: RankingMetric,
+    certainty: Intervals | None,
+    *,
+    coarse: bool = False,
+) -> pl.LazyFrame:
+    """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
+    metric, targets = ranking_metric
+    table = _check_ranking(table, grid, ranking_metric, certainty, coarse=coarse)
+    depends_on_eta = any(of.depends_on_eta for of in (metric, *targets))
+    grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
+    sign = direction_sign(metric)
+    if isinstance(metric, CurveMetric):
+        values = build_summary_table(table, grid, [metric], certainty=certainty, coarse=coarse)
+    else:
+        values = build_points_table(table, grid, targets, [metric.alias("value")])
+    if grid.shared is None:  # models of different prevalences are ranked, too
+        values = values.with_columns(find_shared_eta(table.group_columns))
+    keys = [*table.group_columns, "eta", _ETA_NUMBER]  # what models are ranked within
+    number = number_within([*table.group_columns, c.MODEL, "eta"])
+    values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(c.MODEL))
+    rank = pl.col("value").rank("min", descending=sign > 0).over(keys).cast(pl.Int64)
+    last = [*[False] * len(table.group_columns), True, False, True, False]
+    ranks = values.with_columns(rank=rank).sort(*keys, "rank", c.MODEL, nulls_last=last)
+    if coarse:
+        ranks = ranks.rename({"low": "value_low", "high": "value_high"})
+        # Of values that are better when lower, both ends change their sign and their places.
+        low, high = (pl.col(end) * sign for end in ("value_low", "value_high")[:: int(sign)])
+        surely_reached = low.max().over(keys)
+        ranks = ranks.with_columns((high >= surely_reached).alias("may_be_best"))
+    if certainty is not None:
+        paired = c.EXAMPLE in table.columns
+        examples: Examples = "by id" if paired else "apart"
+        asked = Comparison(table, grid, [metric], (*targets, None)[0], certainty, examples, "models")
+        asked = asked._replace(needs_pairs=paired)
+        ranks = _add_lead(table, ranks, build_differences(asked), sign)
+    eta, *others = list_ranking_columns(lead=certainty is not None, coarse=coarse)
+    return ranks.select(*table.group_columns, eta, *grid.carried, *others)
+
+
+def _check_ranking(
+    table: ScoreTable | RateTable,
+    grid: EtaTable,
+    ranking_metric: RankingMetric,
+    certainty: Intervals | None,
+    *,
+    coarse: bool,
+) -> ScoreTable | RateTable:
+    """Return the table; raise if models cannot be ranked by this metric, or not with these options."""
+    metric, targets = ranking_metric
+    if isinstance(table, RateTable) and targets and targets[0].criterion == "recall":
+        recall = f"{targets[0].value:g}"
+        raise PrcError(
+            f"{table.argument}= holds points, and the first one that reaches recall={recall} may be far "
+            "above it in one model, and near it in another; leave out recall=, and pass "
+            f'metric="precision_at_recall({recall})", which takes all models at that recall; '
+            "coarse=True adds what may lie between points, and "
+            f".prc.operating_points(recall={recall}) lists the points"
+        )
+    table = table if certainty is None else table.require_examples()
+    if isinstance(metric, CurveMetric):
+        if certainty is None:
+            grid.require_exact("a ranking without confidence=", carrier="confidence=")
+        return table
+    if coarse:
+        of_curve = name_curve_metric(metric, targets[0])
+        raise PrcError(
+            "coarse=True gives limits of curve metrics, and a point metric at a target has none; "
+            f"{of_curve + ' it' if of_curve else 'leave it out'}"
+        )
+    grid.require_exact("a ranking at a target")
+    return table
+
+
+def _add_lead(
+    table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
+) -> pl.LazyFrame:
+    """Add how far each model is behind the best other one, from `differences` of all model pairs."""
+    on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
+    keys, model = [*on], table.by[c.MODEL]
+    place = pl.int_range(pl.len()).over(keys)
+    other, best = (
+        pl.when(place == 0).then(second).otherwise(first)
+        for first, second in (
+            [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
+            for name in (c.MODEL, "value")
+        )
+    )
+    behind = best - pl.col("value") if sign > 0 else pl.col("value") - best
+    ranks = ranks.with_columns(other.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
+    number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
+    # Each difference twice, as how far MODEL is behind the _OTHER one.
+    both_ways = differences.with_columns(number.alias(_ETA_NUMBER))
+    both_ways = both_ways.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
+    low, high = pl.col("low"), pl.col("high")
+    as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
+    other_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
+    both_ways = both_ways.select(
+        *(*keys, "reliable", "why"),
+        pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER),
+        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(c.MODEL),
+        resolved=pl.col("resolved") & other_is_better,
+        low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
+        high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
+    )
+    # A limit is positive only where the sign of a difference is certain. Limits and `resolved` are those
+    # of the farthest: a model is as far behind as it is behind any other.
+    certain = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
+    most = pl.col("low", "high", "resolved").max().over(*keys, c.MODEL)
+    both_ways = both_ways.with_columns(low=certain).with_columns(most)
+    own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
+    ranks = join_groups(own, both_ways, {**on, c.MODEL: model, _OTHER: model}, how="left")
+    ranks = ranks.sort(_ROW_NUMBER)
+    # Where no error is known, no model is surely behind.
+    is_ranked = pl.col("behind").is_not_null()
+    resolved = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))
+    return ranks.with_columns(resolved=resolved, may_be_best=~resolved)

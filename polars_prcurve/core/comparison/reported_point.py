@@ -1,0 +1,245 @@
+"""A model beside one point of others, such as a human reader or a paper: the scores are cut where they
+have the recall of the point, or its fpr.
+
+Recall of the model, recall of the point, and both fpr have errors. The first two say at which threshold
+both recalls are the same: z says by how many standard errors the recall of a row is not that of the
+point, and sqrt(z(level)**2 - z**2) is left for the difference of fpr on this row (Newcombe 1998). The
+least low end of all rows, and the greatest high end, are those of the point.
+
+This turns a test around that asks of a difference whether any row could have it: at the right threshold
+both terms are squares of independent normal variables, and the best row takes one away. No slope of the
+curve is estimated. At equal recall precision orders both as fpr does, at every prevalence, so there is
+one verdict for all metrics. In place of recall it may be fpr that is the same, and recall that differs.
+
+Sources: Newcombe 1998; Zou and Donner 2008 for metrics of both rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.comparison.model_pairs import list_compare_columns
+from polars_prcurve.core.confidence.intervals import find_wilson_ends, tell_doubts, z_value
+from polars_prcurve.core.confidence.point_intervals import find_corners
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.metrics.metric_lookup import find_metrics
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.eta_argument import read_eta_list
+
+Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
+_POINT = "point_"
+_ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
+"""The rates that may differ, of the model and of the point, and both ends of either."""
+_FEW = 10
+_NUMBER = f"{c.RESERVED}number"
+
+
+def compare_at_point(
+    model: Any,
+    words: Mapping[str, Any],
+    point: Any,
+    *,
+    match: Matched,
+    metrics: Any,
+    eta: Any,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Return the result of `compare` for a bound table with more words, beside one of other examples."""
+    asked, etas = _read_metrics(metrics, match), read_eta_list(eta)
+    if None in etas and any(metric.depends_on_eta for metric in asked):
+        raise PrcError(
+            "match= compares two tables, and neither has the prevalence of the other; pass eta= as "
+            "numbers"
+        )
+    own, by = _read_cells(model, words, "model_a", "model")
+    theirs, their_by = _read_cells(point, {}, "model_b", "other")
+    if sorted(by) != sorted(their_by):
+        raise PrcError(
+            f"by= groups of both tables meet by name; this one has {list_names(by) or 'none'}, and "
+            f"other= has {list_names(their_by) or 'none'}"
+        )
+    if isinstance(theirs, pl.LazyFrame) is not isinstance(own, pl.LazyFrame):
+        raise PrcError(
+            "one of both tables is a LazyFrame, and the other a DataFrame; call .lazy() or "
+            ".collect() on one of them"
+        )
+    if taken := [name for name in by if name in list_compare_columns(None)]:
+        raise PrcError(
+            f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
+        )
+    two = own.lazy(), theirs.lazy(), by
+    return _subtract_points(*two, match=match, metrics=asked, etas=etas, confidence=confidence)
+
+
+def _read_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
+    """Return the metrics of a call, precision if left out; raise for one that cannot be compared."""
+    asked = find_metrics("precision" if metrics is None else metrics, PointMetric)
+    for metric in asked:
+        find_corners(metric)  # raises if the metric has no band
+        if metric.name == match:
+            raise PrcError(f"match= makes {match} the same in both; leave it out of metrics=")
+    return asked
+
+
+def _read_cells(
+    table: Any, words: Mapping[str, Any], name: str, model: str
+) -> tuple[pl.DataFrame | pl.LazyFrame, list[str]]:
+    """Return the sweep, with the column of models under a `name`, and the columns of groups."""
+    sweep = table.sweep(**words)
+    columns = list(sweep.lazy().collect_schema())
+    keys = columns[: columns.index("threshold")]
+    column = {**table._words, **words}.get("model") or "model"
+    names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
+    by = [key for key in keys if key != column]
+    return sweep.select(*by, names.alias(name), *c.CELLS), by
+
+
+def _subtract_points(
+    sweep: pl.LazyFrame,
+    points: pl.LazyFrame,
+    by: Sequence[str],
+    *,
+    match: Matched,
+    metrics: Sequence[PointMetric],
+    etas: Sequence[float | None],
+    confidence: float,
+) -> pl.LazyFrame:
+    """Return the differences of models, from CELLS by falling score, from the points of their groups."""
+    # Users may call their columns whatever they like.
+    own = {name: f"{c.RESERVED}by_{i}" for i, name in enumerate(by)}
+    sweep, points, by = sweep.rename(own), points.rename(own), list(own.values())
+    keys, pair = [*by, "model_a"], [*by, "model_a", "model_b"]
+    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in c.CELLS))
+    above_all = rows.group_by(keys).agg(
+        tp=pl.lit(0.0),
+        fp=pl.lit(0.0),
+        fn=(pl.col("tp") + pl.col("fn")).first(),
+        tn=(pl.col("fp") + pl.col("tn")).first(),
+    )
+    rows = _join_points(pl.concat([above_all, rows]), points, by)
+    rows = _add_budget(rows.sort(*pair, pl.col("tp") + pl.col("fp")), pair, match, z_value(confidence))
+    rows = rows.filter(pl.col("rest") > 0)
+    for k, n, name in (("x", "X", "own"), ("y", "Y", "other")):
+        low, high = find_wilson_ends(pl.col(k), pl.col(n), pl.col("rest"))
+        rows = rows.with_columns(low.alias(f"{name}_low"), high.alias(f"{name}_high"))
+    grid = pl.LazyFrame({"eta": etas, _NUMBER: range(len(etas))}, schema_overrides={"eta": pl.Float64})
+    rows = rows.join(grid, how="cross")
+    found = [
+        _subtract(rows, pair, metric, match).with_columns(metric=pl.lit(metric.name), order=pl.lit(i))
+        for i, metric in enumerate(metrics)
+    ]
+    ordered = pl.concat(found).sort(*by, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False)
+    groups = (pl.col(column).alias(name) for name, column in own.items())
+    return ordered.select(*groups, *list_compare_columns(None))
+
+
+def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+    """Return the rows beside each point of their group; raise if a group has none, or two of a name."""
+    cells = (pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in c.CELLS)
+    points = points.select(*by, "model_b", *cells)
+    # Of a score with two values the lower one flags all examples.
+    cuts = pl.col(f"{_POINT}fn") + pl.col(f"{_POINT}tn") > 0
+    points = points.filter(cuts | (pl.len().over(*by, "model_b") == 1))
+    twice = pl.struct(*by, "model_b").is_duplicated().sum()
+    text = " rows of other= are of a group that has several; match= takes one point of each"
+    points = stop_if_broken(points, [Check(twice > 0, (twice, text))])
+    if not by:
+        return rows.join(points, how="cross")
+    joined = rows.join(points, on=by, how="left", nulls_equal=True)
+    alone = pl.col("model_b").is_null()
+    keys = [pl.col(name).cast(pl.String).fill_null("null") for name in by]
+    shown = pl.concat_str(keys, separator=", ").filter(alone).first()
+    parts = "other= has no row for the group ", shown, "; add one, or leave it out"
+    return stop_if_broken(joined, [Check(alone.any(), parts)])
+
+
+def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:
+    """Add the pooled rate, the number of errors between both rates, and what is left of z."""
+    # Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and
+    # the point in the other rate.
+    same, other = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
+    rows = rows.with_columns(
+        k=pl.col(same[0]),
+        n=pl.col(same[0]) + pl.col(same[1]),
+        x=pl.col(other[0]),
+        X=pl.col(other[0]) + pl.col(other[1]),
+        point_k=pl.col(_POINT + same[0]),
+        point_n=pl.col(_POINT + same[0]) + pl.col(_POINT + same[1]),
+        y=pl.col(_POINT + other[0]),
+        Y=pl.col(_POINT + other[0]) + pl.col(_POINT + other[1]),
+    )
+    k, n, point_k, point_n, x, of_x, y, of_y = map(pl.col, ("k", "n", "point_k", "point_n", *"xXyY"))
+    reaches = k * point_n >= point_k * n
+    rows = rows.with_columns(rate=(k + point_k) / (n + point_n), reaches=reaches).with_columns(
+        before=pl.col("reaches").shift(-1).over(pair), after=pl.col("reaches").shift(1).over(pair)
+    )
+    # If both rates are one, p, their difference has the variance p (1 - p) (1 / n + 1 / point_n).
+    rate = pl.col("rate")
+    error = (rate * (1 - rate) * (1 / n + 1 / point_n)).sqrt()
+    off = (k / n - point_k / point_n).abs()
+    is_first = pl.col("reaches") & ~pl.col("after").fill_null(False)
+    is_before = ~pl.col("reaches") & pl.col("before").fill_null(False)
+    # The right threshold lies between the two rows.
+    errors = pl.when(is_first | is_before | (off == 0)).then(0.0).otherwise(off / error)
+    rows = rows.with_columns(errors=errors, is_first=is_first, own=x / of_x, other=y / of_y)
+    pooled = (x + y) / (of_x + of_y)
+    spread = (pooled * (1 - pooled) * (1 / of_x + 1 / of_y)).sqrt()
+    gap = (pl.col("own") - pl.col("other")).abs()
+    between = pl.when(gap == 0).then(0.0).otherwise(gap / spread)
+    # Both terms are squares of normal variables; the least sum of a row is that of the p-value.
+    return rows.with_columns(
+        rest=(z * z - pl.col("errors") ** 2).clip(lower_bound=0.0).sqrt(),
+        least=(pl.col("errors") ** 2 + between**2).min().over(pair),
+    )
+
+
+def _subtract(
+    rows: pl.LazyFrame, pair: Sequence[str], metric: PointMetric, match: Matched
+) -> pl.LazyFrame:
+    """Return one row per pair and prevalence, with the difference of a metric and its verdict."""
+    values = {}
+    for name in _ENDS:
+        recall, fpr = (pl.col("rate"), pl.col(name))[:: 1 if match == "recall" else -1]
+        values[f"of_{name}"] = metric.from_columns(recall, fpr, pl.col("eta"))
+    rows = rows.with_columns(**values)
+    limits, of_rates = (_find_limits(*map(pl.col, names)) for names in (values, _ENDS))
+    first = pl.col("is_first")
+    sums = rows.group_by(*pair, "eta", _NUMBER).agg(
+        difference=(pl.col("of_own") - pl.col("of_other")).filter(first).first(),
+        low=limits[0].fill_nan(None).min(),
+        high=limits[1].fill_nan(None).max(),
+        least_gap=of_rates[0].min(),
+        greatest_gap=of_rates[1].max(),
+        least=pl.col("least").first(),
+        n_same=pl.min_horizontal("n", "point_n").first(),
+        n_other=pl.min_horizontal("X", "Y").first(),
+    )
+    known = pl.col("difference").is_not_null() & pl.col("low").is_not_null()
+    same, other = ("positives", "negatives") if match == "recall" else ("negatives", "positives")
+    few = {f"few {same}": pl.col("n_same") < _FEW, f"few {other}": pl.col("n_other") < _FEW}
+    reliable, why = tell_doubts(dict(sorted(few.items(), reverse=True)), known)
+    resolved = (pl.col("least_gap") > 0) | (pl.col("greatest_gap") < 0)
+    is_large = (pl.col("n_same") >= _FEW) & (pl.col("n_other") >= _FEW)
+    return sums.with_columns(
+        standard_error=pl.lit(None, dtype=pl.Float64),
+        p_value=pl.when(known).then(normal_cdf(-pl.col("least").sqrt()) * 2),
+        reliable=reliable,
+        why=why,
+        resolved=pl.when(known).then(resolved & is_large),
+    )
+
+
+def _find_limits(own: pl.Expr, other: pl.Expr, *ends: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of a difference, from two values and the values at the ends of their rates."""
+    lows = pl.min_horizontal(ends[:2]), pl.min_horizontal(ends[2:])
+    highs = pl.max_horizontal(ends[:2]), pl.max_horizontal(ends[2:])
+    # Zou and Donner 2008: a - b - sqrt((a - a_low)^2 + (b_high - b)^2), and likewise above.
+    below = ((own - lows[0]) ** 2 + (highs[1] - other) ** 2).sqrt()
+    above = ((highs[0] - own) ** 2 + (other - lows[1]) ** 2).sqrt()
+    return own - other - below, own - other + above

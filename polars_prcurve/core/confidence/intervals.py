@@ -1,0 +1,410 @@
+"""Intervals: of a rate, how `confidence=` asks for them, and in which columns they stand.
+
+Half of the error that `confidence` allows falls on either side of the interval of a rate, which is k
+successes in n independent trials.
+
+    wilson           from the normal approximation of the rate; covers the level on average
+    jeffreys         quantiles of the beta distribution after half a success and half a failure
+    clopper_pearson  from the binomial distribution; never covers less than the level
+    hoeffding        from Hoeffding's inequality; covers at least the level, at all thresholds at once
+
+Sources: Wilson 1927; Clopper and Pearson 1934; Brown, Cai and DasGupta 2001;
+Hoeffding 1963; Massart 1990.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import astuple, dataclass, fields
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+import polars as pl
+
+from polars_prcurve.core.ground import argument_checks as arguments
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.metrics.point_metric import choose_where
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+RateMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding"]
+Numeric: TypeAlias = Any  # a float, a float array or a pl.Expr
+
+
+class RateInterval(NamedTuple):
+    """The low and the high end of an interval: floats, arrays or expressions, as the counts were."""
+
+    low: Numeric
+    high: Numeric
+
+
+@hint_at_arguments
+def rate_interval(
+    k: float | ArrayLike | pl.Expr,
+    n: float | ArrayLike | pl.Expr,
+    confidence: float = 0.95,
+    method: RateMethod = "wilson",
+) -> RateInterval:
+    """Return the interval of a rate, from `k` successes in `n` trials.
+
+    Parameters
+    ----------
+    k, n
+        Numbers, arrays or expressions; 0 <= k <= n. With weights they are sums, scaled so that n is
+        the effective sample size `sum(w)**2 / sum(w**2)`.
+    confidence
+        The level, between 0 and 1.
+    method
+        `"wilson"`, `"clopper_pearson"`, `"jeffreys"` or `"hoeffding"`. The second and third need SciPy
+        (`pip install "scipy>=1.12"`) and numbers or arrays: Polars has no beta quantiles.
+
+    Returns
+    -------
+    `(low, high)` within [0, 1]; low is 0 if k = 0, high is 1 if k = n. Without trials both are NaN.
+    Expressions give null instead, also where 0 <= k <= n does not hold.
+
+    Rows that depend on each other, such as several rows of one patient or card, make every interval of
+    this kind too narrow.
+
+    Examples
+    --------
+    >>> low, high = rate_interval(3, 10)
+    >>> round(low, 6), round(high, 6)
+    (0.107791, 0.603222)
+    """
+    level = check_confidence(confidence)
+    if isinstance(k, pl.Expr) or isinstance(n, pl.Expr):
+        successes, tries = (
+            value.cast(pl.Float64)
+            if isinstance(value, pl.Expr)
+            else pl.lit(arguments.read_number("rate_interval", value, "numbers or expressions"))
+            for value in (k, n)
+        )
+        # An expression cannot raise, so impossible counts give null.
+        possible = (successes >= 0) & (successes <= tries) & tries.is_finite()
+        check_rate_method(method)
+        ends = compute_limits(successes, tries, level, method)
+        return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
+    hits, trials = np.broadcast_arrays(arguments.read_numbers("k", k), arguments.read_numbers("n", n))
+    if wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
+        raise PrcError(
+            f"rate_interval needs 0 <= k <= n, finite; {wrong} of the pairs given do not satisfy this"
+        )
+    check_rate_method(method)
+    with np.errstate(all="ignore"):
+        low, high = compute_limits(hits, trials, level, method)
+    return RateInterval(*(float(end) if np.ndim(end) == 0 else end for end in (low, high)))
+
+
+def check_confidence(confidence: float, argument: str = "confidence=") -> float:
+    """Return `confidence` as a float; raise unless it lies between 0 and 1."""
+    expected = "a level between 0 and 1, such as 0.95"
+    return arguments.read_number(argument, confidence, expected, lambda level: 0 < level < 1)
+
+
+@cache
+def z_value(confidence: float) -> float:
+    """Return z such that a normal variable is within z standard deviations with this probability."""
+    from statistics import NormalDist
+
+    # The lower tail: 1 minus a small number would round.
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+
+def compute_limits(
+    k: Numeric, n: Numeric, confidence: float, method: str, *, of_recall: bool = False
+) -> tuple[Numeric, Numeric]:
+    """Return the low and the high end of an interval, `of_recall` in a band; undefined is NaN."""
+    if method in BETA_METHODS and isinstance(k, pl.Expr):
+        raise PrcError(
+            f'Polars has no expression for "{method}" (beta quantiles): collect the table first, or '
+            'take "wilson" or "hoeffding"'
+        )
+    low, high = _METHODS[method](k, n, confidence)
+    if not of_recall or method != "wilson":
+        return low, high
+    # Wilson's high end is too low if few are missed: one missed positive leaves out a recall at which
+    # every sixth sample misses one. So of 1 to 3 missed among at least 8, the high end is at least the
+    # recall at which so many or more are missed with a chance of `1 - confidence` (Brown, Cai and
+    # DasGupta 2001, section 4.1.1). Of effective sizes the missed need not be whole: between whole
+    # numbers the end is interpolated.
+    missed, square = n - k, z_value(confidence) ** 2
+    # The expected number of missed ones at the end: of 1 to 3 by the Poisson distribution, which is that
+    # of rare misses, and of 4 by Wilson's low end, times n.
+    of_four = (4 + square / 2 - (square * (4 + square / 4 - 16 / n)).sqrt()) / (1 + square / n)
+    of_fewer = (_find_poisson_mean(number, 1 - confidence) for number in (1, 2, 3))
+    ends = [pl.lit(0.0), *map(pl.lit, of_fewer), of_four]
+    # Through the ends goes a convex line, which is the greatest of its parts. Where it is not convex,
+    # at low levels, Wilson's interval is wider.
+    parts = [end + (more - end) * (missed - i) for i, (end, more) in enumerate(pairwise(ends))]
+    raised = 1 - pl.max_horizontal(parts) / n
+    return low, pl.when((missed < 4) & (n >= 8)).then(pl.max_horizontal(high, raised)).otherwise(high)
+
+
+@cache
+def _find_poisson_mean(hits: int, tail: float) -> float:
+    """Return the mean at which a Poisson variable is at least `hits` with the probability `tail`."""
+    low, high = 0.0, 20.0
+    for _ in range(60):
+        mean = (low + high) / 2
+        so_many = math.fsum(mean**i / math.factorial(i) for i in range(hits, hits + 80))
+        low, high = (mean, high) if so_many * math.exp(-mean) < tail else (low, mean)
+    return (low + high) / 2
+
+
+def check_rate_method(method: str, argument: str = "method=") -> None:
+    """Raise unless `method` names an interval of a rate."""
+    arguments.read_choice(argument, method, _METHODS)
+
+
+def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
+    """Return the rates from which k of n is z standard errors away."""
+    # The ends p solve (k / n - p)**2 = z**2 p (1 - p) / n, a quadratic equation.
+    rate, spread = k / n, z * z / n
+    half = z * ((rate * (1 - rate) + spread / 4) / n) ** 0.5
+    high = (rate + spread / 2 + half) / (1 + spread)
+    # The product of both ends is rate**2 / (1 + spread). The direct formula for the low end subtracts
+    # two nearly equal numbers if the rate is small.
+    low = rate * rate / ((1 + spread) * high)
+    return low, choose_where(k == n, 1.0 + 0 * rate, high)
+
+
+def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
+    # A rate is off by `half` or more with a probability of at most 2 exp(-2 n half**2).
+    rate, half = k / n, (math.log(2 / (1 - confidence)) / (2 * n)) ** 0.5
+    low, high = rate - half, rate + half
+    return choose_where(low < 0, 0 * rate, low), choose_where(high > 1, 1.0 + 0 * rate, high)
+
+
+def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> tuple[Numeric, Numeric]:
+    """Return both ends of an interval that beta quantiles miss with the probability `tail` each."""
+    # Of Beta(k + more, n - k + 1 - more) for the low end, and of Beta(k + 1 - more, n - k + more) for
+    # the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
+    low = load_scipy_special().betaincinv(k + more, n - k + (1 - more), tail)
+    low = np.where(k == 0, 0.0, low) + np.where(n > 0, 0.0, np.nan)
+    return low, compute_upper_limits(k, n, tail, more)
+
+
+def compute_upper_limits(k: Numeric, n: Numeric, tail: Numeric, more: float = 0.0) -> Numeric:
+    """Return the high ends alone of `compute_beta_limits`; NaN without trials."""
+    # The complement: 1 - tail would round if the tail is small.
+    high = load_scipy_special().betainccinv(k + (1 - more), n - k + more, tail)
+    return np.where(k == n, 1.0, high) + np.where(n > 0, 0.0, np.nan)
+
+
+def load_scipy_special() -> Any:
+    """Import `scipy.special` where it is first needed, since SciPy is an extra."""
+    try:
+        from scipy import special  # type: ignore[import-untyped]
+    except ImportError:
+        raise PrcError(
+            'beta quantiles come from SciPy, which is not installed: pip install "scipy>=1.12"'
+        ) from None
+    return special
+
+
+_METHODS: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
+    "wilson": lambda k, n, level: find_wilson_ends(k, n, z_value(level)),
+    "clopper_pearson": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.0),
+    "jeffreys": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.5),
+    "hoeffding": _hoeffding_limits,
+}
+BETA_METHODS = ("clopper_pearson", "jeffreys")
+"""The methods that compute beta quantiles, for which Polars has no expression."""
+
+
+# What `confidence=` takes -----------------------------------------------------------------------
+
+IntervalMethod: TypeAlias = Literal["analytic", "rectangle", "bootstrap"]
+"""Where intervals come from: a formula, the corners of two intervals, or resampled examples."""
+
+_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, repr=False)
+class Intervals:
+    """How intervals are made; `intervals()` returns it, and `confidence=` takes it."""
+
+    level: float
+    method: IntervalMethod = "analytic"
+    rate: RateMethod = "wilson"
+    simultaneous: bool = False
+    resamples: int = _RESAMPLES
+    """The number of replicates of the bootstrap."""
+    seed: int | None = None
+    """The seed of the bootstrap; None draws anew at each call."""
+
+    def __repr__(self) -> str:
+        said = {of.name: getattr(self, of.name) for of in fields(self) if of.name != "level"}
+        plain = vars(Intervals(self.level))
+        changed = (f"{name}={value!r}" for name, value in said.items() if value != plain[name])
+        return f"intervals({', '.join([repr(self.level), *changed])})"
+
+
+Confidence: TypeAlias = float | Intervals | None
+"""The argument confidence=: a level, `intervals(...)`, or None for no intervals."""
+
+
+@hint_at_arguments
+def intervals(
+    level: float = 0.95,
+    *,
+    method: IntervalMethod = "analytic",
+    rate: RateMethod = "wilson",
+    simultaneous: bool = False,
+    resamples: int = _RESAMPLES,
+    seed: int | None = None,
+) -> Intervals:
+    """Return how intervals are made, for `confidence=`, where a level alone does not say enough.
+
+    `confidence=0.95` means `confidence=intervals(0.95)`.
+
+    Parameters
+    ----------
+    level
+        In this share of test sets an interval holds the true value, such as 0.95.
+    method
+        `"analytic"` is a formula for each metric. `"rectangle"`, for point metrics, takes the corners
+        of the intervals of recall and fpr: it holds at least the level, but is wider. `"bootstrap"`
+        resamples the examples of each class; it knows the errors of all curve metrics, and needs a
+        DataFrame.
+    rate
+        The interval of recall and of fpr; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"`
+        need a DataFrame.
+    simultaneous
+        True holds at all thresholds and prevalences at once with at least the level (Berk and Jones
+        1979), and so at a threshold however it was found. It is wider, needs a DataFrame and SciPy, and
+        does not take weights. An interval that is not simultaneous holds at each threshold by itself:
+        in 22 to 86 % of test sets it holds at all of them.
+    resamples, seed
+        For the bootstrap: the number of replicates, and a seed that makes them repeatable.
+
+    Examples
+    --------
+    >>> intervals(0.9, method="bootstrap", seed=1)
+    intervals(0.9, method='bootstrap', seed=1)
+    >>> intervals(0.95) == intervals(0.95, method="analytic")
+    True
+    """
+    made = Intervals(
+        check_confidence(level, "level="),
+        arguments.read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
+        rate,
+        arguments.read_flag("simultaneous=", simultaneous),
+        arguments.read_whole_number("resamples=", resamples, 2, most=arguments.MOST_REPEATS),
+        arguments.read_seed(seed),
+    )
+    check_rate_method(rate, "rate=")
+    if method != "bootstrap" and (made.seed is not None or made.resamples != _RESAMPLES):
+        raise PrcError('resamples= and seed= are for method="bootstrap"; pass that, or leave them out')
+    if method == "bootstrap" and (rate != "wilson" or simultaneous):
+        raise PrcError(
+            'method="bootstrap" resamples examples, and takes neither rate= nor simultaneous=; leave '
+            "them out"
+        )
+    if simultaneous and (method != "analytic" or rate != "wilson"):
+        raise PrcError(
+            "simultaneous=True has intervals of rates of its own; leave out method= and rate="
+        )
+    return made
+
+
+def read_certainty(
+    confidence: float | Intervals,
+    asker: str,
+    methods: Collection[str] = ("analytic",),
+    *,
+    takes_rate: bool = False,
+) -> Intervals:
+    """Return what `confidence=` says; raise for an interval that the `asker` does not have."""
+    if not isinstance(confidence, Intervals):
+        return Intervals(check_confidence(confidence))
+    if confidence.method not in methods:
+        has = " or ".join(f'"{name}"' for name in methods)
+        raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {has}')
+    # Of `methods`, "rectangle" stands for all intervals of point metrics.
+    if confidence.simultaneous and "rectangle" not in methods:
+        raise PrcError(f"{asker} has no simultaneous intervals; leave out simultaneous=")
+    if confidence.rate != "wilson" and not takes_rate:
+        raise PrcError(f'{asker} takes rate="wilson" only; got rate="{confidence.rate}"; leave it out')
+    return confidence
+
+
+# The columns of a value and its interval ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its interval: the names of their columns, or what a row has there."""
+
+    value: Any
+    low: Any = None
+    high: Any = None
+    corrected: Any = None  # the value without the optimism of a maximum
+    reliable: Any = None  # whether the interval is known to hold
+    why: Any = None  # why it is not
+
+    @property
+    def span(self) -> tuple[Any, Any] | None:
+        """Both ends of the interval; None if one is missing."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+LONG = Estimate("value", "low", "high", "corrected", "reliable", "why")
+"""The columns of a table with a row for each value."""
+
+
+def name_estimate(name: str) -> Estimate:
+    """Return the columns of one of several values in a row: `precision`, `precision_low`, ..."""
+    return Estimate(name, f"{name}_low", f"{name}_high", f"{name}_corrected", "reliable", "why")
+
+
+def find_estimate(columns: Collection[str], name: str) -> Estimate:
+    """Return the columns of a value and of what a table has beside it; None for what it has not."""
+    # In a table with a row for each value, or difference, `low` and `high` are of that one.
+    own = name_estimate(name)
+    only = next((n for n in ("difference", "behind", "value") if n in columns), None)
+    if own.low not in columns and name == only:
+        own = Estimate(name, *astuple(LONG)[1:])
+    return Estimate(*(column if column in columns else None for column in astuple(own)))
+
+
+def read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
+    """Return the value of a row and what is known of it; None where the row has nothing."""
+    return Estimate(
+        *(None if column is None else row[column] for column in astuple(find_estimate(row, name)))
+    )
+
+
+def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact."""
+    # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
+    low, high = pl.col(c.ETA_LOW), pl.col(c.ETA_HIGH)
+    inside = (
+        pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
+        pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
+    )
+    return frame.with_columns(
+        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(c.ETA_LIMITS, inside, strict=True)
+    )
+
+
+# Doubts -----------------------------------------------------------------------------------------
+
+Doubts: TypeAlias = Mapping[str, pl.Expr]
+"""Reasons why an interval is not reliable, in the order in which they are told, and where they hold."""
+
+
+def tell_doubts(doubts: Doubts, known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return whether there is no doubt, and the first one, both null where no interval is known."""
+    why = pl.lit(None, dtype=pl.String)
+    for reason, holds in reversed([*doubts.items()]):
+        why = pl.when(holds.fill_null(True)).then(pl.lit(reason)).otherwise(why)
+    return pl.when(known).then(why.is_null()), pl.when(known).then(why)

@@ -1,0 +1,626 @@
+"""Bands: intervals of point metrics at any prevalence, from intervals of recall and of fpr.
+
+Recall and fpr come from independent samples, the positives and the negatives, and nearly every point
+metric rises or falls with each of them throughout. Three bands follow from that:
+
+    mover         The distances from the estimate to the end of either interval are added in quadrature,
+                  on a scale where the metric is unbounded (Zou and Donner 2008), and of net benefit,
+                  which is linear in both rates, as they are. It has the level it names: the default.
+    rectangle     Over all pairs of rates within both intervals, the metric is least in one corner and
+                  greatest in the opposite corner (Brabec et al. 2020, 12-13). If the interval of each
+                  rate has the square root of the level, the band has at least the level.
+    simultaneous  The rectangle over intervals of a local level, which hold at all thresholds at once,
+                  and so at a chosen one, too (Berk and Jones 1979). See `simultaneous_levels`.
+
+Where clusters of examples hold both classes, errors of recall and fpr have a correlation R. With the
+distances a and b to the end of either interval, a**2 + b**2 - 2 R a b takes the place of a**2 + b**2: a
+metric that rises with recall falls with fpr. Where prevalence has an interval, too, the distance to the
+value at its ends is a third one: to the lower value for the low end of the band, since a metric may rise
+or fall with it. At a prevalence that was counted in the table, other shares than recall and fpr take
+their place; see `cohort_intervals`.
+
+A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
+a prevalence, has the value where the target is met if it is there; see `curves.row_search`. No
+distance is less than that of one example, or of the step of the curve there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.confidence import cohort_intervals
+from polars_prcurve.core.confidence.cohort_intervals import ETA_CORRELATIONS
+from polars_prcurve.core.confidence.intervals import (
+    BETA_METHODS,
+    Intervals,
+    RateMethod,
+    add_eta_limits,
+    compute_limits,
+    z_value,
+)
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.ground.normal_distribution import student_quantile
+from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
+
+BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
+"""How intervals of both rates make a band."""
+LIMIT_COLUMNS = {
+    "recall": (f"{c.RESERVED}recall_low", f"{c.RESERVED}recall_high"),
+    "fpr": (f"{c.RESERVED}fpr_low", f"{c.RESERVED}fpr_high"),
+}
+MOVED_RATES = {
+    limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
+    for limits in (*LIMIT_COLUMNS.values(), c.ETA_LIMITS)
+    for limit in limits
+}  # columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval
+MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
+"""What follows the name of a metric in the columns of how far an interval moves its value."""
+STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
+"""The steps of the rates beside a threshold that moves; see `curves.row_search`."""
+ESTIMATE = f"{c.RESERVED}estimate"
+_AT = "_value"  # what follows the name of a limit in the column of a metric there
+_CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
+_MOVED, _COUNTED, _PLAIN = (
+    (f"{c.RESERVED}{kind}_low", f"{c.RESERVED}{kind}_high") for kind in ("moved", "counted", "plain")
+)  # the ends of a band, by what moves them
+_RECALLS, _FPRS = LIMIT_COLUMNS.values()
+MOST_LEVELS = 10
+"""Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
+SLOPE_SCALE = "scale"  # the field of ETA_REFERENCE with a power of two that is above all sums of slopes
+Common: TypeAlias = tuple[pl.Expr | None, Sequence[pl.Expr]]
+"""The correlation of two errors, and what each of them shares with a third one, if there is one."""
+SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
+
+
+@dataclass(frozen=True)
+class BandOptions:
+    """Options for bands: the level, the interval of a rate, and how two intervals make a band."""
+
+    confidence: float
+    interval: RateMethod
+    band: BandKind
+    # Of which rows the threshold moves with the rates, since the sample chose it: they have MOVED_RATES,
+    # and of some IS_MOVING tells. Of differences, rows get MOVES.
+    moves: Literal["none", "some", "all"] = "none"
+    shown_with: Literal["curve", "points", "differences"] = "curve"
+    corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
+    clustered: bool = False  # whether examples come in clusters: RATE_CORRELATION, degrees of freedom
+    stratified: bool = False  # whether examples were drawn by strata: RATE_CORRELATION
+    uncertain_eta: bool = False  # whether a prevalence may be an estimate: ETA_LOW, ETA_HIGH
+    # Of which rows the prevalence was counted in the table: ETA_VARIANCE, and of some IS_OWN_ETA tells.
+    own_eta: Literal["none", "some", "all"] = "none"
+
+    @cached_property
+    def counts_eta(self) -> bool:
+        """Whether the prevalence of a row may have been counted in the table."""
+        return self.own_eta != "none"
+
+    @cached_property
+    def has_eta_limits(self) -> bool:
+        """Whether rows have ETA_LIMITS."""
+        return self.uncertain_eta or self.counts_eta
+
+    @cached_property
+    def moves_with_eta(self) -> bool:
+        """Whether the prevalence of a row whose threshold moves has ETA_LIMITS, and moves it, too."""
+        return self.counts_eta or (self.uncertain_eta and self.shown_with == "points")
+
+    @cached_property
+    def moving(self) -> bool:
+        """Whether rows have MOVED_RATES."""
+        return self.moves != "none"
+
+    @cached_property
+    def rate_level(self) -> float:
+        """The level of the interval of a rate."""
+        # Both rates hold at once with the product of their levels. In quadrature they need not.
+        return self.confidence if self.band == "mover" else math.sqrt(self.confidence)
+
+    @cached_property
+    def needs_numbers(self) -> str:
+        """The option that Polars has no expression for, or an empty text."""
+        of_rate = f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
+        return self.describe_band() if self.band == "simultaneous" else of_rate
+
+    def describe_band(self) -> str:
+        """Return how a user asks for the band."""
+        return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
+
+    def list_kinds(self) -> list[str]:
+        """Return what is beside the value of a metric; of differences MOVES, if thresholds move."""
+        kinds = [*(["corrected"] if self.corrected else []), "low", "high"]
+        if self.moving and self.shown_with == "differences":
+            kinds += [move for source, move in MOVES.items() if source != "eta" or self.counts_eta]
+        return kinds
+
+    def mark_uncertain_eta(self) -> BandOptions:
+        """Return the options for prevalences that are estimates."""
+        if self.band != "mover":
+            raise PrcError(
+                f"{self.describe_band()} works at an exact eta; pass the ends of its interval as two "
+                'eta, or take the intervals of method="analytic", which carry the error of eta'
+            )
+        return replace(self, uncertain_eta=True)
+
+    def mark_own_eta(
+        self, metrics: Iterable[PointMetric], *, are_all: bool, is_known: bool
+    ) -> BandOptions:
+        """Return the options for prevalences of which some, or all, were counted in the table."""
+        if self.band == "mover":
+            return replace(self, own_eta="all" if are_all else "some")
+        # If it is known only when the query runs, the rows are checked then.
+        if is_known and any(metric.depends_on_eta for metric in metrics):
+            raise PrcError(self.tell_exact_eta())
+        return self
+
+    def tell_exact_eta(self) -> str:
+        """Return why the band has none at a prevalence that was counted."""
+        return (
+            f"{self.describe_band()} works at an exact eta, and the prevalence of this table was "
+            'counted; pass eta= as a number, or take the intervals of method="analytic", which carry '
+            "the error of the count"
+        )
+
+    def let_move(self, kinds: Collection[str]) -> BandOptions:
+        """Return the options for rows whose threshold moves if their kind is "model": see IS_MOVING."""
+        if self.interval != "wilson":
+            raise PrcError(
+                "an interval of the model at a target is known with Wilson's rates alone; leave out "
+                "rate=, or pass the threshold itself as threshold="
+            )
+        return replace(self, moves="some" if {*kinds} - {"model"} else "all")
+
+    def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
+        """Yield the low and high end of the interval of a rate, each with the name of its column."""
+        if self.band == "simultaneous":
+            from polars_prcurve.core.confidence.simultaneous_levels import compute_simultaneous_limits
+
+            ends = compute_simultaneous_limits(value * size, size, self.rate_level)
+        else:
+            of = value * size, size, self.rate_level, self.interval
+            ends = compute_limits(*of, of_recall=rate == "recall")
+        return zip(LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high")), ends, strict=True)
+
+
+def read_bands(
+    certainty: Intervals,
+    metrics: Iterable[PointMetric],
+    columns: Mapping[str, Any],
+    *,
+    corrected: bool = False,
+) -> BandOptions:
+    """Return the options for bands, of a table with `columns`; raise if a metric has no band."""
+    for metric in metrics:
+        find_corners(metric)  # raises if the metric has no band
+    band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
+    band = "rectangle" if certainty.method == "rectangle" else band
+    clustered, stratified = (columns.get(name) is not None for name in ("cluster", "stratum"))
+    options = BandOptions(certainty.level, certainty.rate, band, corrected=corrected)
+    return replace(options, clustered=clustered, stratified=stratified)
+
+
+def add_bands(
+    frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
+) -> pl.LazyFrame:
+    """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
+    columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
+    shares: dict[str, tuple[str, str]] = {}
+    pairs: Collection[str] = ()
+    if bands.counts_eta:
+        frame, shares, pairs = _add_shares(frame, metrics, bands, table)
+        columns |= shares
+    if bands.clustered:
+        # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
+        z, both = z_value(bands.rate_level), pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM)
+        freedom = {c.N_POS_EFFECTIVE: pl.col(c.POS_FREEDOM), c.N_NEG_EFFECTIVE: pl.col(c.NEG_FREEDOM)}
+        freedom = {size: both for _, size in columns.values()} | freedom
+        lowered = {
+            size: pl.col(size) * z**2 / student_quantile(z, repeat_in_rows(of, pl.col(size))) ** 2
+            for size, of in freedom.items()
+        }
+        if bands.counts_eta:
+            of_eta = (student_quantile(z, both) * (1 / z)) ** 2
+            lowered[c.ETA_VARIANCE] = pl.col(c.ETA_VARIANCE) * of_eta
+        frame = frame.with_columns(**lowered)
+    frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
+    # A share of no example may be any: the metric is undefined, or does not move with it.
+    frame = frame.with_columns(
+        pl.col(f"{name}{end}").fill_nan(None).fill_null(of)
+        for name in shares
+        for end, of in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
+    )
+    if bands.uncertain_eta and c.ETA_REFERENCE in frame.collect_schema():
+        frame = _add_reference_correlations(frame)
+    needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
+    if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
+        check = Check(pl.col(c.IS_OWN_ETA).any(), (bands.tell_exact_eta(),))
+        frame = stop_if_broken(frame, [check])
+    # Asked once: each metric makes the plan longer, and its schema dearer.
+    shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()
+    for number, metric in enumerate(metrics):
+        frame = add_band(frame, metric, bands, shares_eta=shares_eta, correlations=pairs)
+        if bands.corrected:
+            frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
+    return frame
+
+
+def _add_reference_correlations(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ETA_CORRELATIONS where the prevalence was estimated with the table itself."""
+    correlations = {}
+    for rate, of_class in (("recall", "pos"), ("fpr", "neg")):
+        n, share = pl.col(SIZE_COLUMNS[rate]), pl.col(rate)
+        near = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
+        common = sum_slopes(of_class, share) / (near * (1 - near)).sqrt()
+        correlations[ETA_CORRELATIONS[rate]] = common.clip(-1.0, 1.0).fill_nan(0.0)
+    return frame.with_columns(**correlations)
+
+
+def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
+    """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
+    # A level has the share of a class down to it, and a slope. The sum over the examples above a
+    # threshold is linear in the rate within a level, so a rate alone tells it.
+    reference, total, before = pl.col(c.ETA_REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
+    for level in range(MOST_LEVELS):
+        end, slope = (reference.field(f"{kind}_{of_class}_{level}") for kind in ("share", "slope"))
+        total, before = total + (share.clip(before, end) - before) * slope, end
+    return total
+
+
+def _add_shares(
+    frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
+) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
+    """Return a frame with shares, their columns with those of sizes, and those of correlations."""
+    moments: tuple[str, ...] = ()
+    if bands.clustered or bands.stratified:
+        moments = (*cohort_intervals.MOMENTS, *(cohort_intervals.UNITS if bands.stratified else ()))
+    elif isinstance(table, ScoreTable) and table.has_squares:
+        moments = cohort_intervals.OWN_MOMENTS
+    if moments and bands.moving:
+        frame = cohort_intervals.add_eta_correlations(frame, table, moments)
+    columns: dict[str, pl.Expr] = {}
+    correlations: dict[str, pl.Expr] = {}
+    shares: dict[str, tuple[str, str]] = {}
+    for metric in metrics:
+        named = cohort_intervals.list_shares(metric)
+        for name, share in named.items():
+            shares[name] = (name, f"{name}_size")
+            columns |= dict(
+                zip(shares[name], cohort_intervals.measure_share(share, table, moments), strict=True)
+            )
+        for a, b in combinations(named, 2):
+            shared = cohort_intervals.correlate_shares((named[a], named[b]), table, moments)
+            if shared is not None:
+                correlations[cohort_intervals.name_correlation(a, b)] = shared
+    return frame.with_columns(**columns, **correlations), shares, correlations.keys()
+
+
+def add_rate_limits(
+    frame: pl.LazyFrame, columns: Mapping[str, tuple[str, str]], bands: BandOptions, table: InputTable
+) -> pl.LazyFrame:
+    """Add both ends of rates and shares, of which `columns` name value and size; undefined is null."""
+    if not bands.needs_numbers:
+        return add_limits(frame, {v: (rate, pl.col(size)) for rate, (v, size) in columns.items()}, bands)
+    rows = table.collect(frame, bands.needs_numbers)
+    for rate, (value, size) in columns.items():
+        # A rate is the same at every prevalence, and at every threshold between two of its examples.
+        once = rows.select(value, size).unique()
+        ends = bands.limits_by_name(rate, once[value].to_numpy(), once[size].to_numpy())
+        once = once.with_columns(pl.Series(name, end).fill_nan(None) for name, end in ends)
+        rows = rows.join(once, on=[value, size], how="left", nulls_equal=True, maintain_order="left")
+    return rows.lazy()
+
+
+def add_limits(
+    frame: pl.LazyFrame, sizes: Mapping[str, tuple[str, pl.Expr]], bands: BandOptions
+) -> pl.LazyFrame:
+    """Add both ends of rates in the columns that `sizes` names, with the rate and the size of each."""
+    # The optimizer takes time by the square of the length of an expression. So what an expression has
+    # several times is bound first, and `null_if_nan` has its own twice.
+    trials = {value: f"{c.RESERVED}trials_of_{value}" for value in sizes}
+    frame = frame.with_columns(
+        repeat_in_rows(size, pl.col(value)).alias(trials[value]) for value, (_, size) in sizes.items()
+    )
+    ends: dict[str, pl.Expr] = {}
+    for value, (rate, _) in sizes.items():
+        ends |= bands.limits_by_name(rate, pl.col(value), pl.col(trials[value]))
+    return frame.with_columns(**ends).with_columns(pl.col(*ends).fill_nan(None)).drop(trials.values())
+
+
+def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return which ends of both rates, 0 low and 1 high, make a metric least, and greatest; or raise."""
+    if not metric.falls_with_fpr:
+        raise PrcError(
+            f"{metric.name} is not known to move one way with recall and with fpr, so there is no "
+            "band from their intervals; a bootstrap has one"
+        )
+    least = int(metric.direction == "minimize"), int(metric.direction == "maximize")
+    return least, (1 - least[0], 1 - least[1])
+
+
+def add_band(
+    frame: pl.LazyFrame,
+    metric: PointMetric,
+    bands: BandOptions,
+    *,
+    eta_squares: tuple[str, str] | None = None,  # squared distances below and above, if eta is of parts
+    shares_eta: bool = False,  # whether rows have ETA_CORRELATIONS
+    correlations: Collection[str] = (),  # columns of those of two shares of cells; others have none
+) -> pl.LazyFrame:
+    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
+    correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
+    common = correlation, _correlate_with_eta(metric) if shares_eta else []
+    shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
+    counted = bands.own_eta if shares else "none"
+    if bands.moving:
+        frame = _add_moved_ends(frame, metric, bands, common)
+    if shares and bands.moves != "all":
+        frame = _add_counted_ends(frame, metric, shares, correlations)
+    if "all" not in (bands.moves, counted):
+        frame = _add_plain_ends(frame, metric, bands, common, eta_squares)
+    ends = list(map(pl.col, _PLAIN))
+    for which, condition, special in (
+        (counted, c.IS_OWN_ETA, _COUNTED),
+        (bands.moves, c.IS_MOVING, _MOVED),
+    ):
+        if which == "all":
+            ends = list(map(pl.col, special))
+        elif which == "some":
+            both = zip(special, ends, strict=True)
+            ends = [pl.when(condition).then(a).otherwise(b) for a, b in both]
+    value = pl.col(metric.name)
+    low, high = map(null_if_nan, ends)
+    # Rounding must not put an end on the wrong side of the estimate.
+    sides = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
+    return frame.with_columns(
+        pl.when(value.is_not_null() & end.is_not_null())
+        .then(outer(end, value))
+        .alias(f"{metric.name}_{side}")
+        for side, (end, outer) in sides.items()
+    )
+
+
+def _add_plain_ends(
+    frame: pl.LazyFrame,
+    metric: PointMetric,
+    bands: BandOptions,
+    common: Common,
+    eta_squares: tuple[str, str] | None,
+) -> pl.LazyFrame:
+    """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
+    etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
+    if bands.band != "mover":
+        return frame.with_columns(**dict(zip(_PLAIN, _find_extremes(metric, etas), strict=True)))
+    values = [
+        {end: evaluate_metric(metric, end, "fpr") for end in _RECALLS},
+        {end: evaluate_metric(metric, "recall", end) for end in _FPRS},
+    ]
+    if etas and not eta_squares:
+        values.append({eta: evaluate_metric(metric, "recall", "fpr", eta) for eta in etas})
+    return _add_ends(
+        frame,
+        metric,
+        _PLAIN,
+        evaluate_metric(metric, "recall", "fpr"),
+        values,
+        corners=_find_extremes(metric, etas),
+        common=common,
+        more=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
+    )
+
+
+def _find_extremes(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
+    """Return the least and the greatest value within the limits of both rates, at all `etas`."""
+    least, greatest = (
+        [evaluate_metric(metric, _RECALLS[t], _FPRS[f], eta) for eta in etas or ["eta"]]
+        for t, f in find_corners(metric)
+    )
+    return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
+
+
+def _add_counted_ends(
+    frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], correlations: Collection[str]
+) -> pl.LazyFrame:
+    """Add the ends of a metric from those of its shares, where the prevalence was counted."""
+    at_shares = partial(cohort_intervals.evaluate_shares, metric)
+    at, low, high = ([pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high"))
+    if len(shares) > 1:
+        values = [
+            {
+                f"{share}{end}": at_shares([*at[:i], there[i], *at[i + 1 :]])
+                for end, there in (("_low", low), ("_high", high))
+            }
+            for i, share in enumerate(shares)
+        ]
+        moves = {
+            share: (pl.col(f"{share}_high{_AT}") - pl.col(f"{share}_low{_AT}")).sign()
+            for share in shares
+        }
+        correlation, *shared = (
+            pl.col(name).fill_null(0.0) * moves[a] * moves[b] if name in correlations else None
+            for a, b in combinations(shares, 2)
+            for name in [cohort_intervals.name_correlation(a, b)]
+        )
+        common = None if correlation is None else -correlation, [of for of in shared if of is not None]
+        corners = _find_extremes(metric, c.ETA_LIMITS)
+        frame = _add_ends(frame, metric, _COUNTED, at_shares(at), values, corners=corners, common=common)
+    else:
+        frame = frame.with_columns(**dict(zip(_COUNTED, map(at_shares, (low, high)), strict=True)))
+    has_both = pl.col(c.ETA_VARIANCE).is_finite()
+    return frame.with_columns(pl.when(has_both).then(end).alias(end) for end in _COUNTED)
+
+
+def _add_moved_ends(
+    frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions, common: Common
+) -> pl.LazyFrame:
+    """Add the ends of a metric where the threshold moves with the rates, and MOVES."""
+    here = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
+    moved = {
+        limit: here | {rate: pl.col(column) for rate, column in rates.items()}
+        for limit, rates in MOVED_RATES.items()
+    }
+    places = []
+    for rate, limits in LIMIT_COLUMNS.items():
+        # Where either end of the rate moves the threshold, and a step less or more: that of one example
+        # or of the curve, since a target is met between two rows.
+        one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
+        steps = {"less": pl.col(rate) - one, "more": pl.col(rate) + one}
+        near = {
+            f"{c.RESERVED}{rate}_{place}": here | {rate: of.clip(0.0, 1.0)}
+            for place, of in steps.items()
+        }
+        places.append({limit: moved[limit] for limit in limits} | near)
+    if bands.moves_with_eta:
+        places.append({end: moved[end] | {"eta": pl.col(end)} for end in c.ETA_LIMITS})
+    values = [{name: metric.from_columns(**at) for name, at in of.items()} for of in places]
+    estimate = evaluate_metric(metric, "recall", "fpr")
+    frame = _add_ends(frame, metric, _MOVED, estimate, values, common=common)
+    bound = [[pl.col(limit + _AT) for limit in of] for of in values]
+    moves = [pl.max_horizontal(of) - pl.min_horizontal(of) for of in bound[:2]]
+    moves += [high - low for low, high in bound[2:]]  # both models move one way, or they do not
+    named = zip(MOVES.values(), moves, strict=False)
+    return frame.with_columns(move.alias(f"{metric.name}_{name}") for name, move in named)
+
+
+def _add_ends(
+    frame: pl.LazyFrame,
+    metric: PointMetric,
+    ends: tuple[str, str],
+    estimate: pl.Expr,
+    values: Sequence[Mapping[str, pl.Expr]],
+    *,
+    corners: Sequence[pl.Expr] = (),
+    common: Common,
+    more: Sequence[Sequence[pl.Expr]] = (),
+) -> pl.LazyFrame:
+    """Add both `ends` of a metric, from its values at the limits of each source of error, by limit."""
+    every = {ESTIMATE: estimate} | {limit + _AT: at for of in values for limit, at in of.items()}
+    # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
+    frame, bounds = frame.with_columns(**every), scale_bounds(metric)
+    extremes = corners or (pl.min_horizontal(*every), pl.max_horizontal(*every))
+    frame = frame.with_columns(
+        to_unbounded(pl.col(*every), bounds).name.keep(), **dict(zip(_CORNERS, extremes, strict=True))
+    )
+    # On the unbounded scale the distances to the values, and `more`, are added in quadrature.
+    middle = pl.col(ESTIMATE)
+    distances = [measure_distances(middle, [pl.col(limit + _AT) for limit in of]) for of in values]
+    correlation, shared = common[0], common[1] if len(values) > 2 else ()
+    sides = zip(*distances, *more, strict=True)
+    below, above = (combine_distances(side, correlation, shared) for side in sides)
+    # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
+    # the corner takes the place of the end.
+    return frame.with_columns(
+        pl.when(middle.is_finite() & end.is_not_nan())
+        .then(from_unbounded(end, bounds))
+        .otherwise(pl.col(corner))
+        .alias(name)
+        for name, corner, end in zip(ends, _CORNERS, (middle - below, middle + above), strict=True)
+    )
+
+
+def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
+    """Return what errors of rates share with that of eta: above 0 if both move the metric one way."""
+    low, high = (pl.col(limit + _AT) for limit in c.ETA_LIMITS)
+    better = -1.0 if metric.direction == "minimize" else 1.0
+    signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
+    return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
+
+
+def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
+    """Return a metric at the rates and the prevalence of these columns."""
+    return metric.from_columns(pl.col(recall), pl.col(fpr), pl.col(eta))
+
+
+def scale_bounds(metric: PointMetric) -> tuple[float, float]:
+    """Return the bounds of the scale of distances: none for a metric that is linear in the rates."""
+    return (-math.inf, math.inf) if metric.is_linear else metric.range
+
+
+def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
+    """Add `<metric>_corrected` where a metric was maximized, and move the band there, too."""
+    # Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
+    # there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
+    # a bound has no band.
+    name, moved = metric.name, pl.col(c.IS_MAXIMIZED).fill_null(False)
+    value, corrected = pl.col(name), pl.col(name) - optimism
+    bounds = scale_bounds(metric)
+    start, end = to_unbounded(value, bounds), to_unbounded(corrected, bounds)
+    columns = {f"{name}_corrected": corrected}
+    for side, outer in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
+        limit = pl.col(f"{name}_{side}")
+        shifted = from_unbounded(to_unbounded(limit, bounds) + (end - start), bounds)
+        inside = corrected.is_between(*metric.range)
+        at_bound = pl.when(limit.is_not_null() & inside).then(outer(limit, corrected))
+        known = pl.when(end.is_finite()).then(shifted)
+        new = pl.when(start.is_infinite()).then(at_bound).otherwise(known)
+        columns[f"{name}_{side}"] = pl.when(moved).then(new).otherwise(limit)
+    return frame.with_columns(**columns)
+
+
+def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+    """Add ETA_LIMITS to rows whose prevalence may be an estimate, or counted in the table."""
+    frame = add_eta_limits(frame) if bands.uncertain_eta else frame
+    if not bands.counts_eta:
+        return frame
+    others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
+    return cohort_intervals.add_counted_eta_limits(frame, bands.confidence, others)
+
+
+def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
+    """Return how far the least and the greatest of some values are below and above; 0 where none is."""
+    below, above = estimate - pl.min_horizontal(at_ends), pl.max_horizontal(at_ends) - estimate
+    return below.clip(lower_bound=0.0), above.clip(lower_bound=0.0)
+
+
+def combine_distances(
+    distances: Iterable[pl.Expr], correlation: pl.Expr | None = None, shared: Iterable[pl.Expr] = ()
+) -> pl.Expr:
+    """Return the root of the sum of squares; the first two have what is `shared` with the last."""
+    # The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.
+    first, *others = distances
+    squares = sum((distance * distance for distance in others), first * first)
+    if correlation is not None:
+        # A metric that has a band moves opposite ways with the two rates, so what they share cancels.
+        squares = squares - 2 * correlation * first * others[0]
+    for own, common in zip((first, *others), shared, strict=False):
+        squares = squares + 2 * common * own * others[-1]
+    return squares.clip(lower_bound=0.0).sqrt()
+
+
+def to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
+    """Return the logit of a value between two bounds, or the log of its distance from the only one."""
+    low, high = bounds
+    if math.isinf(low) and math.isinf(high):
+        return value
+    # A distance below 1e-12 may be a rounding error, but not from 0, which no subtraction rounds.
+    below, above = (
+        distance if bound == 0 else pl.when(distance < 1e-12).then(0.0).otherwise(distance)
+        for distance, bound in ((value - low, low), (high - value, high))
+    )
+    if math.isinf(high):
+        return below.log()
+    if math.isinf(low):
+        return -above.log()
+    return (below / above).log()
+
+
+def from_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
+    """Return the value between the bounds that `to_unbounded` takes to `value`."""
+    low, high = bounds
+    if math.isinf(low) and math.isinf(high):
+        return value
+    if math.isinf(high):
+        return low + value.exp()
+    if math.isinf(low):
+        return high - (-value).exp()
+    return low + (high - low) / (1 + (-value).exp())

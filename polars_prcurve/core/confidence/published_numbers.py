@@ -1,0 +1,132 @@
+"""Standard errors and intervals of published numbers, where the scores behind them are not available.
+
+If you have the scores, use `summary(confidence=)` or `operating_points(confidence=)`, which know more.
+All three intervals are symmetric on the logit scale, so they stay within [0, 1].
+
+Sources: Boyd et al. 2013; Hanley and McNeil 1982; the delta method for precision.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from polars_prcurve.core.confidence.intervals import check_confidence, z_value
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_numbers
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.metrics.point_formulas import precision
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+FloatOrArray = Any  # a float or a float array
+
+
+class PublishedEstimate(NamedTuple):
+    """A value with its standard error and interval, which are NaN where nothing is known of them."""
+
+    value: FloatOrArray
+    standard_error: FloatOrArray
+    low: FloatOrArray
+    high: FloatOrArray
+
+
+@hint_at_arguments
+def published_precision(
+    tp: ArrayLike,
+    n_pos: ArrayLike,
+    fp: ArrayLike,
+    n_neg: ArrayLike,
+    eta: ArrayLike,
+    *,
+    confidence: float = 0.95,
+) -> PublishedEstimate:
+    """Estimate precision at another prevalence from a published confusion matrix.
+
+    At a fixed threshold the logit of precision has the variance `(1 - recall) / tp + (1 - fpr) / fp`,
+    whatever the prevalence. Without true or without false positives it is unknown, and standard error
+    and interval are NaN.
+
+    Examples
+    --------
+    >>> estimate = published_precision(tp=60, n_pos=100, fp=10, n_neg=10_000, eta=0.01)
+    >>> [round(number, 4) for number in estimate]
+    [0.8584, 0.0397, 0.7617, 0.9199]
+    """
+    given = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
+    hits, positives, false_alerts, negatives = (read_numbers(*one) for one in given.items())
+    possible = (hits >= 0) & (hits <= positives) & (false_alerts >= 0) & (false_alerts <= negatives)
+    possible &= (positives > 0) & (negatives > 0)
+    _check_all(possible, "0 <= tp <= n_pos and 0 <= fp <= n_neg, both > 0")
+    with np.errstate(all="ignore"):
+        recall, fpr = hits / positives, false_alerts / negatives
+        variance = (1 - recall) / hits + (1 - fpr) / false_alerts
+        value = np.asarray(precision(recall, fpr, read_numbers("eta", eta)))
+        deviation = np.where((hits > 0) & (false_alerts > 0), variance, np.nan) ** 0.5
+    return _build_logit_estimate(value, deviation, confidence)
+
+
+@hint_at_arguments
+def published_average_precision(
+    average_precision: ArrayLike, n_pos: ArrayLike, *, confidence: float = 0.95
+) -> PublishedEstimate:
+    """Estimate the error of an average precision as that of a share of n_pos trials.
+
+    The formula, from Boyd et al. 2013, holds only at the prevalence at which the average precision was
+    measured. It leaves out the negatives, whose part in the error grows as prevalence falls.
+
+    Examples
+    --------
+    >>> [round(number, 4) for number in published_average_precision(0.8, n_pos=50)]
+    [0.8, 0.0566, 0.6667, 0.8889]
+    """
+    value, n = read_numbers("average_precision", average_precision), read_numbers("n_pos", n_pos)
+    _check_all((value >= 0) & (value <= 1) & (n > 0), "an average precision in [0, 1] and n_pos > 0")
+    with np.errstate(all="ignore"):
+        # The variance p (1 - p) / n of a share p, over the square of p (1 - p), is that of its logit.
+        return _build_logit_estimate(value, 1 / np.sqrt(n * value * (1 - value)), confidence)
+
+
+@hint_at_arguments
+def published_roc_auc(
+    roc_auc: ArrayLike, n_pos: ArrayLike, n_neg: ArrayLike, *, confidence: float = 0.95
+) -> PublishedEstimate:
+    """Estimate the error of an area under the ROC curve (Hanley and McNeil 1982).
+
+    The scores of both classes are taken to be exponentially distributed.
+
+    Examples
+    --------
+    >>> [round(number, 4) for number in published_roc_auc(0.9, n_pos=50, n_neg=500)]
+    [0.9, 0.0295, 0.8256, 0.9448]
+    """
+    given = {"roc_auc": roc_auc, "n_pos": n_pos, "n_neg": n_neg}
+    value, pos, neg = (read_numbers(*one) for one in given.items())
+    possible = (value >= 0) & (value <= 1) & (pos > 0) & (neg > 0)
+    _check_all(possible, "an area in [0, 1], n_pos > 0 and n_neg > 0")
+    with np.errstate(all="ignore"):
+        # Covariance of two comparisons that share a negative (two positives), or share a positive.
+        two_pos = value / (2 - value) - value**2
+        two_neg = 2 * value**2 / (1 + value) - value**2
+        variance = (value * (1 - value) + (pos - 1) * two_pos + (neg - 1) * two_neg) / (pos * neg)
+        # The delta method: an error e of the area A is an error e / (A (1 - A)) of its logit.
+        return _build_logit_estimate(value, np.sqrt(variance) / (value * (1 - value)), confidence)
+
+
+def _check_all(holds: Any, expected: str) -> None:
+    """Raise unless a condition holds for all values; `expected` describes it."""
+    if wrong := int(np.sum(~np.asarray(holds))):
+        raise PrcError(f"expected {expected}; {wrong} of the values given do not satisfy this")
+
+
+def _build_logit_estimate(value: Any, deviation: Any, confidence: float) -> PublishedEstimate:
+    """Return the estimate of a value from the standard deviation of its logit."""
+    half = z_value(check_confidence(confidence)) * deviation
+    with np.errstate(all="ignore"):
+        middle = np.log(value / (1 - value))
+        low, high = (1 / (1 + np.exp(-end)) for end in (middle - half, middle + half))
+        nan_at_ends = np.where((value > 0) & (value < 1), 0.0, np.nan)  # 0 and 1 have no logit
+        error = value * (1 - value) * deviation  # the delta method, back from the logit
+        numbers = (value, *(number + nan_at_ends for number in (error, low, high)))
+    return PublishedEstimate(*(float(number) if np.ndim(number) == 0 else number for number in numbers))

@@ -1,0 +1,304 @@
+"""How many examples make precision known to a given width: of one class for its rate, or of both.
+
+`sample_size` asks about one rate. Its interval is narrow enough if the upper end is at most
+(1 + delta) / (1 - delta) times the lower end. `add_needed_sizes` asks about both rates of a row, for a
+band of `point_intervals` that is narrow enough in most test sets. On the logit scale precision is
+logit(eta) + log(recall / fpr), so neither its two distances nor the ends L and U of the ratio
+recall / fpr depend on prevalence. Over all prevalences the width of the band is at most
+(sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)).
+
+A test set finds more or fewer true and false positives than are expected. Either number is moved up and
+down by z binomial standard deviations and half an example. The greater growth of the logarithm of the
+width is the distance of that number, and both are added in quadrature. The sum with the expected
+logarithm is about the quantile `assurance` = Phi(z) of all test sets, and must not exceed the logarithm
+of `delta`. Both sizes stand in the proportion in which either rate alone would be known to `delta`, and
+one factor of both is found by halving.
+
+Sources: Brabec et al. 2020; Zou and Donner 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, overload
+
+import polars as pl
+
+from polars_prcurve.core.confidence.intervals import (
+    BETA_METHODS,
+    Intervals,
+    RateMethod,
+    check_confidence,
+    compute_limits,
+    z_value,
+)
+from polars_prcurve.core.confidence.precision_width import check_delta
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import (
+    hint_at_arguments,
+    read_choice,
+    read_flag,
+    read_number,
+    read_numbers,
+)
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.metrics.point_metric import choose_where
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding", "wald", "chernoff"]
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+
+_RATES = ("recall", "fpr")
+_MOVES = ("at", "fewer", "more")
+_PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
+"""The moves of true and of false positives at which the width is computed."""
+_ROW, _WIDEST, _PART = (f"{c.RESERVED}{name}" for name in ("row", "widest", "part"))
+_AT, _GREATEST, _ENOUGH = (f"{c.RESERVED}{name}" for name in ("at", "greatest", "enough"))
+
+
+@overload
+def sample_size(
+    rate: float, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> int: ...
+
+
+@overload
+def sample_size(
+    rate: pl.Expr, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> pl.Expr: ...
+
+
+@overload
+def sample_size(
+    rate: ArrayLike, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> Any: ...
+
+
+@hint_at_arguments
+def sample_size(
+    rate: Any, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> Any:
+    """Return the number of examples of a class that its rate needs for precision to be known to `delta`.
+
+    Take that number of positives for recall, and of negatives for fpr. Then the band of precision
+    between both intervals is nowhere wider than `delta` (Brabec et al. 2020, section 5), because the
+    upper end of either interval is at most `(1 + delta) / (1 - delta)` times the lower end. To know the
+    rate itself to a width takes another number, which `rate_interval` tells.
+
+    Parameters
+    ----------
+    rate
+        The recall, or the fpr, that is expected, above 0: a number, an array or an expression.
+    delta
+        The width of the whole band.
+    confidence, method
+        The interval; see `rate_interval`. There are also `"wald"`, whose rule is `(z / delta)**2`
+        false positives, and `"chernoff"`.
+
+    Returns
+    -------
+    A number of examples, rounded up: an int from a number, otherwise Float64; null where an expression
+    is 0.
+
+    Examples
+    --------
+    >>> sample_size(0.6), sample_size(0.001)
+    (254, 380880)
+    """
+    delta = check_delta(delta)
+    read_choice("method=", method, get_args(SizeMethod))
+    level, formula = check_confidence(confidence), _SIZE_FORMULAS[method]
+    if isinstance(rate, pl.Expr):
+        if method in BETA_METHODS:  # raises, and says why there is no expression
+            compute_limits(rate, rate, level, method)
+        return pl.when(rate > 0).then(formula(rate, delta, level).ceil())
+    given = read_numbers("rate", rate)
+    if not ((given > 0) & (given <= 1)).all():
+        raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
+    numbers = formula(given, delta, level)
+    return math.ceil(numbers) if given.ndim == 0 else np.ceil(numbers)
+
+
+def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -> Any:
+    """Return the least number of trials, as a real number, at which the interval is narrow enough."""
+    max_ratio = (1 + delta) / (1 - delta)
+
+    def is_enough(n: Any) -> Any:
+        low, high = compute_limits(rate * n, n, confidence, method)
+        return high <= max_ratio * low
+
+    few, enough = np.ones_like(rate), np.full_like(rate, 2.0)
+    while not (suffices := is_enough(enough)).all():
+        few, enough = np.where(suffices, few, enough), np.where(suffices, enough, 2 * enough)
+    while (enough - few > 1e-9 * enough).any():
+        middle = (few + enough) / 2
+        suffices = is_enough(middle)
+        few, enough = np.where(suffices, few, middle), np.where(suffices, middle, enough)
+    return few  # the caller rounds up, and `enough` may be just above a whole number that suffices
+
+
+def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
+    """Return n at which the half-width of Wilson's interval is delta times its centre."""
+    # With u = z**2 / n that is (1 - delta**2) u**2 / 4 + kappa u - delta**2 rate**2 = 0.
+    square = delta**2
+    kappa = rate * (1 - rate) - square * rate
+    root = (kappa**2 + (1 - square) * square * rate**2) ** 0.5
+    # u = 2 (root - kappa) / (1 - delta**2). If kappa > 0 the difference would cancel, so
+    # numerator and denominator are multiplied by root + kappa.
+    rewritten = 2 * square * rate**2 / (root + kappa)
+    u = choose_where(kappa > 0, rewritten, (root - kappa) * (2 / (1 - square)))
+    return z_value(confidence) ** 2 / u
+
+
+_SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
+    "wilson": _wilson_size,
+    # Half of the interval, over the rate p, is delta: sqrt(log(2 / alpha) / (2 n)) / p by Hoeffding, and
+    # z sqrt((1 - p) / (n p)) by Wald. Chernoff's bound of the error is 2 exp(-n p delta**2 / 3).
+    "hoeffding": lambda p, delta, level: math.log(2 / (1 - level)) / 2 / (delta * p) ** 2,
+    "chernoff": lambda p, delta, level: 3 * math.log(2 / (1 - level)) / delta**2 / p,
+    "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
+    "clopper_pearson": partial(_solve_by_halving, method="clopper_pearson"),
+    "jeffreys": partial(_solve_by_halving, method="jeffreys"),
+}  # the number of trials by method, as a function of rate, delta and confidence
+
+
+# Both classes, for a band ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """What is asked of a test set: how narrow its band is, at which level, and how surely."""
+
+    delta: float
+    confidence: float
+    method: RateMethod
+    assurance: float
+    relative: bool  # whether `delta` is a share of the precision
+    at_eta: bool  # whether the band is at one prevalence, and rows have it
+
+
+def read_size_options(
+    delta: float, certainty: Intervals, assurance: float, *, relative: bool, at_eta: bool
+) -> SizeOptions:
+    """Return the options, checked."""
+    if read_flag("relative=", relative) and not at_eta:
+        raise PrcError("relative=True needs eta=, because precision depends on it")
+    delta = check_delta(delta)
+    expected = "a share of test sets from 0.5 to below 1, such as 0.8"
+    share = read_number("assurance=", assurance, expected, lambda share: 0.5 <= share < 1)
+    return SizeOptions(delta, certainty.level, certainty.rate, share, relative, at_eta)
+
+
+def add_needed_sizes(frame: F, options: SizeOptions) -> F:
+    """Add `n_pos_needed` and `n_neg_needed`, or null, to rows of recall and fpr."""
+    # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
+    alone: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
+    sizes = {of: sample_size(pl.col(of), options.delta, options.confidence, alone) for of in _RATES}
+    frame = frame.with_columns(size.alias(_name(rate, "alone")) for rate, size in sizes.items())
+    widest = pl.lit(math.log(options.delta))
+    if options.relative:
+        false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
+        # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
+        widest = widest - (1 + false_alerts).log()
+    # The logarithm of the factor is looked for from 24 below this one up to it.
+    frame = frame.with_columns(widest.alias(_WIDEST), pl.lit(8.0).alias(_GREATEST)).with_row_index(_ROW)
+    # Each step binds its values as columns: the tree of one expression would be too large. It is three
+    # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
+    for part in (24.0 / 8**step for step in range(1, 13)):
+        frame = frame.with_columns(pl.lit([*range(8)]).alias(_PART)).explode(_PART)
+        frame = frame.with_columns((pl.col(_GREATEST) - pl.col(_PART) * part).alias(_AT))
+        frame = _add_log_widths(_add_limits(frame, options), at_eta=options.at_eta)
+        width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
+        of_recall, of_fpr = (
+            pl.max_horizontal(one - width, other - width).clip(0.0)
+            for one, other in (moved[:2], moved[2:])
+        )
+        reached = width + (of_recall**2 + of_fpr**2).sqrt()
+        # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
+        enough = (width == -math.inf) | ((reached <= pl.col(_WIDEST)) & reached.is_not_nan())
+        # The places that are enough, as bits of one number
+        bits = enough.fill_null(value=False).cast(pl.Int64) * 2 ** pl.col(_PART)
+        frame = frame.with_columns(bits.sum().over(_ROW).alias(_ENOUGH))
+        place = pl.lit(0)
+        for half in (4, 2, 1):
+            place = place + (pl.col(_ENOUGH) // 2 ** (place + half)) % 2 * half
+        frame = frame.filter(pl.col(_PART) == place).with_columns(pl.col(_AT).alias(_GREATEST))
+    needed = {rate: (pl.col(_name(rate, "alone")) * pl.col(_GREATEST).exp()).ceil() for rate in _RATES}
+    known = pl.all_horizontal(size.is_not_null() for size in needed.values())
+    names = zip(("n_pos_needed", "n_neg_needed"), needed.values(), strict=True)
+    return frame.with_columns(pl.when(known).then(size).alias(name) for name, size in names)
+
+
+def _name(*parts: str) -> str:
+    return c.RESERVED + "_".join(parts)
+
+
+def _add_limits(frame: F, options: SizeOptions) -> F:
+    """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
+    factor, z = pl.col(_AT).exp(), NormalDist().inv_cdf(options.assurance)
+    frame = frame.with_columns(
+        (pl.col(_name(rate, "alone")) * factor).alias(_name(rate, "size")) for rate in _RATES
+    )
+    moved: dict[str, pl.Expr] = {}
+    for rate in _RATES:
+        share, size = pl.col(rate), pl.col(_name(rate, "size"))
+        hits = share * size
+        # How far hits may be from their mean: z standard deviations, and half an example of continuity.
+        step = (hits * (1 - share)).sqrt() * z + 0.5
+        places = (hits, (hits - step).clip(0.0), pl.min_horizontal(hits + step, size))
+        moved |= {_name(rate, move): value for move, value in zip(_MOVES, places, strict=True)}
+    frame = frame.with_columns(**moved)
+    columns: dict[str, pl.Expr | pl.Series] = {}
+    for rate, move in product(_RATES, _MOVES):
+        hits_column, size_column = _name(rate, move), _name(rate, "size")
+        names = (_name(rate, move, "low"), _name(rate, move, "high"))
+        compute = partial(compute_limits, of_recall=rate == "recall")
+        ends: Iterable[pl.Expr | pl.Series]
+        if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
+            numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())
+            arrays = compute(*numbers, options.confidence, options.method)
+            ends = (pl.Series(end).fill_nan(None) for end in arrays)
+        else:
+            counts = (pl.col(hits_column), pl.col(size_column))
+            ends = compute(*counts, options.confidence, options.method)
+        columns |= dict(zip(names, ends, strict=True))
+    return frame.with_columns(**columns)
+
+
+def _add_log_widths(frame: F, *, at_eta: bool) -> F:
+    """Add the logarithms of the widths of the band of precision, at eta or where it is widest."""
+    ratios: dict[str, pl.Expr] = {}
+    widths: dict[str, pl.Expr] = {}
+    odds = pl.col("eta") / (1 - pl.col("eta"))
+    for t, f in _PLACES:
+        # The ends of the ratio recall / fpr, by distances in quadrature.
+        recall, fpr = (
+            pl.col(_name(rate, move)) / pl.col(_name(rate, "size"))
+            for rate, move in zip(_RATES, (t, f), strict=True)
+        )
+        recall_low, recall_high = (pl.col(_name("recall", t, end)) for end in ("low", "high"))
+        fpr_low, fpr_high = (pl.col(_name("fpr", f, end)) for end in ("low", "high"))
+        down = ((recall / recall_low).log() ** 2 + (fpr_high / fpr).log() ** 2).sqrt()
+        up = ((recall_high / recall).log() ** 2 + (fpr / fpr_low).log() ** 2).sqrt()
+        # Where nothing is found the ratio is 0 or infinite, and the corner takes the place of the end.
+        nothing = (recall == 0) | (fpr == 0)
+        low = pl.when(nothing).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
+        high = pl.when(nothing).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
+        ratios |= {_name(t, f, "low"): low, _name(t, f, "high"): high}
+        low, high = (pl.col(_name(t, f, end)) for end in ("low", "high"))
+        if at_eta:
+            width = 1 / (1 + 1 / (high * odds)) - 1 / (1 + 1 / (low * odds))
+        else:
+            root = (low / high).sqrt()  # of L / U, since U may be infinite
+            width = (1 - root) / (1 + root)
+        widths[_name(t, f, "log_width")] = width.log()
+    return frame.with_columns(**ratios).with_columns(**widths)

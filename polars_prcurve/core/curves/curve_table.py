@@ -1,0 +1,187 @@
+"""The curve: the sweep at each prevalence of a grid, with point metrics and their bands beside it.
+
+    sweep at each eta -> (rates of a model) -> metrics -> (bands) -> columns of the result
+
+Other tables, such as operating points, add metrics to their rows here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.confidence.point_intervals import BandOptions, add_bands
+from polars_prcurve.core.curves.binormal import replace_by_binormal_rates
+from polars_prcurve.core.curves.field_intervals import add_field_bands
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import read_flag
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.inputs.score_and_rate_tables import (
+    InputTable,
+    ScoreTable,
+    has_unscored,
+    is_field,
+)
+from polars_prcurve.core.metrics.curve_metric import Rows
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
+from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
+
+
+def list_curve_columns(
+    metrics: Sequence[PointMetric],
+    *,
+    long: bool,
+    bands: BandOptions | None = None,
+    in_field: bool = False,
+) -> tuple[str, ...]:
+    """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
+    last = c.FIELD_COLUMNS if in_field else ()
+    columns = ("eta", *c.SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands), *last)
+    check_metric_names(columns, [] if long else metrics)
+    return columns
+
+
+def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
+    """Raise if a metric would bear the name of another column of the result, or none."""
+    # The metrics recall and fpr may be requested: their columns are in the result already.
+    named = list(columns)
+    for metric in metrics:
+        is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
+        if not metric.name:
+            raise PrcError("a metric has no name, and so no column; name it with .alias(...)")
+        if named.count(metric.name) > 1 or (metric.name in c.SWEEP_COLUMNS and not is_sweep_rate):
+            raise PrcError(
+                f"a metric is called {metric.name!r}, as another column of the result is; "
+                "rename the metric with .alias(...)"
+            )
+
+
+def list_metric_columns(
+    metrics: Sequence[PointMetric], *, long: bool, bands: BandOptions | None
+) -> list[str]:
+    """Return the columns of metrics and of their bands, without those that a sweep has."""
+    kinds = [] if bands is None else bands.list_kinds()
+    if read_flag("long=", long):
+        return ["metric", "value", *kinds]
+    ends = ["", *(f"_{kind}" for kind in kinds)]
+    names = (f"{metric.name}{end}" for metric in metrics for end in ends)
+    return [name for name in names if name not in c.SWEEP_COLUMNS]
+
+
+def build_curve_table(
+    table: InputTable,
+    grid: EtaTable,
+    metrics: Sequence[PointMetric],
+    columns: Sequence[str],
+    *,
+    thresholds: Thresholds = None,
+    bands: BandOptions | None = None,
+    smooth: bool = False,
+    long: bool = False,
+) -> pl.LazyFrame:
+    """Return the result of `curve`: `by`, then `columns`, with what the eta frame carries after eta."""
+    if smooth:
+        grid = grid.require_exact("smooth=")
+    if long:
+        grid = replace(grid, copies=len(metrics))
+    if bands is not None:
+        bands = fit_bands(bands, grid, table, metrics)
+    banded, clustered = bands is not None, bands is not None and bands.clustered
+    frame = build_eta_sweep(grid, table, thresholds=thresholds, effective=banded, clusters=clustered)
+    if smooth and isinstance(table, ScoreTable):
+        frame = replace_by_binormal_rates(frame, table)
+    frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
+    eta, *others = columns
+    return frame.select(*table.by, eta, *grid.carried, *others)
+
+
+def fit_bands(
+    bands: BandOptions, grid: EtaTable, table: InputTable, metrics: Sequence[PointMetric]
+) -> BandOptions:
+    """Return the options of bands at the prevalences of a grid: estimates, or counted in the table."""
+    bands = bands.mark_uncertain_eta() if grid.uncertain else bands
+    if not grid.may_hold_own or is_field(table):
+        return bands
+    are_all, is_known = not grid.holds_others, grid.holds_own is not None
+    return bands.mark_own_eta(metrics, are_all=are_all, is_known=is_known)
+
+
+def add_metrics(
+    frame: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    table: InputTable,
+    bands: BandOptions | None,
+    *,
+    long: bool,
+    from_counts: bool = True,
+) -> pl.LazyFrame:
+    """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long."""
+    names = [metric.name for metric in metrics]
+    if long:
+        # The names of metrics become values; their columns on the way get names that nothing else has.
+        metrics = [replace(of, name=f"{c.RESERVED}metric_{i}") for i, of in enumerate(metrics)]
+    values = metric_values(metrics, table if from_counts else None)
+    if bands is None:
+        return frame.with_columns(long_columns({"value": values}, names) if long else values)
+    frame = frame.with_columns(values)
+    if is_field(table):
+        frame = add_field_bands(frame, metrics, bands, table)
+    else:
+        frame = add_bands(frame, metrics, bands, table)
+    if not long:
+        return frame
+    ends = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}
+    columns = {kind: [pl.col(m.name + end) for m in metrics] for kind, end in ends.items()}
+    return frame.with_columns(long_columns(columns, names))
+
+
+def metric_values(
+    metrics: Sequence[PointMetric], table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col
+) -> list[pl.Expr]:
+    """Return the metrics from counts, or from rates without a table of scores; undefined is null."""
+    recall, fpr, eta = map(column, ("recall", "fpr", "eta"))
+    if table is None or not table.has_cells:
+        return [metric.from_columns(recall, fpr, eta) for metric in metrics]
+    cells = [column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
+    if isinstance(table, ScoreTable) and table.float_sums:
+        # Bring weights near 1, so that products of them neither overflow nor vanish.
+        cells = [cell * column(c.WEIGHT_UNIT) for cell in cells]
+    factors = column(c.POS_FACTOR), column(c.NEG_FACTOR)
+    return [metric.from_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
+
+
+def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
+    """Return what metrics of a curve read, from the columns of `build_eta_sweep` by name."""
+    return Rows(
+        column,
+        column("eta"),
+        lambda metric: metric_values([metric], table, column)[0],
+        has_unscored=table is not None and has_unscored(table),
+    )
+
+
+# Long tables, of a row per metric: each row comes repeated, numbered in COPY -------------------
+
+
+def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
+    """Return `metric`, and `columns`: copy i of a row gets the name and values of metric i."""
+    if len(names) == 1:  # there may be no COPY to pick by
+        return [pl.lit(names[0]).alias("metric"), *(of[0].alias(name) for name, of in columns.items())]
+    metric = pick_by_number(c.COPY, names, pl.lit(None, dtype=pl.String)).alias("metric")
+    return [metric, *(pick_by_number(c.COPY, of).alias(name) for name, of in columns.items())]
+
+
+def pick_by_number(
+    number_column: str, values: Iterable[Any], otherwise: pl.Expr | None = None
+) -> pl.Expr:
+    """Return value i where `number_column` is i, or `otherwise` where value i is None or missing."""
+    picked = pl.lit(None) if otherwise is None else otherwise
+    for number, value in enumerate(values):
+        if value is not None:
+            then = value if isinstance(value, pl.Expr) else pl.lit(value)
+            picked = pl.when(pl.col(number_column) == number).then(then).otherwise(picked)
+    return picked

@@ -1,0 +1,133 @@
+"""Decision curves: the net benefit of flagging at a risk, over the risks at which users act.
+
+Posteriors are risks. Who acts at a risk of p accepts (1 - p) / p false positives for a true one. In
+true positives per event, the net benefit of flagging all posteriors of at least p is, with
+w = p / (1 - p),
+
+    eta recall - (1 - eta) fpr w    (Vickers and Elkin 2006).
+
+A risk at prevalence eta is a posterior at the prevalence of training: the same rows are flagged by that
+threshold, so each pair of prevalence and risk is one listed threshold of the sweep.
+
+Source: Vickers and Elkin 2006.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.confidence.point_intervals import BandOptions
+from polars_prcurve.core.curves.curve_table import add_metrics, fit_bands
+from polars_prcurve.core.curves.field_intervals import build_field_grid
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import read_list, read_number, take_frame
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, is_field
+from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.metrics.point_formulas import build_net_benefit
+from polars_prcurve.core.prevalence.eta_argument import Eta, EtaTable, read_eta_list
+from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
+from polars_prcurve.core.sweep.sweep_table import build_eta_sweep
+
+PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))
+_RARE, _N_RISKS = 0.05, 60
+_ETA_NUMBER = f"{c.RESERVED}eta_number"
+_PROBABILITY = "threshold_probability"
+_ENDS = ("net_benefit_low", "net_benefit_high")
+
+
+def list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
+    """Return the columns that a decision curve adds to `by`."""
+    shown = ("eta", _PROBABILITY, *c.SWEEP_COLUMNS, "net_benefit", "treat_all")
+    return (*shown, *(_ENDS if bands else ()), *(c.FIELD_COLUMNS if in_field else ()))
+
+
+def build_decision_table(
+    table: ScoreTable,
+    eta: Eta,
+    probabilities: Sequence[float],
+    eta_train: float | None,
+    bands: BandOptions | None,
+) -> pl.LazyFrame:
+    """Return the result of `decision_curve`: `by`, then `list_decision_columns`."""
+    expected = "probabilities in [0, 1), such as [0.1, 0.2]"
+    given = read_list("probabilities=", probabilities, expected, single=Real)
+    risks = sorted(read_number("probabilities=", risk, expected, lambda p: 0 <= p < 1) for risk in given)
+    if len(set(risks)) < len(risks):
+        raise PrcError("probabilities= holds a number twice; pass each once")
+    etas = _read_etas(eta, eta_train)
+    parts = []  # one row per prevalence and risk, with the threshold as a value of the score's dtype
+    for number, at in enumerate(etas):
+        moved: Any = risks
+        if at is not None and eta_train is not None and at != eta_train:
+            moved = [shift_prior(risk, at, eta_train) for risk in risks]
+        exact = read_threshold_list("probabilities", moved, table.score_dtype)
+        part = to_least_scores(exact, table.score_dtype).alias("threshold").to_frame()
+        at_risk = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
+        parts.append(part.with_columns(at_risk, pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER)))
+    requests = pl.concat(parts)
+    if table.parts is None:
+        schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
+        numbered = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=schema)
+        grid = EtaTable(numbered, etas_per_group=len(etas), holds_own=None in etas)
+    else:  # a field has one prevalence, its own
+        grid, first_number = build_field_grid(table), pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
+        grid = replace(grid, frame=grid.frame.with_columns(first_number))
+    listed = requests["threshold"].unique()
+    frame = build_eta_sweep(grid, table, listed=listed, effective=bands is not None)
+    # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
+    # one prevalence that is asked for twice, as a number and as the own one.
+    frame = frame.join(requests.lazy(), on=[_ETA_NUMBER, "threshold"], nulls_equal=True)
+    frame = frame.sort(c.GROUP, "eta", c.NEG_FACTOR, _PROBABILITY)
+    weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
+    metric = build_net_benefit("net_benefit", weight)
+    if bands is not None:
+        bands = fit_bands(bands, grid, table, [metric])
+    frame = add_metrics(frame, [metric], table, bands, long=False)
+    treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
+    frame = frame.with_columns(treat_all.alias("treat_all"))
+    first, *others = list_decision_columns(bands=bands is not None, in_field=is_field(table))
+    return frame.select(*table.by, first, *grid.carried, *others)
+
+
+def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
+    """Return the risks at which people act: PROBABILITIES, unless one prevalence is small."""
+    # Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
+    inside = [eta for eta in etas if eta is not None and 0 < eta < 1]
+    if not inside or min(inside) >= _RARE:
+        return PROBABILITIES
+    low, high = min(inside) / 10, min(20 * max(inside), 0.99)
+    n = max(_N_RISKS, round(20 * math.log10(high / low)))
+    steps = (low * (high / low) ** (k / n) for k in range(n + 1))
+    return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in steps))
+
+
+def _read_etas(eta: Any, eta_train: Any) -> list[float | None]:
+    """Return the prevalences; raise unless the posteriors can be moved to them."""
+    eta = take_frame(eta)
+    if isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        raise PrcError(
+            "decision_curve takes eta= as numbers, not as a frame; call it once for each prevalence"
+        )
+    etas = read_eta_list(eta)
+    numbers = [value for value in etas if value is not None]
+    if eta_train is None:
+        if numbers:
+            raise PrcError(
+                "expected eta_train= beside eta=: posteriors at which prevalence? pass it, such as "
+                "eta_train=0.2"
+            )
+        return etas
+    check_prior("eta_train", eta_train)
+    if len(numbers) < len(etas):
+        raise PrcError(
+            "eta=None takes the posteriors as they stand, without eta_train=; leave eta_train= out, or "
+            "pass eta= as numbers"
+        )
+    return [check_prior("eta", number) for number in numbers]

@@ -1,0 +1,439 @@
+"""The sweep as plain expressions, for `select`, `with_columns`, `over` and `group_by().agg`.
+
+    score, label, weight -> ScoredRows       amounts per row, and a guard that checks values
+                         -> one value per row             cumulative counts at the row's own score
+                         -> structs per distinct score    counts, sweep and curve
+                         -> one value per context         curve metrics, thresholds of targets
+
+An expression does not know the dtype of its column, so scores are not packed into integers here: rows
+are sorted by their score, in whatever context Polars evaluates them. A value that is used more than
+once is first put into a struct and then read from its fields, since Polars does not share common parts
+of expressions in `agg`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.curves.curve_table import list_curve_columns
+from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import exact_arithmetic, query_checks
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.query_checks import equals_label, guard, label_dtypes
+from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
+from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
+from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
+from polars_prcurve.core.prevalence.eta_argument import class_factors, read_eta_list
+
+Prevalence: TypeAlias = float | pl.Expr | None
+"""A number, an expression with one value per context, or None for the own prevalence of its rows."""
+_POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"
+_COUNTS = ("tp_in_unit", "fp_in_unit", "fn_in_unit", "tn_in_unit")
+_TOTALS, _FACTORS, _AT = ("pos_in_unit", "neg_in_unit"), ("pos_factor", "neg_factor"), "filled_eta"
+
+
+def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
+    """Return the share of a class that scores at or above the threshold, null for an absent class."""
+    # The total is a column, not a scalar: Polars multiplies by the reciprocal of a scalar, and
+    # 49 * (1 / 49) is not 1.
+    return (above / (above + below)).fill_nan(None)
+
+
+# The four counts are the integers that are added up.
+_TP, _FP, _FN, _TN = map(pl.field, c.CELLS)
+_RECALL, _FPR = _share(_TP, _FN), _share(_FP, _TN)
+
+
+class _CountReader:
+    """Reads the fields of the four counts, and point metrics at a prevalence, in any context."""
+
+    def __init__(self, eta: Prevalence, *, weighted: bool) -> None:
+        self.eta, self.weighted, self.reads_metrics = eta, weighted, False
+
+    def show(self, count: pl.Expr, exponent: str) -> pl.Expr:
+        """Return a count as users see it: an integer, or a Float64 sum of weights."""
+        return exact_arithmetic.from_integer(count, pl.field(exponent)) if self.weighted else count
+
+    def show_all(self) -> list[pl.Expr]:
+        """Return tp, fp, fn and tn as users see them."""
+        pos, neg = _POS_EXPONENT, _NEG_EXPONENT
+        return [self.show(_TP, pos), self.show(_FP, neg), self.show(_FN, pos), self.show(_TN, neg)]
+
+    def scale_to_unit(self, count: pl.Expr) -> pl.Expr:
+        """Return a count as a float; a sum of weights in the unit that brings weights near 1."""
+        if not self.weighted:
+            return count.cast(pl.Float64)
+        least = pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
+        return count.cast(pl.Float64) * exact_arithmetic.weight_unit(least)
+
+    def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
+        """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
+        pos, neg = self.show(_TP + _FN, _POS_EXPONENT), self.show(_FP + _TN, _NEG_EXPONENT)
+        return self.scale_to_unit(pos), self.scale_to_unit(neg)
+
+    def fill_eta(self) -> pl.Expr:
+        """Return the prevalence, with the own one in place of None or null."""
+        pos, neg = self.class_totals()
+        if self.eta is None:
+            return pos / (pos + neg)
+        eta = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta)
+        return eta.cast(pl.Float64).fill_null(pos / (pos + neg))
+
+    def read_metric(self, metric: PointMetric) -> pl.Expr:
+        """Return a metric from the fields of `list_steps`, which come first."""
+        self.reads_metrics = True
+        tp, fp, fn, tn = map(pl.field, _COUNTS)
+        rates, eta, factors = (pl.field("recall"), pl.field("fpr")), pl.lit(None, dtype=pl.Float64), None
+        if self.eta is not None:  # at the own prevalence from counts
+            (pos, neg), eta = map(pl.field, _FACTORS), pl.field(_AT)
+            factors = pos, neg
+        return metric.from_counts((tp, fn, fp, tn), factors, rates, eta)
+
+    def list_steps(self) -> list[dict[str, pl.Expr]]:
+        """Return the fields that metrics read, in steps: those of a step read those before it."""
+        if not self.reads_metrics:
+            return []
+        # Formulas read a count several times, and expressions share no common parts.
+        counts = zip(_COUNTS, map(self.scale_to_unit, self.show_all()), strict=True)
+        totals = zip(_TOTALS, self.class_totals(), strict=True)
+        steps = [{**dict(counts), **dict(totals), "recall": _RECALL, "fpr": _FPR}]
+        if self.eta is not None:
+            at = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
+            pos, neg = map(pl.field, _TOTALS)
+            factors = class_factors(at, at.is_null(), pos, neg)
+            filled = at.cast(pl.Float64).fill_null(pos / (pos + neg))
+            steps.append({_AT: filled, **dict(zip(_FACTORS, factors, strict=True))})
+        return steps
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """The rows of one context: the score of each, and its contribution to either class."""
+
+    score: pl.Expr
+    pos: pl.Expr  # 0 or 1, or the weight of the row times two to the exponent of its class: an integer
+    neg: pl.Expr
+    weight: pl.Expr | None
+    exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
+    guard: pl.Expr  # 0 while all checks hold; otherwise it stops the query
+    etas: Sequence[Prevalence]  # the prevalences that are asked for, of which only a curve takes several
+
+    def keep_name(self, value: pl.Expr) -> pl.Expr:
+        """Return the value under the name of the score column."""
+        return value.alias(self.score.meta.output_name())
+
+    # One value per row ------------------------------------------------------------------------
+
+    def count(self, cell: str) -> pl.Expr:
+        """Return tp or fp: sums of a class at the row's own score and above; or fn or tn: below it."""
+        positive = cell in ("tp", "fn")
+        falling = (self.pos if positive else self.neg).sort_by(self.score, descending=True)
+        amount = self._gather_own_score(falling.cum_sum() if cell[1] == "p" else _sum_below(falling))
+        if self.exponents:
+            amount = exact_arithmetic.from_integer(amount, self.exponents[not positive])
+        return self.keep_name(amount)
+
+    def rate(self, positive: bool) -> pl.Expr:
+        """Return recall or fpr at the row's own score."""
+        amount = pl.field("amount")
+        rows = pl.struct((self.pos if positive else self.neg).alias("amount"))
+        rows = rows.sort_by(self.score, descending=True)
+        sums = rows.struct.eval(amount.cum_sum().alias("above"), _sum_below(amount).alias("below"))
+        return self._evaluate(self._gather_own_score(sums), _share(pl.field("above"), pl.field("below")))
+
+    def point_metric(self, metric: PointMetric) -> pl.Expr:
+        """Return a point metric at the row's own score."""
+        both = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
+        falling = both.sort_by(self.score, descending=True)
+        sums = falling.struct.eval(*_cumulative_counts(pl.field("pos"), pl.field("neg")))
+        rows = self._gather_own_score(sums)
+        if self.exponents:
+            rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
+        rows, reader = self._add_eta(rows)
+        value = reader.read_metric(metric)
+        return self._evaluate(_add_fields(rows, reader.list_steps()), value)
+
+    def _gather_own_score(self, falling: pl.Expr) -> pl.Expr:
+        """Return the value at the score of each row, in row order, from values by falling score."""
+        # The rank "max" is the place of the last tied row, so that ties get the sum of all of them.
+        first = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
+        return falling.gather(self.score.rank("max", descending=True) - first)
+
+    def _evaluate(self, rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+        """Return the value of an expression over the fields of structs."""
+        return self.keep_name(rows.struct.with_fields(value.alias("value")).struct.field("value"))
+
+    # One struct per distinct score ------------------------------------------------------------
+
+    def count_structs(self) -> pl.Expr:
+        """Return structs of COUNT_COLUMNS, and of SQUARE_COLUMNS with weights, by falling score."""
+        reader = _CountReader(None, weighted=bool(self.exponents))
+        names: tuple[str, ...] = c.COUNT_COLUMNS
+        exponents = _POS_EXPONENT, _NEG_EXPONENT
+        counts = map(reader.show, map(_own_sum, ("tp", "fp")), exponents)
+        fields = _alias_all(names, (pl.field("score"), *counts))
+        if self.exponents:
+            sums, names = map(_own_sum, c.SQUARE_COLUMNS), (*names, *c.SQUARE_COLUMNS)
+            squares = map(exact_arithmetic.square_from_integer, sums, map(pl.field, exponents))
+            fields += _alias_all(c.SQUARE_COLUMNS, squares)
+        rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
+        return self.keep_name(_build_structs(rows, fields, names))
+
+    def sweep_structs(self) -> pl.Expr:
+        """Return structs of SWEEP_COLUMNS, by falling threshold."""
+        fields = _sweep_fields(_CountReader(None, weighted=bool(self.exponents)))
+        rows = self._distinct_list().list.explode()
+        return self.keep_name(_build_structs(rows, fields, c.SWEEP_COLUMNS))
+
+    def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
+        """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
+        rows, reader = self._add_eta(self._distinct_list().list.explode())
+        if len(self.etas) > 1:  # the structs of the sweep come repeated, by rising eta
+            reader = _CountReader(pl.field("eta"), weighted=bool(self.exponents))
+            n = pl.element().len()
+            number = pl.int_range(n * len(self.etas))
+            row = pl.element().gather(number % n)
+            eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(number // n)
+            names = ["score", "tp", "fp", "fn", "tn"]
+            names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
+            pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
+            repeated = rows.implode().list.eval(pairs).list.explode()
+            # The own prevalence stands where its value belongs.
+            rising = repeated.struct.with_fields(reader.fill_eta().alias("rising")).implode()
+            by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
+            rows = rising.list.eval(by_rising).list.explode()
+        values = [reader.read_metric(m) for m in metrics if m.name not in c.SWEEP_COLUMNS]
+        rows = _add_fields(rows, reader.list_steps())
+        fields = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *values]
+        return self.keep_name(_build_structs(rows, fields, list_curve_columns(metrics, long=False)))
+
+    # One value per context --------------------------------------------------------------------
+
+    def summarize(self, metric: CurveMetric) -> pl.Expr:
+        """Return a curve metric."""
+        if metric.recipe.on_hull or metric.recipe.averages is not None:
+            raise PrcError(
+                f"{metric.name} is not available as an expression; "
+                f"ask a frame for it with .prc.summary(metrics={metric.name!r})"
+            )
+        points, reader = self._bind_eta()
+        rows = Rows(pl.field, pl.field("at"), reader.read_metric)
+        steps = [step(rows) for step in metric.recipe.all_steps()]
+        rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
+        last = {"term": metric.prepare_term(rows), "rises": rises}
+        points = self._build_segments(points, metric, rows, reader)
+        points = _add_steps(points, [*reader.list_steps(), *steps, last])
+        element = pl.element().struct.field
+        # Without positives recall never rises, so the list may be empty; its first struct is then null.
+        totals = pl.struct(
+            metric.restore_total(metric.reduce_terms(element("term"))).alias("total"),
+            element("at").first(),
+            (element("tp").first() + element("fn").first()).alias("n_pos"),
+            (element("fp").first() + element("tn").first()).alias("n_neg"),
+            element("rises").min(),
+        )
+        n_pos, n_neg = pl.field("n_pos"), pl.field("n_neg")
+        sizes = (None if self.exponents else n.cast(pl.Float64) for n in (n_pos, n_neg))
+        curve = CurveFacts(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *sizes)
+        value = null_if_nan(metric.recipe.finish(pl.field("total"), curve))
+        return self._evaluate(points.list.eval(totals).list.first(), value)
+
+    def find_threshold(self, target: Target) -> pl.Expr:
+        """Return the score of the operating point that meets the target, or null."""
+        (points, reader), element = self._bind_eta(), pl.element().struct.field
+        rows = Rows(pl.field, pl.field("at"), reader.read_metric)
+        number = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
+        rates = {ROW_NUMBER: number, "recall": _RECALL, "fpr": _FPR}
+        if target.promise is not None:
+            eta, rates["at"] = reader.eta, reader.fill_eta()
+            rates[c.IS_OWN_ETA] = eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
+            rates[c.SCORE] = pl.field("score").cast(pl.Float64)
+        extremes = target.search.extremes(rows)
+        values = {name: extreme.value for name, extreme in extremes.items()}
+        steps = [step(rows) for step in target.search.steps]
+        points = _add_steps(points, [rates, *reader.list_steps(), *steps, values])
+        chosen = target.search.row(lambda name: extremes[name].reduce(element(name)))
+        return self.keep_name(points.list.eval(element("score").gather(chosen)).list.first())
+
+    def _bind_eta(self) -> tuple[pl.Expr, _CountReader]:
+        """Return the list of distinct scores and its reader; an eta that is an expression is a field."""
+        points = self._distinct_list()
+        if not isinstance(self.etas[0], pl.Expr):
+            return points, self._add_eta(points)[1]
+        with_eta, reader = self._add_eta(points.list.explode())
+        return with_eta.implode(), reader
+
+    def _add_eta(self, rows: pl.Expr) -> tuple[pl.Expr, _CountReader]:
+        """Add a prevalence that is an expression to structs as a field; return structs and reader."""
+        eta = self.etas[0]
+        if isinstance(eta, pl.Expr):
+            # It is added to a column, because a lone scalar has no dtype in `agg` of an empty frame.
+            column = pl.field("tp").cast(pl.Float64) * 0.0 + eta
+            rows, eta = rows.struct.with_fields(column.alias("eta")), pl.field("eta")
+        return rows, _CountReader(eta, weighted=bool(self.exponents))
+
+    def _build_segments(
+        self, points: pl.Expr, metric: CurveMetric, rows: Rows, reader: _CountReader
+    ) -> pl.Expr:
+        """Return the rows that the metric needs, each with the segment that ends at it."""
+        before = {"tp_before": _TP.shift(1).fill_null(0), "fp_before": _FP.shift(1).fill_null(0)}
+        points = _add_steps(points, [before])
+        if metric.recipe.needs == "rises":
+            element = pl.element().struct.field
+            points = points.list.filter(element("tp") > element("tp_before"))
+        rates = {
+            "at": reader.fill_eta(),
+            "recall": _RECALL,
+            "fpr": _FPR,
+            c.RECALL_BEFORE: (pl.field("tp_before") / (_TP + _FN)).fill_nan(None),
+            c.FPR_OR_ZERO: _FPR.fill_null(0.0),
+            c.FPR_BEFORE: (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0),
+        }
+        extent = {
+            c.RISE: rows.recall - rows.recall_before,
+            c.RUN: rows.fpr - rows.fpr_before,
+            c.FPR_RECALL_RATIO: rows.fpr / rows.recall,
+            c.ODDS: odds_against(rows.eta),
+        }
+        steps = [rates, extent]
+        if metric.recipe.reads_envelope:
+            # The least fpr / recall at this row or a later one, which is the best precision there.
+            ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
+            steps.append({c.ENVELOPE: ratio.cum_min(reverse=True)})
+        return _add_steps(points, steps)
+
+    def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
+        """Return a list of structs of score, cells (sums of squares, exponents), by falling score."""
+        score, pos = pl.field("score"), pl.field("pos")
+        fields = [self.score.alias("score"), self.pos.alias("pos")]
+        neg: pl.Expr = 1 - pos  # which is one column less to sort
+        if self.weight is not None:
+            neg = pl.field("neg")
+            fields += [self.neg.alias("neg"), self.weight.alias("weight")]
+            fields += _alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
+        falling = pl.struct(*fields).sort_by(self.score, descending=True).implode()
+        rows: pl.Expr = pl.when(self.guard == 0).then(falling)
+        if self.weight is not None:
+            rows = rows.list.filter(pl.element().struct.field("weight") > 0)
+        square_sums = (
+            exact_arithmetic.square_integer(amount, scaled=True).cum_sum() for amount in (pos, neg)
+        )
+        running = pl.element().struct.eval(
+            score,
+            *_cumulative_counts(pos, neg),
+            *(_alias_all(c.SQUARE_COLUMNS, square_sums) if squares else []),
+            score.ne_missing(score.shift(-1)).alias("last"),
+            *([pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT)] if self.exponents else []),
+        )
+        # Lists keep the rows of a group together; Polars would regroup plain rows for each expression.
+        return rows.list.eval(running).list.filter(pl.element().struct.field("last"))
+
+
+def _add_steps(points: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
+    """Add fields to lists of structs, as `_add_fields` does to structs."""
+    return points.list.eval(_add_fields(pl.element(), steps))
+
+
+def _add_fields(rows: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
+    """Add fields to structs, step by step: a step reads the fields of steps before it."""
+    for step in steps:
+        rows = rows.struct.with_fields(*(value.alias(name) for name, value in step.items()))
+    return rows
+
+
+def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
+    """Return tp, fp, fn and tn of rows by falling score."""
+    # Sums from below need no total; a total would have to be spread over the rows.
+    sums = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
+    return _alias_all(c.CELLS, sums)
+
+
+def _own_sum(running: str) -> pl.Expr:
+    """Return what the score of a row adds to a running sum, by the name of its field."""
+    return pl.field(running) - pl.field(running).shift(1, fill_value=0)
+
+
+def _sum_below(amount: pl.Expr) -> pl.Expr:
+    """Return the sum over the rows after each row."""
+    return amount.cum_sum(reverse=True) - amount
+
+
+def read_scored_rows(
+    score: pl.Expr,
+    label: Column,
+    eta: Any = None,
+    *,
+    weight: Column | None = None,
+    pos_label: Any = None,
+    takes_several: bool = False,
+) -> ScoredRows:
+    """Read score, label, prevalence and weight in any context, with a guard that checks their values."""
+    etas = _read_prevalences(eta, takes_several=takes_several)
+    score, given = read_expression(".prc", score), read_expression("label=", label)
+    tallies: list[pl.Expr] = []  # fields of one struct, so that each is computed once
+
+    def count(test: pl.Expr) -> pl.Expr:
+        name = f"count_{len(tallies)}"
+        tallies.append(test.sum().cast(pl.Int64).alias(name))
+        return pl.field(name)
+
+    named = {"score": describe_expression("score", score), "label": describe_expression("label", given)}
+    score = query_checks.SCORE_DTYPES.restrict(named["score"], score)
+    given = label_dtypes(pos_label).restrict(named["label"], given)
+    checks = [
+        *query_checks.missing_checks(count, named["score"], score, nan=True),
+        *query_checks.missing_checks(count, named["label"], given, nan=False),
+    ]
+    if pos_label is None:
+        number = given.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
+        positive = number == 1
+        checks += query_checks.label_checks(count, named["label"], number)
+    else:
+        positive = equals_label(given, pos_label)
+        checks += query_checks.pos_label_checks(count, named["label"], positive, pos_label)
+    pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
+    weights: pl.Expr | None = None
+    exponents: tuple[pl.Expr, ...] = ()
+    if weight is not None:
+        weights = read_expression("weight=", weight)
+        what = describe_expression("weight", weights)
+        weights = query_checks.AMOUNT_DTYPES.restrict(what, weights).cast(pl.Float64)
+        checks += query_checks.missing_checks(count, what, weights, nan=True)
+        checks += query_checks.amount_checks(count, what, weights)
+        amounts = weights * pos, weights * neg
+        exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amounts)
+        pos, neg = map(exact_arithmetic.to_integer, amounts, exponents)
+    if isinstance(etas[0], pl.Expr):
+        checks += query_checks.eta_checks(count, "eta=", etas[0])
+    guarded = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
+    return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"), etas)
+
+
+def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
+    """Return the prevalences of the context; an expression is one of them, as a Float64."""
+    if isinstance(eta, pl.Expr):
+        restricted = query_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
+        return [restricted.cast(pl.Float64)]
+    etas = read_eta_list(eta)
+    if len(etas) > 1 and not takes_several:
+        raise PrcError(f"expected a single eta= for one value; got {eta!r}; write one expression each")
+    return etas
+
+
+def _sweep_fields(reader: _CountReader) -> list[pl.Expr]:
+    return _alias_all(c.SWEEP_COLUMNS, (pl.field("score"), *reader.show_all(), _RECALL, _FPR))
+
+
+def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str]) -> pl.Expr:
+    """Return structs that hold only the new fields, in the order of `names`."""
+    # Two steps, because `eval` alone loses a field that is used twice.
+    return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
+
+
+def _alias_all(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:
+    return [value.alias(name) for name, value in zip(names, values, strict=False)]

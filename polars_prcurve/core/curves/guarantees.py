@@ -1,0 +1,573 @@
+"""Guarantees: targets that a threshold meets in truth, with confidence, and how it is looked for.
+
+    rows -> start    the first row with enough alerts, which no label chose, or that of a given score
+         -> run      its test and those of all rows below, down to the first that fails
+         -> row      the last one before that
+
+A broken promise returns a threshold at or below the highest one that misses the target, which is fixed.
+So the test there has passed, which happens with a probability of at most alpha, whatever the curve. The
+test of precision is that of the false positives among the alerts, given their sum. Recall and fpr are
+monotone, so any row that passes will do, and there is no run.
+
+At the own prevalence of a cohort, the share of false positives among the alerts is one less precision,
+whatever the numbers of positives and negatives are. With weights or clusters, the alerts count as fewer
+examples, and so do the false ones among them; see `effective_alerts`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.confidence import binomial_tails as tails
+from polars_prcurve.core.confidence.intervals import compute_upper_limits
+from polars_prcurve.core.curves import field_intervals as in_field
+from polars_prcurve.core.curves.curve_table import pick_by_number
+from polars_prcurve.core.curves.targets import (
+    END,
+    EXTREME,
+    LEAST_SCORE,
+    ROW_NUMBER,
+    TARGET_NUMBER,
+    ClassSizes,
+    Extreme,
+    Found,
+    GroupThresholds,
+    Needed,
+    Promise,
+    RowTest,
+    Search,
+    Target,
+    choose_row,
+    find_greatest_rate,
+    join_targets,
+    number_where,
+    read_group_thresholds,
+)
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import read_number, take_frame
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.exact_arithmetic import is_at_most
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
+from polars_prcurve.core.ground.query_checks import Check
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable, has_unlike_examples
+from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.metrics.curve_metric import Rows, Step
+from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.sweep.effective_alerts import GREATEST_SIZES
+
+_RECALL_HIGH, _FPR_HIGH = f"{c.RESERVED}recall_high", f"{c.RESERVED}fpr_high"
+"""One-sided upper limits of both rates at a row, by Clopper and Pearson."""
+ALPHA, _ALPHA_QUANTILE = f"{c.RESERVED}alpha", f"{c.RESERVED}alpha_quantile"
+"""What an interval of eta leaves of the probability of error, and its normal quantile."""
+_ETA_ENDS = f"{c.RESERVED}promised_eta_low", f"{c.RESERVED}promised_eta_high"
+"""The interval of eta; eta itself, where it is exact."""
+PROMISE_COLUMNS = (*_ETA_ENDS, ALPHA, _ALPHA_QUANTILE)
+"""The columns of a pair that tests read where prevalences are estimates."""
+Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
+"""The function from eta to the fpr per recall at which a target is just met."""
+Promised: TypeAlias = "tuple[Search, Callable[[Rows], Extreme], Needed | None, Needed | None]"
+"""A search, the other end of its stretch, and the examples that are needed of the class that is not
+sought, and, at the own prevalence, of the class that is sought."""
+GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A level, and where runs start: at a score, at the scores of a frame, or, if None, by default."""
+
+    level: float
+    start: pl.Expr | None = None
+    starts: GroupThresholds | None = None
+    uncertain_eta: bool = False  # prevalences are estimates; then rows have PROMISE_COLUMNS
+    n_shared: int = 1  # targets that are promised together, and share the probability of error
+    in_field: bool = False  # the table is a field of several parts; then rows have its limits
+    has_sizes: bool = False  # examples have weights or come in clusters; then rows have ALERT_SIZES
+
+    @property
+    def alpha(self) -> float:
+        """The probability with which the promise of a target may be broken."""
+        # Bonferroni: all promises hold if none of them is broken.
+        return (1 - self.level) / self.n_shared
+
+    def promise(self, targets: Sequence[Target]) -> list[Target]:
+        """Return the targets with a search for thresholds that meet them in truth."""
+        promised = []
+        for number, target in enumerate(targets):
+            is_run, goes_up = target.criterion in RATIOS, target.takes_first
+            find = _promise_run if is_run else _promise_rate
+            search, end, needed, own_needed = find(target, self, number)
+            # The examples that prove it are positives for recall and npv, and negatives for all other
+            # targets; at the own prevalence it is the other way round.
+            promise = Promise(
+                *(self.level, self.alpha, end, not goes_up, self.starts),
+                has_sizes=self.has_sizes,
+                run_start="start" if is_run else None,
+                changes_once_in_block=not (self.in_field or self.has_sizes),
+                n_pos_needed=needed if goes_up else own_needed,
+                n_neg_needed=own_needed if goes_up else needed,
+            )
+            promised.append(replace(target, search=search, promise=promise))
+        return promised
+
+
+def promise_and_join(
+    targets: Sequence[Target],
+    table: InputTable,
+    grid: EtaTable,
+    *,
+    guarantee: Any,
+    start: Any,
+    together: Any,
+) -> list[Target]:
+    """Return the targets as promised by `guarantee=`, and as one if all must be met `together`."""
+    if together and len(targets) < 2:
+        raise PrcError(
+            f"together= joins several targets, and there is one, {targets[0].criterion}; leave "
+            "together= out, or add a target"
+        )
+    level = _read_level(guarantee, targets)
+    if level is not None:
+        assert isinstance(table, ScoreTable)  # points have no promises, by the rules of calls
+        if table.parts is not None and table.parts.uncertain_eta:
+            raise PrcError(
+                "guarantee= takes the eta of each part of a field as exact: choose the threshold "
+                "without eta_low and eta_high, and then pass it as threshold= with them, for its "
+                "interval"
+            )
+        table = table.require_example_counts("guarantee=")
+        starts, value, start = None, None, take_frame(start)
+        if isinstance(start, pl.DataFrame | pl.LazyFrame):
+            starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
+            value = pl.col(LEAST_SCORE)
+        elif start is not None:
+            numbers = read_threshold_list("start", [start], table.score_dtype)
+            value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
+        in_field, sized = table.parts is not None, has_unlike_examples(table)
+        shared = len(targets) if together else 1
+        targets = Guarantee(level, value, starts, grid.uncertain, shared, in_field, sized).promise(
+            targets
+        )
+    return [join_targets(targets)] if together else list(targets)
+
+
+def promise_targets_of_expression(
+    targets: Sequence[Target], guarantee: Any, start: Any, *, weighted: bool
+) -> list[Target]:
+    """Return the targets of an expression as promised by `guarantee=`; scores are Float64 there."""
+    if (level := _read_level(guarantee, targets)) is None:
+        return list(targets)
+    if weighted:
+        raise PrcError(
+            "guarantee= takes no weights in an expression; ask a frame for it with "
+            ".prc.operating_points(weight=...)"
+        )
+    if find_greatest_rate(targets) is not None:
+        raise PrcError(
+            "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "
+            "has no expression; ask a DataFrame for it with .prc.operating_points"
+        )
+    value = None
+    if start is not None:
+        value = pl.lit(read_number("start=", start, "a score", lambda score: not math.isnan(score)))
+    return Guarantee(level, value).promise(targets)
+
+
+def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
+    """Return the level, or None without `guarantee=`; raise for targets that cannot be promised."""
+    if guarantee is None:
+        return None
+    level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda at: 0.5 < at < 1)
+    for target in targets:
+        if target.criterion not in PROMISES:
+            raise PrcError(
+                f"guarantee= cannot promise {target.criterion}: it does not go one way with the "
+                "threshold, so thresholds have no natural order of tests; it takes precision=, npv=, "
+                "fdr=, lift=, recall=, fpr=, predicted_positive_rate= and alerts="
+            )
+    return level
+
+
+def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check]:
+    """Return the checks of starts, and of levels of estimates of eta, over points at their pairs."""
+    promise, checks = targets[0].promise, []
+    assert promise is not None
+    if promise.starts is not None:
+        checks.append(promise.starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
+    if not grid.uncertain or not any(target.depends_on_eta for target in targets):
+        return checks
+    given, interval = pl.col(c.ETA_LOW).is_not_null(), pl.col(c.ETA_CONFIDENCE)
+    unknown = (
+        "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
+        "eta_confidence to the eta= frame",
+    )
+    level, alpha = promise.level, promise.alpha
+    share = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
+    no_room = (
+        "an eta_confidence of ",
+        interval.min(),
+        f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
+        f"of a level above {1 - 2 * alpha:.12g}",
+    )
+    checks.append(Check((given & interval.is_null()).any(), unknown))
+    return [*checks, Check((given & pl.col(ALPHA).is_null()).any(), no_room)]
+
+
+def add_guarantee_columns(
+    points: pl.LazyFrame, targets: Sequence[Target], counted: Iterable[pl.Expr], table: ScoreTable
+) -> pl.LazyFrame:
+    """Add GUARANTEE_COLUMNS to points at eta, from both `counted` class sizes and END of stretches."""
+    threshold, eta = pl.col("threshold"), pl.col("eta")
+    counts = [count.cast(pl.Float64) for count in counted]
+    is_whole = table.count_dtype.is_integer()  # sums of weights are no whole numbers
+    columns: list[list[Any]] = []
+    for number, target in enumerate(targets):
+        promise = target.promise
+        assert promise is not None
+        sizes = [pl.col(c.POS_SIZE), pl.col(c.NEG_SIZE)] if promise.has_sizes else counts
+        of = ClassSizes(*counts, *sizes)
+        other = pl.when(threshold.is_not_null()).then(EXTREME.format(END, number))
+        asked = (promise.n_pos_needed, promise.n_neg_needed)
+        needed = [pl.lit(None, dtype=pl.Float64) if n is None else n(of, eta) for n in asked]
+        needed = [n.ceil() if is_whole else n.round_sig_figs(12) for n in needed]
+        stretch = (threshold, other) if promise.holds_above else (other, threshold)
+        columns.append([promise.level, *stretch, *needed])
+    return points.with_columns(
+        pick_by_number(TARGET_NUMBER, picked).alias(name)
+        for name, picked in zip(GUARANTEE_COLUMNS, zip(*columns, strict=True), strict=True)
+    )
+
+
+def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
+    """Add PROMISE_COLUMNS to pairs whose prevalences are estimates."""
+    # The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
+    # tests get the rest of `alpha`, unless that is only what rounding left.
+    room = alpha - ((1 - pl.col(c.ETA_CONFIDENCE)) / 2).fill_null(0.0)
+    ends = zip(_ETA_ENDS, (c.ETA_LOW, c.ETA_HIGH), strict=True)
+    pairs = pairs.with_columns(
+        *(pl.coalesce(end, "eta").alias(name) for name, end in ends),
+        pl.when(room > 1e-12).then(room).alias(ALPHA),
+    )
+    return add_normal_quantile(pairs, pl.col(ALPHA), _ALPHA_QUANTILE)
+
+
+def add_upper_limits(
+    rows: pl.LazyFrame, alpha: float | None, rate: float, table: InputTable
+) -> pl.LazyFrame:
+    """Add upper limits of both rates, which err with alpha, or ALPHA, to rows; collect them."""
+    # A share of alerts lies between recall and fpr at any prevalence, so where both are above the
+    # greatest `rate` that is asked for, no test can pass, and the limits are 1: a beta quantile costs
+    # more than all else that is done to a row.
+    collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
+    may_pass = collected.select((pl.min_horizontal("recall", "fpr") <= rate).fill_null(True)).to_series()
+    tested = collected.filter(may_pass)
+    tail = tested[ALPHA].to_numpy() if alpha is None else alpha
+    columns = {}
+    for high, k, rest in ((_RECALL_HIGH, "tp", "fn"), (_FPR_HIGH, "fp", "tn")):
+        limits = np.ones(collected.height)
+        hits, n = tested[k].to_numpy(), (tested[k] + tested[rest]).to_numpy()
+        limits[may_pass.to_numpy()] = compute_upper_limits(hits, n, tail)
+        columns[high] = pl.Series(limits).fill_nan(None)
+    return collected.with_columns(**columns).lazy()
+
+
+# Precision, and what is precision in other words ----------------------------------------------
+
+
+class _Run(NamedTuple):
+    """The tests of a run, from its start on: down for precision, and up for npv."""
+
+    steps: Sequence[Step]  # columns that the tests read
+    has_started: RowTest
+    passes: RowTest
+
+
+def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
+    """Return the search along a run of precision, fdr, lift or npv."""
+    start, goes_up, value = guarantee.start, target.takes_first, _read_value(target)
+    # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to
+    # meet: a low one for precision. A high prevalence makes it hard to have a lift above 1, and a low
+    # one to have a lift below.
+    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
+
+    def ratio(eta: pl.Expr) -> pl.Expr:
+        at = pl.col(_ETA_ENDS[0 if low else 1]) if guarantee.uncertain_eta else eta
+        # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
+        return RATIOS[target.criterion](value, at).fill_nan(math.inf)
+
+    alpha: tails.Alpha = guarantee.alpha
+    if guarantee.uncertain_eta:
+        alpha = tails.AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
+    needed: tuple[Needed | None, Needed | None] = (None, None)
+    if guarantee.in_field:
+        run = _build_field_run(target, ratio)
+    else:
+        run = _build_run(target, guarantee, number, ratio, alpha)
+        needed = _count_needed(target, ratio, alpha)
+    if start is not None:
+        run = run._replace(
+            has_started=lambda rows: (
+                rows.column(c.SCORE) >= start if goes_up else rows.column(c.SCORE) < start
+            )
+        )
+
+    def end(rows: Rows) -> Extreme:
+        if start is not None:
+            return Extreme(start)
+        return Extreme(pl.when(run.has_started(rows)).then(rows.column(c.SCORE)), not goes_up)
+
+    from_score = start is not None and not goes_up
+    return _search_run(run, goes_up=goes_up, from_score=from_score), end, *needed
+
+
+def _build_field_run(target: Target, ratio: Ratio) -> _Run:
+    """Return the run of a target in a field of several parts, which reads the limits of its rows."""
+    run = in_field.NPV_RUN if target.takes_first else in_field.PRECISION_RUN
+
+    def has_started(rows: Rows) -> pl.Expr:
+        most = ratio(rows.eta).log()
+        # The limit of the best labels must be below the target by ln 2, or by a quarter of the farthest
+        # that it gets: a start where the target is barely in reach would fail its test at once.
+        room = ((most - rows.column(run.best_of_all)) * 0.25).clip(0.0, math.log(2))
+        started: pl.Expr = rows.column(run.is_long_enough) & (rows.column(run.best) <= most - room)
+        return started
+
+    def passes(rows: Rows) -> pl.Expr:
+        right, most = _read_cells(rows, target)[0], ratio(rows.eta)
+        kept: pl.Expr = rows.column(run.limit) <= most.log()
+        return (right > 0) & ((most == math.inf) | kept)
+
+    return _Run((), has_started, passes)
+
+
+def _build_run(
+    target: Target, guarantee: Guarantee, number: int, ratio: Ratio, alpha: tails.Alpha
+) -> _Run:
+    """Return the run of a target, whose tests are of the cells of each row."""
+    # What is used more than once is a column, since expressions in lists share no common parts.
+    odds, most, passing, started, passed = (
+        f"{c.RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
+    )
+
+    def add_odds(rows: Rows) -> dict[str, pl.Expr]:
+        # The false alerts per true one at which the target is just met in this table
+        tp, fp, fn, tn = _read_cells(rows, target)
+        at_eta: pl.Expr = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
+        if (own_odds := _find_own_odds(target)) is None:
+            return {odds: at_eta}
+        is_own = rows.column(c.IS_OWN_ETA) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
+        return {odds: pl.when(is_own).then(own_odds).otherwise(at_eta)}
+
+    def add_test(rows: Rows) -> dict[str, pl.Expr]:
+        tp, fp, fn, tn = _read_cells(rows, target)
+        wrong, alerts, _ = _count_alerts(rows, target, guarantee)
+        test = {passed: (tp > 0) & tails.is_tail_at_most(alpha, wrong, alerts, rows.column(odds))}
+        if guarantee.start is not None:
+            return test
+        share = rows.column(c.TABLE_SIZE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
+        sought, others = (tp + fn) * share, (fp + tn) * share
+        return test | {most: count_alerts_at_start(sought, others, rows.column(odds), alpha)}
+
+    def add_passing(rows: Rows) -> dict[str, pl.Expr]:
+        return {passing: tails.count_passing(rows.column(most), rows.column(odds), alpha)}
+
+    def add_start(rows: Rows) -> dict[str, pl.Expr]:
+        _, _, alerts = _count_alerts(rows, target, guarantee)
+        fewer = tails.is_tail_at_most(alpha, rows.column(passing), alerts, rows.column(odds))
+        has_fewest = (rows.column(odds) < math.inf) & fewer
+        return {started: (alerts >= rows.column(most)) | has_fewest}
+
+    steps = (add_odds, add_test, *((add_passing, add_start) if guarantee.start is None else ()))
+    return _Run(steps, lambda rows: rows.column(started), lambda rows: rows.column(passed))
+
+
+def _find_own_odds(target: Target) -> float | None:
+    """Return the false alerts per true one at which a target is just met at the own prevalence."""
+    # They do not depend on it, except for a lift, which stays at the number that was counted.
+    if target.criterion == "lift":
+        return None
+    value = _read_value(target)
+    right, wrong = (1 - value, value) if target.criterion == "fdr" else (value, 1 - value)
+    return math.inf if right == 0 else wrong / right
+
+
+def _read_value(target: Target) -> float:
+    value = target.value if target.rate is None else target.rate
+    assert isinstance(value, float)
+    return value
+
+
+def _count_needed(target: Target, ratio: Ratio, alpha: tails.Alpha) -> tuple[Needed, Needed | None]:
+    """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
+    own_odds, is_own = _find_own_odds(target), pl.col(c.IS_OWN_ETA)
+
+    def read_sought(of: ClassSizes) -> tuple[pl.Expr, pl.Expr]:
+        return (of.n_neg, of.neg_size) if target.takes_first else (of.n_pos, of.pos_size)
+
+    def count_others(of: ClassSizes, eta: pl.Expr) -> pl.Expr:
+        # n (alpha**(-1/m) - 1) / ratio, for n examples of the class that is sought, which count as m.
+        # With sinh, because the difference from 1 would cancel where m is large.
+        n, size = read_sought(of)
+        half: pl.Expr = -tails.log_alpha(alpha) / size / 2
+        needed: pl.Expr = (n * 2 * half.sinh() * half.exp() / ratio(eta)).fill_nan(math.inf)
+        return needed if own_odds is None else pl.when(~is_own).then(needed)
+
+    def count_sought(of: ClassSizes, _eta: pl.Expr) -> pl.Expr:
+        # So many alerts without a false one are as improbable as alpha; others change nothing.
+        n, size = read_sought(of)
+        per_alert = 1 / math.log1p(own_odds) if own_odds else math.inf
+        least: pl.Expr = (pl.lit(-per_alert) * tails.log_alpha(alpha)).ceil()
+        return pl.when(is_own).then(least * (n / size).fill_nan(1.0))
+
+    return count_others, None if own_odds is None else count_sought
+
+
+def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search:
+    """Return the search for the last row of the run before a test fails, down from its start or up."""
+    step = -1 if goes_up else 1
+
+    def find_ends(rows: Rows) -> dict[str, Extreme]:
+        runs, passed, number = run.has_started(rows), run.passes(rows), rows.column(ROW_NUMBER)
+        start = number_where(runs, rows, greatest=goes_up)
+        if from_score:
+            # The counts at a given score are those of the lowest row that is not below it. Its number
+            # and, in the low bit, whether it passes:
+            head = pl.when(~runs).then(number * 2 + passed.cast(pl.Int64))
+            start = Extreme(head, row_of=lambda found: found // 2)
+        failure = number_where(runs & ~passed, rows, greatest=goes_up)
+        return {"start": start, "failure": failure, "last": Extreme(number, not goes_up)}
+
+    def read_row(found: Found) -> pl.Expr:
+        row, start = found("failure").fill_null(found("last") + step) - step, found("start")
+        if from_score:
+            return pl.when(start % 2 == 1).then(row)
+        return pl.when(row <= start if goes_up else row >= start).then(row)
+
+    return Search(find_ends, read_row, run.steps)
+
+
+def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Return the false alerts, all alerts, and the most alerts so far; for npv those not flagged."""
+    # With weights or clusters, they are as many as alerts that count alike and are independent.
+    tp, fp, _, _ = _read_cells(rows, target)
+    alerts = tp + fp
+    if not guarantee.has_sizes:
+        return fp, alerts, alerts
+    own, at_eta = c.FLAGGED_SIZE, c.FLAGGED_AT_ETA
+    if target.criterion == "npv":
+        own, at_eta = c.SILENT_SIZE, c.SILENT_AT_ETA
+    # A lift at the own prevalence is tested at the number that was counted.
+    is_own = rows.column(c.IS_OWN_ETA) & pl.lit(target.criterion != "lift")
+    size, most = (
+        pl.when(is_own).then(rows.column(of_own)).otherwise(rows.column(of_eta))
+        for of_own, of_eta in ((own, at_eta), (GREATEST_SIZES[own], GREATEST_SIZES[at_eta]))
+    )
+    return fp * (size / alerts), size, most
+
+
+def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+    """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
+    # Npv is the precision of these, with classes and prevalence swapped.
+    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else c.CELLS
+    first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
+    return first, second, third, fourth
+
+
+RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
+    "precision": lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
+    "npv": lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
+    "fdr": lambda value, eta: (eta * value) / ((1 - eta) * (1 - value)),
+    # No precision exceeds 1, so a lift above 1 / eta is out of reach.
+    "lift": lambda value, eta: (
+        pl.when(eta * value > 1).then(0.0).otherwise((1 - eta * value) / ((1 - eta) * value))
+    ),
+}
+"""Fpr per recall, or fnr per tnr of npv, at which a target is just met at a prevalence."""
+
+
+def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: tails.Alpha) -> pl.Expr:
+    """Return the number of alerts at which a run starts at the latest, which no label chooses."""
+    # With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
+    # with that number are a better start, since fewer alerts hold no more false positives.
+    # Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
+    # target is just met, and no target needs more alerts than there are examples.
+    least = (-tails.log_alpha(alpha) / odds.log1p()).ceil()
+    most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
+    return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
+
+
+# Rates ----------------------------------------------------------------------------------------
+
+
+def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promised:
+    """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
+    value, goes_up, needed = _read_value(target), target.takes_first, None
+    test: RowTest
+    if guarantee.in_field:
+        limits = {"recall": in_field.FIELD_RECALL_LOW, "fpr": in_field.FIELD_FPR_HIGH}
+        limit = limits.get(target.criterion, in_field.FIELD_ALERTS_HIGH)
+
+        def pass_in_field(rows: Rows) -> pl.Expr:
+            low: pl.Expr = rows.column(limit) >= value
+            return low if target.criterion == "recall" else is_at_most(rows.column(limit), value)
+
+        test = pass_in_field
+    elif target.rate is not None:
+
+        def are_alerts_within(rows: Rows) -> pl.Expr:
+            recall, fpr = rows.column("recall"), rows.column("fpr")
+            above_recall, above_fpr = rows.column(_RECALL_HIGH) - recall, rows.column(_FPR_HIGH) - fpr
+            tests = []
+            # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
+            for eta in map(pl.col, _ETA_ENDS) if guarantee.uncertain_eta else [rows.eta]:
+                # The upper limit of the rate adds the distances of both upper limits, of recall and of
+                # fpr, in quadrature (Zou and Donner 2008). It is monotone as the rate is.
+                spread = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2
+                tests.append(is_at_most(eta * recall + (1 - eta) * fpr + spread.sqrt(), value))
+            return pl.all_horizontal(tests)
+
+        test = are_alerts_within
+    else:
+        test, needed = _build_rate_test(target, value, guarantee)
+    search = choose_row(test, first=goes_up)
+    if guarantee.has_sizes:
+        # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
+        run = _Run((), lambda rows: rows.column(ROW_NUMBER) >= 0, test)
+        search = _search_run(run, goes_up=goes_up)
+    return search, lambda rows: Extreme(rows.column(c.SCORE), not goes_up), needed, None
+
+
+def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, Needed]:
+    """Return the test of a rate, and the number of examples of its class without which none passes."""
+    of_recall = target.criterion == "recall"
+    wrong_share, right_share = (1 - value, value) if of_recall else (value, 1 - value)
+    odds = math.inf if right_share == 0 else wrong_share / right_share
+
+    def passes(rows: Rows) -> pl.Expr:
+        tp, fp, fn, tn = _read_cells(rows, target)
+        wrong, right = (fn, tp) if of_recall else (fp, tn)
+        n, has_any = right + wrong, right + wrong > 0
+        if guarantee.has_sizes:
+            size = rows.column(c.RECALL_SIZE if of_recall else c.FPR_SIZE)
+            wrong, n = wrong * (size / n), size
+        return tails.is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
+
+    # So many right ones in a row are as improbable as alpha where the rate is just missed.
+    needed = math.inf if right_share == 1 else 0.0
+    if 0 < right_share < 1:
+        needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
+
+    def count_needed(of: ClassSizes, _eta: pl.Expr) -> pl.Expr:
+        rows_each = of.n_pos / of.pos_size if of_recall else of.n_neg / of.neg_size
+        return needed * rows_each.fill_nan(1.0)
+
+    return passes, count_needed
+
+
+PROMISES = (*RATIOS, "recall", "fpr", "predicted_positive_rate", "alerts")
+"""The criteria of targets that can be promised."""

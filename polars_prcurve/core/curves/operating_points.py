@@ -1,0 +1,439 @@
+"""Operating points: for each target the row of the sweep that meets it, at each prevalence.
+
+    sweep -> rows        numbered
+          -> chosen      the number of a row, or null, per group, prevalence and target
+          -> points      the chosen row joined back, with its metrics at eta and its alerts
+
+`targets` says how a target finds its row. A target that does not depend on prevalence is looked for
+once per group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
+from polars_prcurve.core.confidence.intervals import BETA_METHODS, tell_doubts
+from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS, BandOptions
+from polars_prcurve.core.confidence.precision_width import smallest_eta
+from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
+from polars_prcurve.core.curves import curve_table, guarantees, row_search
+from polars_prcurve.core.curves.curve_segments import build_segments
+from polars_prcurve.core.curves.field_intervals import add_field_tests
+from polars_prcurve.core.curves.targets import (
+    END,
+    EXTREME,
+    ROW_NUMBER,
+    TARGET_NUMBER,
+    THRESHOLD_ROW,
+    Target,
+    find_greatest_rate,
+    read_events,
+)
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.metrics import point_formulas as point
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.eta_argument import EtaTable, join_etas
+from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
+from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
+from polars_prcurve.core.sweep.sample_designs import ClusteredDesign, Design, choose_design
+from polars_prcurve.core.sweep.sweep_table import (
+    build_sweep,
+    check_at_end,
+    keep_blocks,
+    late_checks,
+    store,
+)
+
+_COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
+SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")
+RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")
+IntervalKind: TypeAlias = Literal["threshold", "model", "best"]
+"""What an interval is of: what the threshold does, the model at its target, or the best value."""
+_SHOWN = (point.recall, point.fpr)
+"""The metrics that every row shows, and that have intervals without being named."""
+_ALERTS = {
+    "alerts": point.predicted_positive_rate,
+    "true_alerts": PointMetric(
+        "true_alerts",
+        lambda tp, fn, fp, tn: tp / (tp + fn + fp + tn),
+        source="eta*recall",
+        share_of=(("tp",), ("fn", "fp", "tn")),
+    ),
+    "missed": PointMetric(
+        "missed",
+        lambda tp, fn, fp, tn: fn / (tp + fn + fp + tn),
+        direction="minimize",
+        source="eta*(1-recall)",
+        share_of=(("fn",), ("tp", "fp", "tn")),
+    ),
+}
+"""The shares of all events whose numbers among `per` events are columns."""
+# From 10 examples in each cell on, intervals and those of differences covered 94 to 96 %, and those of a
+# threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
+_FEW, _FEW_CLUSTERS, _COARSE = 10, 30, 0.5
+_pick = partial(curve_table.pick_by_number, TARGET_NUMBER)
+_CLASS_SIZES = (c.POS_SIZE, c.NEG_SIZE)
+_ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}
+
+
+def list_points_columns(
+    metrics: Sequence[PointMetric],
+    *,
+    per: float | None,
+    long: bool,
+    bands: BandOptions | None = None,
+    guarantee: object = None,
+) -> tuple[str, ...]:
+    """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
+    if per is not None:
+        read_events(per)
+    alerts = [] if per is None else list(_ALERTS)
+    metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
+    threshold, *counts = c.SWEEP_COLUMNS
+    kind, flags = [], []
+    if bands is not None and bands.shown_with == "points":
+        kind, flags = ["interval_of"], [ABOVE_CHANCE, "reliable", "why"]
+        if not long:
+            # Rates and alerts have their intervals behind them, whether they are named or not.
+            with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
+            kinds = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
+            counts, alerts = (
+                [name + kind for name in names for kind in (kinds if name in with_ends else [""])]
+                for names in (counts, alerts)
+            )
+            metric_columns = [name for name in metric_columns if name not in counts]
+    elif bands is not None and bands.shown_with == "differences":
+        flags = ["reliable", "why", c.ETA_ERROR]
+    promised = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
+    sweep = (threshold, *kind, *promised, *counts)
+    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
+    curve_table.check_metric_names(columns, [] if long else metrics)
+    return columns
+
+
+def list_shown_metrics(
+    metrics: Sequence[PointMetric], bands: BandOptions | None, *, per: float | None, long: bool
+) -> list[PointMetric]:
+    """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
+    if bands is None or bands.shown_with != "points" or long:
+        return list(metrics)
+    shares = [] if per is None else [m.alias(f"{c.RESERVED}{name}") for name, m in _ALERTS.items()]
+    named = {metric.name for metric in metrics}
+    return [*metrics, *(metric for metric in _SHOWN if metric.name not in named), *shares]
+
+
+def _choose_bands(
+    bands: BandOptions | None, targets: Sequence[Target], table: InputTable
+) -> tuple[BandOptions | None, list[IntervalKind]]:
+    """Return the bands that fit the targets, and what the interval of each target is of."""
+    # The sample chose the threshold of a target, and would choose another one if it were drawn again:
+    # then the interval is of what the model does at this target. Where that is not known, it is of the
+    # threshold as it stands: in a field, of published points, and of simultaneous intervals.
+    kinds: list[IntervalKind] = []
+    if bands is None or bands.shown_with != "points":
+        return bands, kinds
+    is_known = isinstance(table, ScoreTable) and not of_table.is_field(table)
+    may_move = is_known and (bands.band, bands.moves) == ("mover", "none")
+    for target in targets:
+        is_sought = target.test is not None and target.least_score is None and target.promise is None
+        is_best = target.maximized is not None and bands.corrected
+        kinds.append("best" if is_best else "model" if may_move and is_sought else "threshold")
+    return bands.let_move(kinds) if "model" in kinds else bands, kinds
+
+
+def build_points_table(
+    table: InputTable,
+    grid: EtaTable,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    *,
+    per: float | None = None,
+    bands: BandOptions | None = None,
+    long: bool = False,
+    optimism: pl.LazyFrame | None = None,
+) -> pl.LazyFrame:
+    """Return the result of `operating_points`: one row per group, prevalence and target."""
+    table = table if bands is None else table.require_example_counts()
+    shown = list_shown_metrics(metrics, bands, per=per, long=long)
+    bands, kinds = _choose_bands(bands, targets, table)
+    bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
+    promise = targets[0].promise
+    sized = promise is not None and promise.has_sizes
+    effective = bands is not None or sized
+    clusters = (sized and of_table.is_clustered(table)) or (bands is not None and bands.clustered)
+    design = choose_design(table, effective=effective, clustered=clusters)
+    moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
+    moved = moved if bands is not None and bands.moving else {}
+    search = _choose_search(grid, targets, moved.values(), bands, design)
+    points = _find_points(search, targets)
+    if bands is not None and moved:
+        # Sizes that differ between rows may let a target be met and missed several times in a block.
+        every = replace(search, has_many_etas=False) if design.weighted else search
+        points = row_search.add_moved_rates(points, every, moved, bands)
+    if kinds:
+        is_moving = _pick(kind == "model" for kind in kinds).alias(c.IS_MOVING)
+        points = points.with_columns(is_moving, interval_of=_pick(kinds))
+    if optimism is not None:
+        points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
+    frames = row_search.list_frame_targets(targets)
+    order = [c.PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if frames else [])]
+    if long:
+        points = points.join(pl.LazyFrame({c.COPY: range(len(metrics))}), how="cross")
+        order.append(c.COPY)
+    checks = [*late_checks(table, grid)]
+    checks += (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
+    checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
+    points = check_at_end(table, points.sort(order), *checks)
+    points = _set_row_sizes(points, search.rows, design)
+    if bands is not None and bands.shown_with != "curve":
+        points = _add_doubts(points, bands, table, design, targets)
+    if bands is not None and bands.shown_with == "points":
+        points = _add_chance(points, search, table, bands.confidence)
+    points = curve_table.add_metrics(points, shown, table, bands, long=long)
+    points = points if per is None else _add_alerts(points, float(per), table, shown)
+    _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
+    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
+
+
+def _choose_search(
+    grid: EtaTable,
+    targets: Sequence[Target],
+    moved: Collection[Target],
+    bands: BandOptions | None,
+    design: Design,
+) -> row_search.RowSearch:
+    """Return the search among all rows; of a table that is asked again, among the few that matter."""
+    build = partial(_build_search, grid, targets, bands, design)
+    in_blocks = not design.varies and all(of.changes_once_in_block for of in targets)
+    corners = keep_blocks(design.table) if in_blocks else None
+    if corners is None:
+        return build()
+    ends = [] if bands is None else row_search.move_targets(moved, bands)
+    return build(among=build(among=corners).find_blocks([*targets, *ends]))
+
+
+def _build_search(
+    grid: EtaTable,
+    targets: Sequence[Target],
+    bands: BandOptions | None,
+    design: Design,
+    *,
+    among: pl.Expr | None = None,
+) -> row_search.RowSearch:
+    """Return the rows and the pairs of all curves, with what the targets and their bands read."""
+    table = design.table
+    clusters = isinstance(design, ClusteredDesign)
+    sweep = build_sweep(table, effective=design.effective, clusters=clusters, unscored=False)
+    rows = sweep.rows if among is None else sweep.rows.filter(among)
+    rows = rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
+    score = [c.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
+    sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
+    columns = (ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *design.row_columns)
+    if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
+        columns = (*columns, c.RECALL_BEFORE, c.FPR_BEFORE)  # for ABOVE_CHANCE
+    promise = targets[0].promise
+    sized = promise is not None and promise.has_sizes
+    moments = design.moments if bands is not None and bands.counts_eta else ()
+    columns = columns if among is None else (*columns, c.BLOCK)
+    rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
+    pairs = build_points_pairs(sweep.groups, grid, table)
+    if sized:
+        rows = add_greatest_sizes(rows)
+        of_groups = rows.group_by(c.GROUP).agg(pl.col(_CLASS_SIZES).first())
+        pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
+    if promise is not None:
+        if of_table.is_field(table):
+            rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
+        elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
+            rows = guarantees.add_upper_limits(rows, promise.alpha, rate, table)
+        pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
+        pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
+    if bands is not None and bands.moving:
+        rows = row_search.add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
+        pairs = row_search.add_eta_ends(pairs, rows, bands) if bands.moves_with_eta else pairs
+    # Rows are read twice: to choose from, and to look up the chosen ones.
+    return row_search.RowSearch(table, rows.cache(), pairs, sweep.groups, grid.etas_per_group != 1)
+
+
+def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
+    """Set the effective sizes of points to those on their rows, or to those above all scores."""
+    if of_group := design.group_columns:
+        # A point above all scores has no row, and gets from any row of its group what is of the group.
+        groups = rows.group_by(c.GROUP).agg(pl.col(of_group).first())
+        points = points.drop(of_group).join(groups, on=c.GROUP, how="left", maintain_order="left")
+    if c.RATE_CORRELATION in design.row_columns:
+        points = points.with_columns(pl.col(c.RATE_CORRELATION).fill_null(0.0))
+    return points.with_columns(
+        pl.coalesce(_ROW_SIZES[size], least).alias(size)
+        for size, least in design.sizes_without_alerts().items()
+    )
+
+
+def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
+    """Return one row per pair and target, with the row that was chosen and what was asked for."""
+    chosen, rows, table = search.choose_rows(targets), search.rows, search.table
+    if (end_row := targets[0].search.end_row) is not None:
+        # Targets that are met together: END is the score at the other end of their stretch.
+        number = f"{c.RESERVED}end_row"
+        score = pl.col(c.SCORE).alias(EXTREME.format(END, 0))
+        ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
+        numbered = chosen.with_columns(end_row(row_search.read_extreme(0)).alias(number))
+        chosen = numbered.join(ends, on=number, how="left")
+    rows = rows.drop(c.GROUP, c.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)  # pairs have these
+    no_text, no_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
+    points = chosen.join(rows, on=ROW_NUMBER, how="left").with_columns(
+        criterion=_pick((target.criterion for target in targets), no_text),
+        target=_pick((target.value for target in targets), no_number),
+    )
+    least = [target.least_score for target in targets]
+    if isinstance(table, ScoreTable):
+        # A given threshold stays. Above all scores it meets no row, and nothing is flagged there.
+        given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
+        above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
+        n_pos, n_neg = class_counts(table)
+        there: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+        for rate, n in {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}.items():
+            there[rate] = pl.when(n.is_not_null()).then(0.0).otherwise(rate)  # null for an empty class
+        points = points.with_columns(
+            _pick(least, pl.col(c.SCORE)).alias("threshold"),
+            *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
+        )
+        if targets[0].promise is not None:
+            points = guarantees.add_guarantee_columns(points, targets, (n_pos, n_neg), table)
+    elif _lists_scores(table):
+        # What is flagged between two thresholds of a cumulative table is not known.
+        is_given = pl.col("threshold") == _pick(least, pl.col("threshold"))
+        known = (pl.col("criterion") != "threshold") | is_given
+        points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
+    return points
+
+
+def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
+    """Return one row per group and prevalence, numbered in PAIR."""
+    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(c.PAIR)
+
+
+def build_sample_size_table(
+    table: InputTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
+) -> pl.LazyFrame:
+    """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
+    points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
+    of_eta = [] if grid is None else ["eta", *grid.carried]
+    if options.method in BETA_METHODS or table.is_in_memory:
+        # In memory, because Polars takes longer to read a query of all halvings than to run them.
+        rows = table.collect(points, f'method="{options.method}"')
+        points = add_needed_sizes(rows, options).lazy()
+    else:
+        points = add_needed_sizes(points, options)
+    return points.select(*table.by, *of_eta, *SAMPLE_SIZE_COLUMNS)
+
+
+def build_resolution_table(
+    table: InputTable, targets: Sequence[Target], delta: float, bands: BandOptions
+) -> pl.LazyFrame:
+    """Return the result of `resolution`: `by`, then RESOLUTION_COLUMNS, one row per group and target."""
+    # The band of recall / fpr has the ends that the band of precision has at every prevalence.
+    points = build_counted_points(table, targets, [point.lr_pos], bands=bands)
+    eta = smallest_eta(pl.col("lr_pos_low"), 1 / pl.col("lr_pos_high"), delta=delta)
+    return points.with_columns(eta=eta).select(*table.by, *RESOLUTION_COLUMNS)
+
+
+# Points are built at some prevalence, also where they do not depend on it.
+_ANY_ETA = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
+
+
+def build_counted_points(
+    table: InputTable,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric] = (),
+    *,
+    grid: EtaTable = _ANY_ETA,
+    bands: BandOptions | None = None,
+) -> pl.LazyFrame:
+    """Return operating points with n_pos and n_neg; without a grid nothing may depend on eta."""
+    points = build_points_table(table, grid, targets, metrics, bands=bands)
+    return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
+
+
+def _lists_scores(table: InputTable) -> bool:
+    """Return whether points have thresholds: those of cells with a score."""
+    return isinstance(table, of_table.RateTable) and table.score_dtype is not None
+
+
+def _add_alerts(
+    points: pl.LazyFrame, per: float, table: InputTable, shown: Sequence[PointMetric]
+) -> pl.LazyFrame:
+    """Add alerts, true alerts and missed positives among `per` events, with ends if these are shown."""
+    # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
+    metrics = [point.predicted_positive_rate, point.recall, point.fnr]
+    flagged, *rates = curve_table.metric_values(metrics, table)
+    shares = dict(zip(_ALERTS, (flagged, *(pl.col("eta") * rate for rate in rates)), strict=True))
+    with_ends = [name for name in _ALERTS if f"{c.RESERVED}{name}" in {of.name for of in shown}]
+    ends = [f"{name}_{end}" for name in with_ends for end in ("low", "high")]
+    shares |= {name: pl.col(f"{c.RESERVED}{name}") for name in ends}
+    return points.with_columns((share * per).alias(name) for name, share in shares.items())
+
+
+def _add_chance(
+    points: pl.LazyFrame, search: row_search.RowSearch, table: InputTable, confidence: float
+) -> pl.LazyFrame:
+    """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
+    unlike = of_table.is_field(table) or of_table.has_unlike_examples(table)
+    if unlike or not table.counts_negatives:
+        return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
+    rows, groups = search.rows, search.groups
+    if of_table.has_unscored(table) or table.kept is not None:
+        rows = build_sweep(table).rows  # all that have ranks, flagged by a threshold or not
+    if not isinstance(table, ScoreTable):  # the last point need not flag all examples
+        rows = build_segments(table, SweepTables(rows, groups), [])
+    found = measure_chance(rows, groups, class_sizes(table), confidence)
+    found = store(table, (ABOVE_CHANCE, confidence), found)
+    return points.join(found, on=c.GROUP, how="left", maintain_order="left")
+
+
+def _add_doubts(
+    points: pl.LazyFrame,
+    bands: BandOptions,
+    table: InputTable,
+    design: Design,
+    targets: Sequence[Target],
+) -> pl.LazyFrame:
+    """Add `reliable` and `why`, whether intervals may not hold as often as they say, and ETA_ERROR."""
+    if bands.stratified:
+        # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
+        # flag that read what labels say would mark the samples that found more than others.
+        n_pos, n_neg, above = pl.col(c.POS_LABELS), pl.col(c.NEG_LABELS), pl.col(c.N_ABOVE).fill_null(0)
+        doubts = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
+        doubts["few labels"] = pl.min_horizontal(above, n_pos + n_neg - above) < _FEW
+        doubts["stratum of one row"] = pl.col(c.N_ALONE) > 0
+    else:
+        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in c.CELLS)
+        if design.varies:  # cells are as full as their rates and effective sizes say
+            recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
+            tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
+        doubts = {"few positives": pl.min_horizontal(tp, fn) < _FEW, "few false alerts": fp < _FEW}
+        if table.counts_negatives:
+            doubts["few negatives"] = tn < _FEW
+    if bands.clustered:
+        n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
+        doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
+    if bands.moving:
+        is_coarse = pl.col(row_search.COARSENESS) > _COARSE
+        doubts["equal scores"] = is_coarse & pl.col(c.IS_MOVING) if bands.moves == "some" else is_coarse
+    if targets[0].is_joined and targets[0].promise is None:
+        doubts["several targets"] = pl.lit(True)
+    # Sums over the parts of a field do not tell how full a cell is.
+    known = pl.lit(False) if of_table.is_field(table) else pl.col("tp").is_not_null()
+    reliable, why = tell_doubts(doubts, known)
+    error = pl.lit(0.0)
+    if bands.counts_eta:
+        error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
+    return points.with_columns(error.alias(c.ETA_ERROR), reliable.alias("reliable"), why.alias("why"))

@@ -1,0 +1,297 @@
+"""The rows that targets choose at each prevalence, found without a look at all rows at all of them.
+
+A curve falls into blocks: a row where recall rises, and the rows below it, which add negatives alone.
+Within a block recall stays and fpr rises, so what a target asks for changes at most once. The first and
+the last row of a block, its corners, tell whether it does:
+
+    corners × eta  -> found at corners   a row of each target, and its block
+    blocks × eta   -> found in blocks    the same, among the rows inside
+                   -> found              the better one of both
+
+Where one example in a hundred is positive, that is a fiftieth of the rows. A bound table that is asked
+again knows its corners. A query of its own reads these, and the rest reads the rows of a few blocks.
+
+A threshold that is found in a sample, as by recall=0.8, is another one in another sample: it moves. If
+in truth fewer positives are above each score, then the score that finds 80 % of them is lower, and more
+negatives are above it. So an end of the interval of a rate counts twice: for the rate, and for the
+threshold.
+
+    rows of the curve -> limits         both ends of the intervals of recall and of fpr, on each row
+    target            -> moved targets  four, each of which reads one of these ends in place of the rate
+                      -> MOVED_RATES    recall and fpr on the rows that meet them, one of them an end
+
+A prevalence that was counted, or is an estimate, has an interval, too. A target that depends on it, such
+as a precision, is met elsewhere at its ends. A band adds up the distances from a value to its values
+there; see `confidence.point_intervals`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from polars_prcurve.core.confidence.point_intervals import (
+    LIMIT_COLUMNS,
+    MOVED_RATES,
+    SIZE_COLUMNS,
+    STEPS,
+    BandOptions,
+    add_limits,
+    add_limits_of_etas,
+)
+from polars_prcurve.core.curves.curve_table import build_metric_rows, pick_by_number
+from polars_prcurve.core.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
+from polars_prcurve.core.curves.targets import (
+    END,
+    EXTREME,
+    LEAST_SCORE,
+    ROW_NUMBER,
+    TARGET_NUMBER,
+    THRESHOLD_ROW,
+    Extreme,
+    GroupThresholds,
+    Target,
+    choose_row,
+    find_greatest_rate,
+    merge_steps,
+)
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+from polars_prcurve.core.metrics.curve_metric import Rows
+from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
+
+_REQUEST = f"{c.RESERVED}request"
+
+
+@dataclass(frozen=True)
+class RowSearch:
+    """The rows of all curves, among which targets choose, and the pairs of group and prevalence."""
+
+    table: InputTable
+    rows: pl.LazyFrame  # by group and rising ROW_NUMBER
+    pairs: pl.LazyFrame
+    groups: pl.LazyFrame
+    has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
+
+    def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
+        """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null."""
+        frames = list_frame_targets(targets)
+        sought = {n: target for n, target in enumerate(targets) if n not in frames}
+        eta_free = {n: target for n, target in sought.items() if not target.depends_on_eta}
+        # At one prevalence a look at every row costs no more than the search for blocks.
+        at_eta = {n: target for n, target in sought.items() if target.depends_on_eta}
+        in_blocks = {
+            n: of for n, of in at_eta.items() if self.has_many_etas and of.changes_once_in_block
+        }
+        others = {n: target for n, target in at_eta.items() if n not in in_blocks}
+        alike = pl.LazyFrame({TARGET_NUMBER: [*sought]}, schema={TARGET_NUMBER: pl.Int64})
+        parts = [self.pairs.join(alike, how="cross")] if sought else []
+        for number, thresholds in frames.items():
+            one = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
+            parts.append(thresholds.join_thresholds(one))
+        requests = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
+        if frames:
+            # A larger query may run this twice, and a join may return rows in another order each time.
+            requests = requests.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
+        if eta_free:
+            found = self._find_extremes(self.rows, c.GROUP, eta_free)
+            requests = requests.join(found, on=c.GROUP, how="left")
+        if others:
+            found = self._find_extremes(self._repeat_at_eta(self.rows, others), c.PAIR, others)
+            requests = requests.join(found, on=c.PAIR, how="left")
+        if in_blocks:
+            requests = requests.join(self._search_blocks(in_blocks), on=c.PAIR, how="left")
+        for n in frames:
+            asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+            found = self._find_extremes(self.rows.join(asked, on=c.GROUP), _REQUEST, {n: targets[n]})
+            requests = requests.join(found, on=_REQUEST, how="left")
+        rows = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
+        chosen = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
+        return requests.with_columns(chosen.alias(ROW_NUMBER))
+
+    def find_blocks(self, targets: Sequence[Target]) -> pl.Expr:
+        """Return the test of rows that can matter to targets, and of those beside; these are corners."""
+        search = replace(self, has_many_etas=False)
+        named = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
+        numbers = [of.row_of(pl.col(name)) for name, of in named.items() if of.row_of is not None]
+        number = pl.concat_list(*numbers, ROW_NUMBER).alias(ROW_NUMBER)
+        found = search.choose_rows(targets).select(number).explode(ROW_NUMBER)
+        begins = begin_block(c.GROUP)  # what a search reads of a whole curve is its first and last row
+        ends = self.rows.filter(begins | end_block(begins)).select(ROW_NUMBER)
+        corners = self.rows.join(pl.concat([found, ends]), on=ROW_NUMBER, how="semi")
+        near = pl.concat_list(c.BLOCK, pl.col(c.BLOCK) - 1, pl.col(c.BLOCK) + 1).explode().unique()
+        return pl.col(c.BLOCK).is_in(self.table.collect(corners.select(near), "")[c.BLOCK].implode())
+
+    def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
+        """Return the extremes over all rows, from corners and from the blocks that these point at."""
+        rows = mark_blocks(self.rows)
+        corners = rows.filter(c.IS_CORNER)
+        at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), c.PAIR, targets)
+        extremes = self._name_extremes(targets, build_metric_rows(self.table))
+        numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
+        if not numbers:
+            return at_corners
+        found = at_corners.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
+        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, c.BLOCK), on=ROW_NUMBER)
+        # A row inside a block joins its pairs, and not all prevalences of its group.
+        inner = rows.filter(~pl.col(c.IS_CORNER)).drop(c.GROUP)
+        inner = inner.join(blocks.select(c.PAIR, c.BLOCK).unique(), on=c.BLOCK)
+        within = self._find_extremes(self._repeat_at_eta(inner, targets, on=c.PAIR), c.PAIR, targets)
+        reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
+        return pl.concat([at_corners, within]).group_by(c.PAIR).agg(reduced)
+
+    def _repeat_at_eta(
+        self, rows: pl.LazyFrame, targets: Mapping[int, Target], *, on: str = c.GROUP
+    ) -> pl.LazyFrame:
+        """Return the rows at each prevalence of their GROUP, or PAIR, and what promises read."""
+        of_pairs = self.pairs.collect_schema().names()
+        read = (c.GROUP, c.PAIR, "eta", c.POS_FACTOR, c.NEG_FACTOR, c.IS_OWN_ETA)
+        promised = (LEAST_SCORE, *PROMISE_COLUMNS, *c.ETA_LIMITS)
+        pairs = self.pairs.select(*read, *(name for name in promised if name in of_pairs))
+        eta_rows = rows.join(pairs, on=on)
+        rate = find_greatest_rate(targets.values())
+        if set(PROMISE_COLUMNS) <= set(of_pairs) and rate is not None:
+            return add_upper_limits(eta_rows, None, rate, self.table)
+        return eta_rows
+
+    def _find_extremes(
+        self, rows: pl.LazyFrame, key: str, targets: Mapping[int, Target]
+    ) -> pl.LazyFrame:
+        """Return, per value of `key`, the extremes that tell the row of each target."""
+        metric_rows = build_metric_rows(self.table)
+        extremes = self._name_extremes(targets, metric_rows)
+        for step in merge_steps(targets.values()):
+            rows = rows.with_columns(**step(metric_rows))
+        values = {name: extreme.value for name, extreme in extremes.items()}
+        reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
+        return rows.select(key, **values).group_by(key).agg(reduced)
+
+    def _name_extremes(self, targets: Mapping[int, Target], metric_rows: Rows) -> dict[str, Extreme]:
+        """Return the extremes that tell the rows of targets, and END of promises, by their columns."""
+        named: dict[str, Extreme] = {}
+        for number, target in targets.items():
+            extremes = dict(target.search.extremes(metric_rows))
+            if target.promise is not None and target.promise.end is not None:
+                extremes[END] = target.promise.end(metric_rows)
+            named |= {EXTREME.format(name, number): extreme for name, extreme in extremes.items()}
+        return named
+
+
+def read_extreme(number: int) -> Callable[[str], pl.Expr]:
+    """Return the function from the name of an extreme of a target to its column."""
+    return lambda name: pl.col(EXTREME.format(name, number))
+
+
+def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
+    """Return the thresholds of targets that are a frame of them, by the number of the target."""
+    return {n: target.thresholds for n, target in enumerate(targets) if target.thresholds is not None}
+
+
+# Thresholds that move -------------------------------------------------------------------------
+
+COARSENESS = f"{c.RESERVED}coarseness"
+"""The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
+greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
+_LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
+_ETA_ENDS = [("eta", limit) for limit in c.ETA_LIMITS]
+_END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
+
+
+def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
+    """Add LIMIT_COLUMNS, STEPS and COARSENESS to curves; `sizes` are effective ones, by SIZE_COLUMNS."""
+    # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
+    # half as wide as the interval of the rate.
+    classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+    classes |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
+    rows = add_limits(rows, {rate: (rate, size) for rate, size in classes.items()}, bands)
+    begins, ends = (pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(by)) for by in (1, -1))
+    rows = rows.with_columns(
+        (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
+        for rate, step in STEPS.items()
+    )
+    rows = rows.with_columns(
+        pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1))) for step in STEPS.values()
+    )
+    widths = {STEPS[rate]: pl.col(high) - pl.col(low) for rate, (low, high) in LIMIT_COLUMNS.items()}
+    coarseness = pl.max_horizontal(pl.col(step) / width for step, width in widths.items())
+    shortened = (pl.min_horizontal(step, width * 0.5).alias(step) for step, width in widths.items())
+    return rows.with_columns(coarseness.alias(COARSENESS), *shortened)
+
+
+def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+    """Add ETA_LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
+    is_joined = bands.counts_eta and bands.clustered
+    if is_joined:  # the variance of eta is on the rows of a group
+        of_groups = rows.group_by(c.GROUP).agg(pl.col(c.ETA_VARIANCE).first())
+        pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
+    pairs = add_limits_of_etas(pairs, bands)
+    return pairs.drop(c.ETA_VARIANCE) if is_joined else pairs
+
+
+def add_moved_rates(
+    points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
+) -> pl.LazyFrame:
+    """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
+    ends, moved = _list_ends(targets.values(), bands), move_targets(targets.values(), bands)
+    rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
+    # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
+    # that meets the target is taken, otherwise above them.
+    beyond = (1.0 if target.takes_first else 0.0 for target in targets.values())
+    # A moved target has a number for its end of a rate in that of its target.
+    number, place = pl.col(TARGET_NUMBER), pl.col(TARGET_NUMBER) // len(ends)
+    found = search.choose_rows(moved).join(rates, on=ROW_NUMBER, how="left")
+    found = found.with_columns((number % len(ends)).alias(_END), place).with_columns(
+        pick_by_number(TARGET_NUMBER, beyond).alias(_BEYOND)
+    )
+    columns, reached = [], pl.col(_BEYOND).first()
+    limits_there: dict[str, pl.Expr] = {}
+    for rate, size_column in SIZE_COLUMNS.items():
+        size = pl.col(size_column).first()
+        limits_there |= dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))
+    for end, (rate, limit) in enumerate(ends):
+        for name, column in MOVED_RATES[limit].items():
+            found_there, there = (limit, limits_there[limit]) if name == rate else (name, reached)
+            at_end = pl.col(found_there).filter(pl.col(_END) == end).first()
+            columns.append(at_end.fill_null(there).alias(column))
+    found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
+    numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
+    found = found.with_columns(numbers.alias(TARGET_NUMBER))
+    points = points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
+    if not bands.moves_with_eta or len(ends) > len(_LIMITS):
+        return points
+    # A target that does not depend on eta is met on the same row whatever it is.
+    same = {column: name for limit in c.ETA_LIMITS for name, column in MOVED_RATES[limit].items()}
+    return points.with_columns(pl.col(name).alias(column) for column, name in same.items())
+
+
+def _list_ends(targets: Collection[Target], bands: BandOptions) -> list[tuple[str, str]]:
+    """Return the ends of the intervals that move targets: of both rates, and of eta if one reads it."""
+    of_eta = bands.moves_with_eta and any(of.depends_on_eta for of in targets)
+    return [*_LIMITS, *_ETA_ENDS] if of_eta else _LIMITS
+
+
+def move_targets(targets: Collection[Target], bands: BandOptions) -> list[Target]:
+    """Return each target at each of these ends."""
+    ends = _list_ends(targets, bands)
+    return [_move_target(target, *end) for target in targets for end in ends]
+
+
+def _move_target(target: Target, source: str, limit: str) -> Target:
+    """Return the target of rows whose rate, or prevalence, is an end of its interval."""
+    assert target.test is not None  # the target is sought anew in each sample
+    test = target.test
+
+    def test_at_limit(rows: Rows) -> pl.Expr:
+        def column(name: str) -> pl.Expr:
+            found: pl.Expr = rows.column(limit if name == source else name)
+            return found
+
+        eta = column("eta") if source == "eta" else rows.eta
+        return test(
+            Rows(column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta))
+        )
+
+    return replace(target, search=choose_row(test_at_limit, first=target.takes_first))

@@ -1,0 +1,235 @@
+"""Which rows to label next, so that precision at a threshold becomes known best.
+
+    scores and labels so far -> strata      ranges of the score, on either side of the threshold
+    strata                   -> shares      of positives among the labels of each stratum
+    shares                   -> allocation  labels per stratum (Neyman 1934)
+
+Once they are labelled, each row stands for the rows of its stratum, as the plan has counted them, over
+its labels in the table. These are counted then: the plan may have been made before the last of them.
+
+Strata are fine near the threshold: on either side each one has three times the rows of the one that is
+nearer. The variance of logit precision is that of `ln recall - ln fpr`, at any prevalence. A row adds to
+it, if it is positive and flagged `a = (1 - r) / (r P)`, if it is negative and flagged
+`b = -(1 - f) / (f N)`, and below the threshold `a = -1 / P` and `b = 1 / N`. In a stratum with a share p
+of positives these vary with `S = sqrt(p (1 - p)) |a - b|`, and least variance comes of labels in
+proportion to `rows * S`.
+
+Of n labels in a stratum of which k are positive, p is (k + 1/2) / (n + 1). So a stratum without a
+labelled positive gets labels, too, as long as positives may be in it. A curve fitted to all scores would
+say that few are, and could not know of positives that score as negatives do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.curves.curve_table import pick_by_number
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse_objects, select_column
+from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.query_checks import Check, show_value, stop_if_broken
+from polars_prcurve.core.inputs.column_reader import ReadColumn
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.sweep.sweep_table import count_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Integers: TypeAlias = "NDArray[np.int64]"
+
+PLAN_COLUMNS = (
+    *("stratum", "score_low", "score_high", "n", "n_labelled", "positive_share", "n_next", "weight"),
+)
+LEAST_PER_STRATUM = 50
+"""Labels that a stratum gets at least, if it has that many rows and the budget suffices."""
+
+_GROWTH = 3  # how many times the rows of a stratum the next one has that is farther off the threshold
+_MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _GROWTH up to 646
+SAMPLE_COLUMNS = ("stratum", "weight")
+_READ = ("stratum", "score_low", "score_high", "n")
+_IS_ABOVE, _PLACE, _IN_STRATUM = (f"{c.RESERVED}{name}" for name in ("is_above", "place", "in_stratum"))
+
+
+def build_sampling_plan(
+    table: ScoreTable, labelled: ScoreTable | None, *, threshold: Any, budget: int, strata: int
+) -> pl.LazyFrame:
+    """Return one row per stratum, from the highest scores down: PLAN_COLUMNS. `labelled` may be None."""
+    budget = read_whole_number("budget=", budget, 0)
+    strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
+    [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
+    least = to_least_scores([number], table.score_dtype)
+    query = count_scores(table, c.UNLABELLED_COLUMNS)
+    if labelled is None:
+        query = query.with_columns(pl.lit(0).alias(name) for name in ("n_pos", "n_neg"))
+    else:
+        query = query.join(count_scores(labelled), on="score", how="left")
+    is_above = (pl.col("score") >= pl.lit(least).first()).fill_null(False)
+    n_labelled = (pl.col("n_pos") + pl.col("n_neg")).alias("n_labelled")
+    query = query.with_columns(is_above.alias(_IS_ABOVE), n_labelled).sort("score", descending=True)
+    scores = table.collect(query, "sampling_plan")
+    if scores[_IS_ABOVE].n_unique() < 2:
+        where = "all scores reach" if scores[_IS_ABOVE].all() else "no score reaches"
+        raise PrcError(
+            f"{where} the threshold, so there is nothing to sample on one side "
+            f"of it; scores go from {scores['score'].min()!s} to {scores['score'].max()!s}"
+        )
+    cut = _cut_strata(scores, strata)
+    n, labels, n_pos = (cut[name].to_numpy() for name in ("n", "n_labelled", "n_pos"))
+    shares = (n_pos + 0.5) / (labels + 1)
+    total = int(labels.sum()) + min(budget, int((n - labels).sum()))
+    deviations = compute_deviations(n, shares, cut[_IS_ABOVE].to_numpy())
+    n_next = allocate_labels(n, deviations, labels, total) - labels
+    drawn = pl.col("n_labelled") + pl.col("n_next")
+    weight = pl.when(drawn > 0).then(pl.col("n") / drawn).alias("weight")
+    plan = cut.with_columns(
+        pl.Series("positive_share", shares), n_next=pl.Series(n_next, dtype=pl.Int64)
+    )
+    return plan.with_columns(weight).select(PLAN_COLUMNS).lazy()
+
+
+def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
+    """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
+    above, n = scores[_IS_ABOVE].to_numpy(), scores["n"].to_numpy()
+    flagged = _place_outwards(n[above][::-1], strata // 2)
+    others = _place_outwards(n[~above], strata - strata // 2)
+    places = pl.Series("stratum", np.concatenate([-1 - flagged[::-1], others]))
+    cut = scores.group_by(places, maintain_order=True).agg(
+        pl.col("score").min().alias("score_low"),
+        pl.col("score").max().alias("score_high"),
+        pl.col("n", "n_labelled", "n_pos").sum().cast(pl.Int64),
+        pl.col(_IS_ABOVE).first(),
+    )
+    return cut.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("stratum"))
+
+
+def _place_outwards(n: Integers, strata: int) -> Integers:
+    """Return the number of the stratum of each score, from 0 at the threshold, by its middle row."""
+    middle = (np.cumsum(n) - n / 2) / n.sum()
+    ends = (_GROWTH ** np.arange(1.0, strata) - 1) / (_GROWTH ** float(strata) - 1)
+    places: Integers = np.searchsorted(ends, middle, side="right")
+    return places
+
+
+def compute_deviations(n: Integers, shares: Floats, above: NDArray[np.bool_]) -> Floats:
+    """Return S of each stratum, from its rows, its share of positives, and whether it is flagged."""
+    pos, neg = n * shares, n * (1 - shares)
+    n_pos, n_neg = pos.sum(), neg.sum()
+    recall, fpr = pos[above].sum() / n_pos, neg[above].sum() / n_neg
+    a = np.where(above, (1 - recall) / (recall * n_pos), -1 / n_pos)
+    b = np.where(above, -(1 - fpr) / (fpr * n_neg), 1 / n_neg)
+    deviations: Floats = np.sqrt(shares * (1 - shares)) * np.abs(a - b)
+    return deviations
+
+
+def allocate_labels(n: Integers, deviations: Floats, n_labelled: Integers, total: int) -> Integers:
+    """Return the labels of each stratum, old and new: in proportion to `n * deviations`, `total` in all.
+
+    No stratum has fewer than it has already, nor more than its rows, nor fewer than LEAST_PER_STRATUM.
+    If `total` does not allow that, or if nothing is known yet, those that have fewest come first.
+    """
+    least = np.maximum(n_labelled, np.minimum(LEAST_PER_STRATUM, n))
+    if least.sum() >= total or n_labelled.sum() == 0:
+        return _share_out(np.ones(len(n)), n_labelled, n, total)
+    return _share_out(n * deviations, least, n, total)
+
+
+def _share_out(wanted: Floats, least: Integers, most: Integers, total: int) -> Integers:
+    """Return whole numbers in proportion to those wanted, but within bounds, with this sum."""
+    low, high = 0.0, 1.0
+    while np.clip(high * wanted, least, most).sum() < total and high < 1e300:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if np.clip(middle * wanted, least, most).sum() < total:
+            low = middle
+        else:
+            high = middle
+    exact = np.clip(high * wanted, least, most)
+    labels: Integers = np.floor(exact).astype(np.int64)
+    # Rounded down, some labels are left over: they go where rounding cost most, and a row is left.
+    # Where no more is wanted of any, as without a deviation, they go round.
+    order = np.argsort(labels - exact, kind="stable")
+    while labels.sum() < min(float(total), float(most.sum())):
+        for place in order:
+            if labels.sum() < total and labels[place] < most[place]:
+                labels[place] += 1
+    while labels.sum() > total:
+        labels[np.argmax(labels - least)] -= 1
+    return labels
+
+
+# What labels of a plan stand for ----------------------------------------------------------------
+
+
+class Plan(NamedTuple):
+    """The strata of a plan, by rising score."""
+
+    strata: pl.Series
+    lows: pl.Series
+    highs: pl.Series
+    sizes: list[int]
+
+
+def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
+    """Return the strata of a plan for scores of this dtype; raise for a table that is no plan."""
+    if lacking := [name for name in _READ if name not in plan.columns]:
+        raise PrcError(
+            f"plan= takes the table of sampling_plan(), with the columns {list_names(_READ)}; it has no "
+            f"{list_names(lacking)}"
+        )
+    refuse_objects("the plan= frame", plan.schema)
+    plan = plan.select(_READ).sort("score_low")
+    nulls = sum(plan.null_count().row(0))
+    if plan.height == 0 or nulls or not plan["n"].dtype.is_integer():
+        raise PrcError(
+            "plan= takes the table of sampling_plan(), a row per stratum, with whole numbers; got "
+            f"{plan.height} row(s), n of {plan['n'].dtype}, and {nulls} null(s)"
+        )
+    lows, highs = (
+        to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)
+        for name in ("score_low", "score_high")
+    )
+    overlap = (lows > highs).any() or (lows[1:] <= highs[:-1]).any()
+    if overlap or plan["stratum"].n_unique() < plan.height:
+        raise PrcError("plan= takes strata that are apart, each once; got some that overlap")
+    return Plan(plan["stratum"], lows, highs, plan["n"].to_list())
+
+
+def build_weighed_sample(
+    frame: pl.LazyFrame, score: ReadColumn, label: ReadColumn, plan: Plan, *, drop: bool
+) -> pl.LazyFrame:
+    """Return the rows with a label, in order, with SAMPLE_COLUMNS; `drop` leaves out null scores."""
+    names = frame.collect_schema().names()
+    if both := [name for name in SAMPLE_COLUMNS if name in names]:
+        raise PrcError(f"the table has a column {both[0]!r} already; drop or rename it")
+    if drop:
+        frame = frame.filter(~query_checks.is_missing(score.value, score.dtype))
+    reaches = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
+    place = pl.sum_horizontal(reached.cast(pl.Int64) for reached in reaches) - 1
+    highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
+    frame = frame.with_columns(place.alias(_PLACE)).with_columns(
+        (score.value <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM)
+    )
+    is_labelled = label.value.is_not_null()
+    nan, beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
+    checks = [*query_checks.missing_checks(lambda test: test.sum(), score.what, score.value, nan=nan)]
+    where = f"{score.what} is in no stratum of the plan in ", beyond.sum()
+    example, remake = score.value.filter(beyond).first(), "; make the plan of these rows"
+    sentence = (*where, " row(s), such as ", show_value(example), remake)
+    checks.append(Check(beyond.any(), sentence))
+    for number, (stratum, low, high, rows) in enumerate(zip(*plan, strict=True)):
+        has = f"stratum {stratum} of the plan, scores {low} to {high}, has {rows} row(s) and "
+        n = (is_labelled & (pl.col(_PLACE) == number)).sum()
+        checks.append(Check(n == 0, (f"{has}no label; label as many as its n_next",)))
+        checks.append(Check(n > rows, (has, n, f" label(s){remake}")))
+    size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
+    stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
+    weight = size / pl.len().over(_PLACE).cast(pl.Float64)
+    kept = stop_if_broken(frame, checks).filter(is_labelled)
+    return kept.select(*map(select_column, names), stratum=stratum, weight=weight)

@@ -1,0 +1,591 @@
+"""Targets: the conditions that an operating point must meet, and how its row is found.
+
+A target is met by the first or the last row of some kind, or by the row of the greatest value. Each is
+the maximum of an integer per row, whose low bits tell the row. A promise (see `guarantees`)
+reads a few such extremes. So one group_by finds the rows of all targets.
+
+Several targets may be met together. Without a guarantee each row tells whether it meets all of them.
+With one, each target has a stretch of rows for which its promise holds, and the stretches have rows in
+common, or none:
+
+    target   ->  first and last row of its stretch
+    targets  ->  the rows from the last of the first ones to the first of the last ones
+
+The lowest threshold of those has the most recall.
+
+A target may be a frame of thresholds of each group:
+
+    frame -> read_group_thresholds   checked, with each threshold as the least score that reaches it
+          -> join_thresholds         one row per pair, target and threshold of its group
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
+from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
+from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
+from polars_prcurve.core.ground.query_checks import Check, run_query, stop_if_broken
+from polars_prcurve.core.inputs import column_reader
+from polars_prcurve.core.inputs.score_and_rate_tables import (
+    InputTable,
+    RateTable,
+    ScoreTable,
+    read_score_dtype,
+)
+from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.metrics import point_formulas as point
+from polars_prcurve.core.metrics.best_and_integrated import best
+from polars_prcurve.core.metrics.curve_metric import CurveMetric, Rows, Step
+from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.sweep.grouped_rows import rising_code
+
+TargetValues: TypeAlias = float | Sequence[float] | None
+RowTest: TypeAlias = Callable[[Rows], pl.Expr]
+ROW_NUMBER = f"{c.RESERVED}row"  # the number of a row; within a curve it rises with recall
+TARGET_NUMBER = f"{c.RESERVED}turn"
+END = "end"  # the name of the extreme that is the score at the other end of a stretch
+EXTREME = c.RESERVED + "{}_{}"  # the column of an extreme, from its name and the number of its target
+THRESHOLD_ROW = f"{c.RESERVED}threshold_row"
+"""The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
+GIVEN_THRESHOLD = f"{c.RESERVED}given_threshold"  # the threshold as given, as a Float64
+LEAST_SCORE = f"{c.RESERVED}least_score"
+"""The least score that reaches the threshold; null if there is none, or no threshold."""
+
+
+@dataclass(frozen=True)
+class GroupThresholds:
+    """A frame of thresholds by group, with THRESHOLD_ROW, GIVEN_THRESHOLD and LEAST_SCORE."""
+
+    frame: pl.LazyFrame
+    keys: Mapping[str, pl.DataType]
+    """The columns that `frame` is joined on, by internal names: of `by`, MODEL, and `eta`."""
+    shown_names: Mapping[str, str]  # what users call the keys
+    argument: str = "threshold"
+
+    def join_thresholds(self, requests: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the requests, each repeated for every threshold of its group."""
+        if self.keys:
+            return join_groups(requests, self.frame, self.keys, how="left")
+        # A left join on a number that all have, since a cross join would lose the requests of no row.
+        name = f"{c.RESERVED}same"
+        same = pl.lit(0, dtype=pl.UInt8).alias(name)
+        found = requests.with_columns(same).join(self.frame.with_columns(same), on=name, how="left")
+        return found.drop(name)
+
+    def missing_row_check(self, is_request: pl.Expr) -> Check:
+        """Return the check that each group has a row, over the table of requests."""
+        missing = is_request & pl.col(THRESHOLD_ROW).is_null()
+        one_per = c.PAIR if "eta" in self.keys else c.GROUP
+        keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
+        n_groups = pl.col(one_per).filter(missing).n_unique()
+        droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
+        return column_reader.missing_row_check(self.argument, keys, missing, n_groups, droppable)
+
+
+class ClassSizes(NamedTuple):
+    """The examples of a group, and as how many independent ones each class counts."""
+
+    n_pos: pl.Expr
+    n_neg: pl.Expr
+    pos_size: pl.Expr
+    neg_size: pl.Expr
+
+
+Needed: TypeAlias = Callable[[ClassSizes, pl.Expr], pl.Expr]
+"""The number of examples of a class without which nothing is proven, from both classes and eta."""
+
+
+class Extreme(NamedTuple):
+    """A value per row, of which a search reads the greatest or the least; null does not count."""
+
+    value: pl.Expr
+    is_greatest: bool = True
+    row_of: Callable[[pl.Expr], pl.Expr] | None = None
+    """Return the number of the row that has the extreme; None if that is the first or the last row of a
+    block (see `row_search`), or the row of another extreme."""
+
+    def reduce(self, column: pl.Expr) -> pl.Expr:
+        """Return the greatest or the least value of a column."""
+        return column.max() if self.is_greatest else column.min()
+
+
+Found: TypeAlias = Callable[[str], pl.Expr]  # a function from the name of an extreme to its value
+
+
+class Search(NamedTuple):
+    """How the row of a target is found: from extremes over the rows of a curve."""
+
+    extremes: Callable[[Rows], Mapping[str, Extreme]]
+    row: Callable[[Found], pl.Expr]  # the number of the row; null where no row meets the target
+    steps: Sequence[Step] = ()
+    """Columns that are added first, each step from those before it, and that the extremes may read."""
+    end_row: Callable[[Found], pl.Expr] | None = None
+    """Return the number of the row at the other end of a stretch, if several promises share one."""
+
+
+class Promise(NamedTuple):
+    """The stretch of thresholds for which a guarantee holds, and how many examples it takes."""
+
+    level: float
+    alpha: float  # the probability with which the promise may be broken
+    end: Callable[[Rows], Extreme] | None
+    """Return the score at the other end of the stretch, as seen from the threshold; None if the search
+    has the number of its row."""
+    holds_above: bool  # whether the stretch begins at the threshold and rises; otherwise it ends there
+    starts: GroupThresholds | None = None
+    has_sizes: bool = False  # whether examples have weights or come in clusters, and so effective sizes
+    run_start: str | None = None
+    """The name of the extreme that is the number of the row at the other end; None if the stretch goes
+    on to the end of the curve."""
+    changes_once_in_block: bool = True  # whether, among rows of equal recall, a test goes one way
+    n_pos_needed: Needed | None = None
+    n_neg_needed: Needed | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A condition that an operating point must meet, such as recall 0.8."""
+
+    criterion: str
+    value: float | pl.Expr | None  # to reach; None for the best value of a metric
+    search: Search
+    depends_on_eta: bool = False
+    least_score: pl.Expr | None = None
+    """The least score that reaches the threshold, or null, if the target is a threshold."""
+    maximized: PointMetric | None = None
+    thresholds: GroupThresholds | None = None
+    """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
+    rate: float | None = None  # the share of alerts that is allowed, if the target is one
+    test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
+    takes_first: bool = False  # of the rows that pass the test; otherwise the last one is taken
+    promise: Promise | None = None
+    is_joined: bool = False  # whether it is several targets, which are met together
+
+    @property
+    def is_found_in_sample(self) -> bool:
+        """Whether the threshold is found in the sample, and would be another one in another sample."""
+        return self.least_score is None and self.criterion != _ONLY_POINT
+
+    @property
+    def changes_once_in_block(self) -> bool:
+        """Whether, among rows of equal recall, what the search reads goes one way with fpr."""
+        # So do the tests of all metrics that can be a target, and those of promises, except where limits
+        # of parts add up in quadrature, or alerts count as fewer than they are.
+        if self.maximized is not None:
+            return self.maximized.falls_with_fpr
+        return self.promise is None or self.promise.changes_once_in_block
+
+
+def merge_steps(targets: Iterable[Target]) -> list[Step]:
+    """Return the steps of the searches of all targets: the first ones as one, then the second ones."""
+
+    def merge(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
+        return {name: value for step in steps if step for name, value in step(rows).items()}
+
+    return [partial(merge, each) for each in zip_longest(*(target.search.steps for target in targets))]
+
+
+def find_greatest_rate(targets: Iterable[Target]) -> float | None:
+    """Return the greatest share of alerts among the targets, or None if no target is one."""
+    return max((target.rate for target in targets if target.rate is not None), default=None)
+
+
+def read_targets(
+    table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **given: Any
+) -> list[Target]:
+    """Return the targets of all words `given`, in the order of `_METRIC_TARGETS`; raise if none is."""
+    given = {name: value for name, value in given.items() if value is not None}
+    targets = _build_threshold_targets(table, given.get("threshold"), at_eta=at_eta, one_each=one_each)
+    targets += [
+        _build_target(name, value, value)
+        for name in _METRIC_TARGETS
+        if name in given and name != "alerts"
+        for value in _read_values(name, given[name])
+    ]
+    alerts, per = _to_list("alerts", given.get("alerts")), given.get("per")
+    budgets = [read_number("alerts=", value, "numbers of alerts") for value in alerts]
+    if budgets and per is None:
+        raise PrcError("alerts= needs per=, the number of events that the alerts are among")
+    events = read_events(per) if budgets else 1.0
+    for budget in budgets:
+        if not 0 <= budget <= events:
+            raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
+    # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
+    targets += [_build_target("alerts", budget, budget / events) for budget in budgets]
+    if "maximize" in given:
+        targets += map(_build_best_target, find_metrics(given["maximize"], PointMetric, "maximize="))
+    if not targets:
+        taken = "recall=, fpr=, precision=, alerts=, or maximize="
+        taken += "; operating_points takes threshold=, too"
+        taken = taken if at_eta else "pass threshold=, recall= or fpr="
+        raise PrcError(f"an operating point needs a target: {taken}")
+    return targets
+
+
+def _build_threshold_targets(
+    table: InputTable | None, given: Any, *, at_eta: bool, one_each: bool
+) -> list[Target]:
+    """Return a target for each threshold, or one for a frame of thresholds of each group."""
+
+    def build(value: float | pl.Expr, least_score: pl.Expr) -> Target:
+        search = choose_row(lambda rows: rows.column(c.SCORE) >= least_score)
+        return Target("threshold", value, search, least_score=least_score)
+
+    given = take_frame(given)
+    if given is None:
+        return []
+    if isinstance(given, pl.DataFrame | pl.LazyFrame) and table is not None:
+        of_groups = read_group_thresholds(table, given, at_eta=at_eta, one_each=one_each)
+        # Its columns are joined to the rows, where the search and `value` read them.
+        return [
+            replace(
+                build(pl.col(GIVEN_THRESHOLD), pl.col(LEAST_SCORE)),
+                thresholds=of_groups,
+            )
+        ]
+    if table is None or (score_dtype := read_score_dtype(table)) is None:
+        raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
+    numbers = read_threshold_list("threshold", _to_list("threshold", given), score_dtype)
+    scores = to_least_scores(numbers, score_dtype)
+    # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
+    literals = (pl.lit(scores[i : i + 1]).first() for i in range(len(scores)))
+    return [build(round_to_float(n), least) for n, least in zip(numbers, literals, strict=True)]
+
+
+def build_only_point_target(table: RateTable) -> Target:
+    """Return the target of published points, one for each model; the query stops if one has several."""
+    # A literal would be one row, however long the table is.
+    point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
+    several = (table.tallies.count(point_of_row, per_group=True) > 1).sum()
+    sentence = (
+        "points are compared one by one, and ",
+        several,
+        " model(s) have several points; keep one row for each, or pass threshold=, if score= names the "
+        "thresholds of the points",
+    )
+    table.tallies.checks.append(Check(several > 0, sentence))
+    return Target(_ONLY_POINT, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
+
+
+_ONLY_POINT = "the only point"
+
+
+class RankingMetric(NamedTuple):
+    """The metric that ranks models, and the target at which a point metric is taken."""
+
+    metric: CurveMetric | PointMetric
+    targets: list[Target]  # one for a point metric, none for a curve metric
+
+
+def read_ranking_metric(
+    metric: str | PointMetric | CurveMetric, table: InputTable, *, at_eta: bool = True, **targets: Any
+) -> RankingMetric:
+    """Return a curve metric, or a point metric with its target; without one, its best value."""
+    given = read_one_target(table, **targets, at_eta=at_eta)
+    found = find_metric(metric)
+    if isinstance(found, PointMetric):
+        return RankingMetric(found if given else best(found), given)
+    if given:
+        raise PrcError(f"{found.name} is of a whole curve; leave out {given[0].criterion}=")
+    return RankingMetric(found, given)
+
+
+def read_one_target(table: InputTable, *, at_eta: bool = True, **targets: Any) -> list[Target]:
+    """Return the target of all arguments in a list, empty if there is none; raise for several."""
+    check_per_has_alerts(targets.get("alerts"), targets.get("per"))
+    no_target = all(value is None for value in targets.values())
+    given = [] if no_target else read_targets(table, **targets, at_eta=at_eta, one_each=True)
+    if len(given) > 1:
+        raise PrcError(
+            f"expected at most one target (recall=, fpr=, ...); got {len(given)}; call once for each"
+        )
+    return given
+
+
+def direction_sign(metric: CurveMetric | PointMetric) -> float:
+    """Return 1.0 if larger values are better, -1.0 if smaller ones are; raise if neither is."""
+    if metric.direction == "none":
+        raise PrcError(f"{metric.name} has no direction, so no model is better by it")
+    return 1.0 if metric.direction == "maximize" else -1.0
+
+
+def choose_row(test: RowTest, *, first: bool = False) -> Search:
+    """Return the search for the last row that passes a test, or the first."""
+    return Search(
+        lambda rows: {_ROW: number_where(test(rows), rows, greatest=not first)},
+        lambda found: found(_ROW),
+    )
+
+
+def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
+    """Return the greatest or the least number of the rows that pass a test."""
+    number = pl.when(passes).then(rows.column(ROW_NUMBER))
+    return Extreme(number, greatest, row_of=lambda found: found)
+
+
+_ROW = "row"
+_METRIC_TARGETS = {
+    "recall": (point.recall, False, True),
+    "fpr": (point.fpr, True, False),
+    "precision": (point.precision, False, False),
+    "npv": (point.npv, False, True),
+    "fdr": (point.fdr, True, False),
+    "lift": (point.lift, False, False),
+    "predicted_positive_rate": (point.predicted_positive_rate, True, False),
+    "alerts": (point.predicted_positive_rate, True, False),
+}
+"""The metric of a target, whether it is to be at most the value, and whether the first row is taken."""
+
+
+def _build_target(criterion: str, value: float, limit: float) -> Target:
+    """Return the target of a metric that is to be at least a limit, or at most."""
+    # The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
+    metric, at_most, takes_first = _METRIC_TARGETS[criterion]
+    compare = is_at_most if at_most else is_at_least
+
+    def passes(rows: Rows) -> pl.Expr:
+        # Recall and fpr are columns of every sweep.
+        found = rows.value(metric) if metric.of_rates is None else rows.column(metric.name)
+        passed: pl.Expr = compare(found, limit)
+        return passed
+
+    return Target(
+        criterion,
+        value,
+        choose_row(passes, first=takes_first),
+        metric.depends_on_eta,
+        rate=limit if metric is point.predicted_positive_rate else None,
+        test=passes,
+        takes_first=takes_first,
+    )
+
+
+def _build_best_target(metric: PointMetric) -> Target:
+    """Return the target of the best value of a metric; among equal values the first row wins."""
+    sign = 1.0 if metric.higher_is_better() else -1.0
+
+    def find_best(rows: Rows) -> dict[str, Extreme]:
+        # The bits of the value stand above 64 bits for the row, so equal values are compared by row.
+        value: pl.Expr = rows.value(metric)
+        code = rising_code(value * sign).cast(pl.Int128)
+        return {_ROW: Extreme(code * 2**64 - rows.column(ROW_NUMBER))}
+
+    # The cast keeps the low 64 bits, which are the number, negated.
+    search = Search(find_best, lambda found: -found(_ROW).cast(pl.Int64, wrap_numerical=True))
+    name = f"maximize({metric.name})"
+    return Target(name, None, search, metric.depends_on_eta, maximized=metric)
+
+
+def _to_list(name: str, given: Any) -> list[Any]:
+    """Return a list of what an argument holds: nothing, one value or several."""
+    if given is None:
+        return []
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return [given]
+    return read_list(f"{name}=", given, "a value or a list of values")
+
+
+def _read_values(name: str, given: Any) -> list[float]:
+    """Return the values of an argument as floats; raise unless all are shares, or lifts."""
+    words, most = "numbers in [0, 1]", 1.0
+    if name == "lift":
+        words, most = "numbers of at least 0", sys.float_info.max
+    numbers = _to_list(name, given)
+    return [read_number(f"{name}=", number, words, lambda of: 0 <= of <= most) for number in numbers]
+
+
+def read_events(per: object) -> float:
+    """Return a number of events as a float; raise unless it is a finite number above 0."""
+    return read_number("per=", per, "a number of events above 0", lambda events: 0 < events < math.inf)
+
+
+def check_per_has_alerts(alerts: object, per: object) -> None:
+    """Raise if events are given without a budget of alerts, where they serve nothing else."""
+    if per is not None and alerts is None:
+        raise PrcError("per= is the number of events that alerts= are among; pass alerts=, too")
+
+
+# Several targets that one threshold must meet -------------------------------------------------
+
+
+def join_targets(targets: Sequence[Target]) -> Target:
+    """Return the target that is met where all are; promised if they are promised."""
+    promises = [target.promise for target in targets if target.promise is not None]
+    tests = [target.test for target in targets if target.test is not None]
+
+    def count_most(counts: Iterable[Needed | None]) -> Needed | None:
+        given = [count for count in counts if count is not None]
+        return (lambda of, eta: pl.max_horizontal(count(of, eta) for count in given)) if given else None
+
+    promise, search = None, choose_row(lambda rows: pl.all_horizontal(test(rows) for test in tests))
+    if promises:
+        search = _join_searches(targets, promises)
+        n_pos = count_most(one.n_pos_needed for one in promises)
+        n_neg = count_most(one.n_neg_needed for one in promises)
+        promise = promises[0]._replace(
+            end=None, holds_above=True, run_start=None, n_pos_needed=n_pos, n_neg_needed=n_neg
+        )
+    return Target(
+        " & ".join(target.criterion for target in targets),
+        None,
+        search,
+        any(target.depends_on_eta for target in targets),
+        rate=next((target.rate for target in targets if target.rate is not None), None),
+        promise=promise,
+        is_joined=True,
+    )
+
+
+def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:
+    """Return the search for the last row of the stretch that all targets have in common."""
+
+    def find_extremes(rows: Rows) -> dict[str, Extreme]:
+        number = rows.column(ROW_NUMBER)
+        found = {"first_row": Extreme(number, False), "last_row": Extreme(number)}
+        for place, target in enumerate(targets):
+            of_target = target.search.extremes(rows)
+            found |= {f"{name}_{place}": extreme for name, extreme in of_target.items()}
+        return found
+
+    def find_stretch(found: Found) -> tuple[pl.Expr, pl.Expr]:
+        first, last = [found("first_row")], [found("last_row")]
+        for place, (target, promise) in enumerate(zip(targets, promises, strict=True)):
+
+            def found_here(name: str, place: int = place) -> pl.Expr:
+                return found(f"{name}_{place}")
+
+            near, far = (last, first) if promise.holds_above else (first, last)
+            near.append(target.search.row(found_here))
+            if promise.run_start is not None:
+                far.append(found_here(promise.run_start))
+        # max_horizontal skips nulls, and a target that no row meets is one.
+        known = pl.all_horizontal(row.is_not_null() for row in (*first, *last))
+        top, bottom = pl.max_horizontal(first), pl.min_horizontal(last)
+        shared = known & (top <= bottom)
+        return pl.when(shared).then(top), pl.when(shared).then(bottom)
+
+    return Search(
+        find_extremes,
+        lambda found: find_stretch(found)[1],
+        merge_steps(targets),
+        lambda found: find_stretch(found)[0],
+    )
+
+
+# Thresholds of each group, as a frame that users pass as `threshold=` ------------------------------
+
+
+def read_group_thresholds(
+    table: InputTable,
+    given: pl.DataFrame | pl.LazyFrame,
+    *,
+    at_eta: bool,
+    one_each: bool,
+    argument: str = "threshold",
+) -> GroupThresholds:
+    """Return the thresholds of a user's frame; raise for what the call can tell.
+
+    With `at_eta` a column `eta` of the frame is a key, too; otherwise it is ignored. With `one_each` a
+    group must not have several rows. `argument` is the name of the frame in errors.
+    """
+    if not isinstance(table, ScoreTable):
+        if read_score_dtype(table) is not None:
+            raise PrcError("with cells= pass threshold= as numbers, or join the frame to the table")
+        raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
+    schema = given.lazy().collect_schema()
+    _check_schema(table, schema, argument, at_eta=at_eta)
+    # What users call the group columns; names of score columns go by `model`.
+    model = "model" if table.model_name == c.MODEL and "model" not in table.by else table.model_name
+    named = {name: model if name == c.MODEL else name for name in table.by}
+    by = {
+        # Names of score columns may be any text in the frame.
+        shown: schema.get(shown, pl.Null()) if name == c.MODEL == table.model_name else table.by[name]
+        for name, shown in named.items()
+    }
+    shown_keys = column_reader.read_group_keys(argument, schema, by)
+    others = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
+    column_reader.check_forgotten_groups(argument, others, table.schema)
+    names = {name: shown for name, shown in named.items() if shown in shown_keys}
+    keys = {name: table.by[name] for name in names}
+    if at_eta and "eta" in schema:
+        keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
+    # A row of a score column that is not compared is one of a group that the table lacks.
+    renamed = [pl.col(shown).cast(keys[n], strict=n != c.MODEL).alias(n) for n, shown in names.items()]
+    frame = _add_least_scores(given, table.score_dtype, argument).select(
+        *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
+    )
+    if one_each:
+        # Without keys all rows are thresholds of the same models.
+        repeated = pl.struct(*keys).is_duplicated().sum() if keys else pl.len()
+        why = "models are ranked at one target" if argument == "threshold" else "a run has one start"
+        text = f"{why}, and the {argument}= frame holds several for a group, in "
+        sentence = (text, repeated, " row(s); filter it")
+        frame = stop_if_broken(frame, [Check(repeated > 1, sentence)])
+    if isinstance(given, pl.DataFrame):
+        frame = run_query(frame).lazy()
+    return GroupThresholds(frame, keys, names, argument)
+
+
+def _check_schema(
+    table: ScoreTable, schema: Mapping[str, pl.DataType], argument: str, *, at_eta: bool
+) -> None:
+    """Raise unless thresholds, and prevalences with `at_eta`, are numbers, and none is of a part."""
+    dtype = schema.get("threshold", pl.String())
+    if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+        shown = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+        raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {shown}")
+    eta = schema.get("eta", pl.Null())
+    if at_eta and not (eta.is_numeric() or eta == pl.Null):
+        raise PrcError(f"column 'eta' of the {argument}= frame is {eta}; cast it to Float64")
+    within = table.within if table.parts is None else table.parts.table.within
+    if named := [name for name in schema if name in within]:
+        raise PrcError(
+            f"a field has one threshold for all its parts, and the {argument}= frame has a column "
+            f"{named[0]!r}, with thresholds of each part: pass by= in place of field() for a result of "
+            "each part, or one threshold; for the field with a threshold per part, subtract each part's "
+            f"from its scores, and pass {argument}=0"
+        )
+
+
+_OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn", "recall", "fpr")
+"""Columns of operating points, which a user's table may have, too, without meaning a group."""
+
+
+def _add_least_scores(
+    given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType, argument: str
+) -> pl.LazyFrame:
+    """Add GIVEN_THRESHOLD and LEAST_SCORE."""
+    threshold, own_dtype = pl.col("threshold"), given.lazy().collect_schema()["threshold"]
+    if own_dtype in (dtype, pl.Null):
+        same = threshold.cast(dtype)
+        least = merge_zeros(same).cast(dtype) if dtype.is_float() else same
+        columns = {GIVEN_THRESHOLD: least.cast(pl.Float64), LEAST_SCORE: least}
+        nan = threshold.cast(pl.Float64).is_nan().sum()
+        beyond = " row(s), and no score is at or above it"
+        text = (f"{argument}= holds NaN in ", nan, beyond)
+        return stop_if_broken(given.lazy().with_columns(**columns), [Check(nan > 0, text)])
+    if isinstance(given, pl.LazyFrame):
+        raise PrcError(
+            f"the thresholds of a LazyFrame must be of the score's dtype {dtype}, and are {own_dtype}; "
+            "cast them, or call .collect() on that frame, whose numbers are then compared exactly"
+        )
+    exact = iter(read_threshold_list(argument, given["threshold"].drop_nulls(), dtype))
+    numbers = [None if value is None else next(exact) for value in given["threshold"]]
+    shown = [None if number is None else round_to_float(number) for number in numbers]
+    return given.lazy().with_columns(
+        pl.Series(GIVEN_THRESHOLD, shown, dtype=pl.Float64),
+        to_least_scores(numbers, dtype).alias(LEAST_SCORE),
+    )

@@ -1,0 +1,1 @@
+"""What every room stands on: the one exception, readers of arguments, exact sums, text of messages."""

@@ -1,0 +1,372 @@
+"""Arguments: a reader for each kind, such as a number or a list, and hints at names that are not known.
+
+A reader returns the value in one shape, or raises a `PrcError`, and no other error, whatever it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from functools import update_wrapper
+from numbers import Real
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias, TypeVar, cast
+
+import polars as pl
+from polars import selectors
+
+from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.message_text import make_visible
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+T = TypeVar("T", bound=Hashable)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Title: TypeAlias = str | Literal[False] | None
+"""The title of a chart; False leaves out all words around it."""
+
+
+def refuse_kind(argument: str, expected: str, value: object) -> PrcError:
+    """Return the error for a value of the wrong kind."""
+    return PrcError(f"{argument} takes {expected}; got {describe_value(value)}")
+
+
+def read_number(
+    argument: str, value: object, expected: str, holds: Callable[[float], bool] | None = None
+) -> float:
+    """Return a number; raise unless it is one, for which `holds` is true."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise refuse_kind(argument, expected, value)
+    number = round_to_float(value)
+    if holds is not None and not holds(number):
+        raise refuse_kind(argument, expected, value)
+    return number
+
+
+def round_to_float(number: Any) -> float:
+    """Return the float nearest to a number, which is infinite beyond the range of floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def read_shares(function: str, shares: object) -> dict[Any, float]:
+    """Return the share of each class, as a float; raise unless their sum is finite and above 0."""
+    if not isinstance(shares, Mapping):
+        raise PrcError(
+            f"{function} maps each class to its share in the field; got {describe_value(shares)}"
+        )
+    numbers: dict[Any, float] = {}
+    for value, share in shares.items():
+        is_number = isinstance(share, Real) and not isinstance(share, bool)
+        number = round_to_float(share) if is_number else -1.0
+        if not 0 <= number < math.inf:
+            raise PrcError(
+                f"{function} takes shares, numbers >= 0; got {describe_value(share)} for "
+                f"{describe_value(value)}"
+            )
+        numbers[value] = number
+    if not 0 < math.fsum(numbers.values()) < math.inf:
+        raise PrcError(
+            f"the shares of {function} need a finite sum above 0; got {describe_value(dict(shares))}"
+        )
+    return numbers
+
+
+def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDArray[np.float64]:
+    """Return a number, or a sequence or an array of numbers, as an array."""
+    try:
+        if is_truth_value(value) or not isinstance(value, pl.Series | np.ndarray | list | tuple | Real):
+            raise TypeError
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise refuse_kind(argument, expected, value) from None
+
+
+def read_pair(
+    argument: str, value: object, expected: str, read: Callable[[str, object, str], float] = read_number
+) -> tuple[float, float]:
+    """Return two numbers, each by the function `read`; raise unless there are exactly two."""
+    numbers = read_list(argument, value, expected)
+    if len(numbers) != 2:
+        raise refuse_kind(argument, expected, value)
+    low, high = (read(argument, number, expected) for number in numbers)
+    return low, high
+
+
+MOST_EXAMPLES = 2**53
+"""The greatest number of examples: up to it, floats tell whole numbers apart."""
+MOST_REPEATS = 10**7
+"""The greatest number of what is made one by one, such as draws: more would not fit into memory."""
+
+
+def read_whole_number(argument: str, value: Any, least: int, most: int | None = MOST_EXAMPLES) -> int:
+    """Return `value` as an int; raise unless it is a whole number from `least` to `most`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < least:
+        raise PrcError(f"{argument} is a whole number, at least {least}; got {describe_value(value)}")
+    if most is not None and number > most:
+        raise PrcError(f"{argument} is a whole number, at most {most}; got {describe_value(value)}")
+    return number
+
+
+def read_seed(value: Any) -> int | None:
+    """Return the seed of a random generator, or None; raise for any other value."""
+    return None if value is None else read_whole_number("seed=", value, 0, most=None)
+
+
+def read_choice(argument: str, value: Any, choices: Iterable[str]) -> str:
+    """Return one of a few words; raise for any other value."""
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        *others, last = (f'"{choice}"' for choice in known)
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise PrcError(f"{argument} is {listed}; got {describe_value(value)}")
+    return value
+
+
+def read_flag(argument: str, value: object) -> bool:
+    """Return a truth value, also from NumPy's; raise for any other value."""
+    if not is_truth_value(value):
+        raise refuse_kind(argument, "True or False", value)
+    return bool(value)
+
+
+def is_truth_value(value: object) -> bool:
+    """Return whether a value is True or False, of Python or of NumPy, which is not imported for it."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+
+
+def take_frame(value: object) -> Any:
+    """Return a table of another library, which exports an Arrow stream, as a DataFrame; others as is."""
+    is_polars = isinstance(value, pl.DataFrame | pl.LazyFrame | pl.Series | pl.Expr)
+    if is_polars or isinstance(value, type) or not hasattr(value, "columns"):
+        return value
+    table: Any = value
+    return pl.DataFrame(table) if hasattr(value, "__arrow_c_stream__") else value
+
+
+def refuse_objects(what: str, schema: Mapping[str, pl.DataType]) -> None:
+    """Raise if a column holds Python objects; `what` has the columns, such as `the eta= frame`."""
+    for name, dtype in schema.items():
+        if dtype == pl.Object:
+            raise PrcError(
+                f"{what} has a column {name!r} of dtype Object, and Polars cannot sort or compare "
+                "Python objects; cast it, such as to String"
+            )
+
+
+def read_name(argument: str, value: object) -> str:
+    """Return the name of a column; raise unless it is a text that Polars can hold."""
+    if not isinstance(value, str):
+        raise refuse_kind(argument, "text", value)
+    if any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise PrcError(f"{argument} is {value!r}, which holds half a character; no column has that name")
+    return value
+
+
+def is_pattern(name: str) -> bool:
+    """Return whether `pl.col` takes a name for a pattern of names."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+def select_column(name: str) -> pl.Expr:
+    """Return the column of exactly this name, also where `pl.col` would read a pattern."""
+    return selectors.by_name(name).as_expr() if name[:1] in ("*", "^") else pl.col(name)
+
+
+def check_texts(**texts: object) -> None:
+    """Raise unless every argument is a text, or None."""
+    for name, value in texts.items():
+        if not (value is None or isinstance(value, str)):
+            raise refuse_kind(f"{name}=", "text", value)
+
+
+def check_title(title: object) -> None:
+    """Raise unless the title is a text, None, or False for a chart without words around it."""
+    if not (title is None or title is False or isinstance(title, str)):
+        raise refuse_kind("title=", "a text, or False for a chart without words around it", title)
+
+
+def read_list(
+    argument: str, value: object, expected: str, single: type | tuple[type, ...] = ()
+) -> list[Any]:
+    """Return a list of what a sequence holds, or of one value of the type `single`."""
+    if isinstance(value, single):
+        return [value]
+    # The values of a mapping or a set are not in an order that was meant.
+    unordered = isinstance(value, str | bytes | Mapping | AbstractSet | pl.DataFrame)
+    if unordered or isinstance(value, type) or not isinstance(value, Iterable):
+        raise refuse_kind(argument, expected, value)
+    try:
+        return list(value)
+    except TypeError:  # such as an array of no dimension
+        raise refuse_kind(argument, expected, value) from None
+
+
+def find_repeats(values: Iterable[T]) -> list[T]:
+    """Return the values that occur more than once, in order."""
+    return [value for value, number in Counter(values).items() if number > 1]
+
+
+# What others call arguments and metrics, and hints at the names that they have here ---------------
+
+_OWNERS = ("self", "cls")
+"""What a method takes that users do not write."""
+
+_METRICS = {
+    "precision": "ppv positive_predictive_value",
+    "npv": "negative_predictive_value",
+    "recall": "sensitivity tpr hit_rate true_positive_rate",
+    "specificity": "true_negative_rate tnr",
+    "fpr": "false_positive_rate fall_out",
+    "fnr": "miss_rate",
+    "fdr": "false_discovery_rate",
+    "jaccard": "critical_success_index threat_score",
+    "informedness": "youden_j",
+    "cohen_kappa": "kappa",
+    "mcc": "matthews_corrcoef",
+    "predicted_positive_rate": "alert_rate",
+    "f1": "f1_score",
+    "average_precision": "ap average_precision_score",
+    "roc_auc": "auc auroc auc_roc roc_auc_score",
+    "pr_auc": "auprc aupr auc_pr prauc",
+}
+METRICS_MEANT = {other: here for here, others in _METRICS.items() for other in others.split()}
+"""The metrics that others call otherwise, by their names."""
+ARGUMENTS = {
+    ("eta", "eta_train"): "prevalence prevalences prior pi base_rate event_rate pos_rate",
+    ("model",): "models classifier",
+    ("scores",): "models model_columns",
+    ("score",): "scores y_score y_scores y_pred y_prob y_hat pred probability proba",
+    ("label",): "labels y_true target truth y outcome",
+    ("pos_label",): "positive positive_class positive_label event_level",
+    ("color", "by"): "hue color colour",
+    ("by",): "group groups group_by groupby over",
+    ("parts",): "part within country countries",
+    ("weight",): "weights sample_weight sample_weights",
+    ("cluster",): "clusters patient",
+    ("stratum",): "stratify",
+    ("id",): "row row_id index on example",
+    ("metrics", "metric"): "scoring measure measures",
+    ("confidence",): "alpha level conf ci conf_level",
+    ("threshold", "thresholds"): "cutoff cut_off cut thresh",
+    ("maximize",): "objective optimize optimise maximise best",
+    ("alerts",): "budget n_alerts alarms capacity top_k k",
+    ("per",): "events n_events out_of among",
+    ("guarantee",): "promise assurance",
+    ("resamples",): "n_resamples n_boot n_bootstraps n_bootstrap replicates",
+    ("seed",): "random_state rng",
+    ("missing",): "na nan nulls null_policy drop_nulls",
+    ("ratio",): "imbalance",
+}
+
+
+OLD_WORDS = {
+    "within": 'a field of several parts is eta=field(frame, parts="country")',
+    "interval": 'write confidence=intervals(0.95, rate="jeffreys")',
+    "band": 'write confidence=intervals(0.95, method="rectangle") or intervals(0.95, simultaneous=True)',
+    "method": 'write confidence=intervals(0.95, method="bootstrap"), or rate= there for recall and fpr',
+    "n_resamples": 'write confidence=intervals(0.95, method="bootstrap", resamples=200)',
+    "seed": 'write confidence=intervals(0.95, method="bootstrap", seed=1)',
+    "drop_intermediate": 'write thresholds="corners"',
+    "scores": 'models of a wide table are score=["a", "b"]',
+    "share": 'the column of a field is called "share": eta=field(frame, parts="country")',
+    "reference_counts": 'bind the reference: reference=prc(frame, counts=("n_pos", "n_neg"))',
+    "tolerance": "leave it out; the estimate moves by less than 1e-12 at the end",
+    "max_iterations": "leave it out; the column converged tells whether 10 000 were enough",
+}
+"""Words that methods took once, and how the same is said now."""
+
+
+def list_arguments_meant(name: str) -> list[str]:
+    """Return the names that arguments have here which others call `name`, the likeliest first."""
+    meant = [here for names, others in ARGUMENTS.items() if name in others.split() for here in names]
+    return [*meant, *([METRICS_MEANT[name]] if name in METRICS_MEANT else [])]
+
+
+_TARGETS = ("alerts", "per", "precision", "npv", "fdr", "lift", "predicted_positive_rate", "maximize")
+"""Targets that not every method finds which takes a threshold."""
+
+
+def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
+    """Return what to do in place of an argument that only other functions have, or an empty text."""
+
+    def write(argument: str) -> str:
+        return weight.replace("weight", argument)
+
+    if name in _TARGETS and {"threshold", "recall"} <= set(known):
+        is_command = weight.startswith("-")
+        finder = "command points" if is_command else "method operating_points"
+        return f"find the threshold by the {finder}, and pass it as {write('threshold')}"
+    metric = METRICS_MEANT.get(name.lower(), name.lower())
+    if metric == "specificity" and {"threshold", "fpr"} <= set(known):
+        return f"a specificity of 0.99 is an fpr of 0.01, {write('fpr')}"
+    meant = {name, *list_arguments_meant(name.lower())}
+    of_examples = not {"score", "label"}.isdisjoint(known)
+    if "eta" in meant and of_examples and meant.isdisjoint(known):
+        return f"a prevalence is {write('eta')} of a call that reads it, such as curve and summary"
+    return ""
+
+
+def suggest_arguments(
+    name: str, known: Mapping[str, str], *, weight: str = "weight=", written: str | None = None
+) -> str:
+    """Return a hint at the argument that a wrong name stands for; `known` has how users write each."""
+    if instead := tell_alternative(name, known, weight):
+        return instead
+    for meant in list_arguments_meant(name.lower()):
+        if meant in known:
+            return f"did you mean {known[meant]!r}?"
+    return suggest_names(written or name, known.values())
+
+
+def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the function with a hint in its `TypeError` for an argument that it does not have."""
+    parameters = inspect.signature(function).parameters
+    names = frozenset(list(parameters))
+    by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not names.issuperset(kwargs):
+            refuse(kwargs)
+        if len(args) > len(by_place):
+            refuse_place(args[len(by_place)])
+        return function(*args, **kwargs)
+
+    def refuse(kwargs: dict[str, Any]) -> NoReturn:
+        unknown = next(name for name in kwargs if name not in names)
+        public = {name: name for name in parameters if name not in _OWNERS}
+        called = f"{cast('FunctionType', function).__qualname__}()"
+        if unknown in OLD_WORDS and called.startswith("prc"):
+            raise PrcError(f"{called} takes no {unknown}=; {OLD_WORDS[unknown]}")
+        raise TypeError(
+            make_visible(
+                f"{called} got an unexpected keyword argument {unknown!r}; "
+                f"{suggest_arguments(unknown, public)}"
+            )
+        )
+
+    def refuse_place(value: object) -> NoReturn:
+        called = f"{cast('FunctionType', function).__qualname__}()"
+        first = ", ".join(name for name in by_place if name not in _OWNERS)
+        only = f"only {first} without a name" if first else "each argument by its name (score=...)"
+        raise TypeError(f"{called} takes {only}; got {describe_value(value)} without one")
+
+    # Doctest passes by functions whose globals are of another module than the one it reads.
+    origin = cast("FunctionType", inspect.unwrap(function))
+    hinting = FunctionType(call.__code__, origin.__globals__, origin.__name__, None, call.__closure__)
+    return cast("Callable[P, R]", update_wrapper(hinting, function))

@@ -1,0 +1,81 @@
+"""Files that appear whole or not at all: drafts, renamed when they are complete."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from polars_prcurve.core.ground.argument_checks import refuse_kind
+from polars_prcurve.core.ground.errors import PrcError, describe_value
+
+_OPEN_FILES = ("/proc", "/dev/fd")
+"""Folders whose names stand for files that are open already, such as standard output."""
+
+
+def resolve_target(path: str | os.PathLike[str]) -> Path:
+    """Return `path` with links resolved; raise if it is a folder, or its folder does not exist."""
+    if not isinstance(path, str | os.PathLike):
+        raise refuse_kind("path=", "the name of a file", path)
+    try:  # what a link to an open file, such as /dev/stdout, resolves to may not exist
+        target = Path(path) if _names_open_file(Path(path)) else Path(os.path.realpath(path))
+        is_folder = target.is_dir()
+    except (TypeError, ValueError, OSError):  # such as bytes, a null character, or too many letters
+        raise PrcError(f"expected the path of a file to write; got {describe_value(path)}") from None
+    if is_folder:
+        raise PrcError(f"{os.fspath(path)!r} is a folder; give the name of a file")
+    if not target.parent.is_dir():
+        raise PrcError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into")
+    return target
+
+
+def _names_open_file(path: Path) -> bool:
+    """Return whether links lead to a file that a process holds open, such as /dev/stdout."""
+    for _ in range(40):  # longer chains of links are refused by the system, too
+        folder = Path(os.path.realpath(path.parent))
+        if any(folder.is_relative_to(special) for special in _OPEN_FILES):
+            return True
+        if not path.is_symlink():
+            return False
+        path = path.parent / os.readlink(path)
+    return False
+
+
+def is_stream(target: Path) -> bool:
+    """Return whether a resolved target is a device, a pipe or an open file, which keeps its place."""
+    return target.is_symlink() or (target.exists() and not target.is_file())
+
+
+@contextmanager
+def write_atomically(target: Path) -> Iterator[Path]:
+    """Yield a draft to write to, which replaces `target` at the end; on an error, delete the draft."""
+    if is_stream(target):  # which is never replaced: it gets the bytes of the draft
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder) / "draft"
+            yield draft
+            descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)  # neither creates nor empties it
+            with draft.open("rb") as source, open(descriptor, "wb") as stream:
+                shutil.copyfileobj(source, stream, 1 << 20)
+        return
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    # The name of the draft is unique, since threads and other machines may write the same target,
+    # and short, since the name of the target may be as long as names can be.
+    draft = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        try:
+            # A new file is as the umask says, and one to be replaced private until then.
+            permissions = 0o666 if mode is None else 0o600
+            os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions))
+            yield draft
+            if mode is not None:
+                draft.chmod(mode)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+    finally:  # Polars and Python may both raise for one interrupt, the second time in the line above
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,41 @@
+"""Text that messages need: control characters as symbols, names of bounded length, counts.
+
+A control character could command a terminal, and XML, in which charts are drawn, has none. Symbols mean
+nothing in any language: the expressions of charts would turn an escape such as `\\x1b` back into it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MAX_NAME_LETTERS = 80
+_REPLACEMENT = "\ufffd"
+_BLANKS = "\t\n\r"
+
+SYMBOLS = {
+    **{chr(code): chr(0x2400 + code) for code in range(0x20)},
+    "\x7f": "\u2421",
+    **{chr(code): _REPLACEMENT for code in (*range(0x80, 0xA0), 0xFFFE, 0xFFFF)},
+    # Those that end a line, or turn the direction of a text: U+202E mirrors what follows, beyond a name.
+    **{chr(code): _REPLACEMENT for code in (*range(0x2028, 0x202F), 0x2066, 0x2067)},
+}
+"""The symbols of characters that are seen nowhere: of ESC it is the symbol for escape, U+241B."""
+# Halves of surrogate pairs, which Python's text can have and Polars' cannot.
+VISIBLE = str.maketrans(SYMBOLS | dict.fromkeys(map(chr, range(0xD800, 0xE000)), _REPLACEMENT))
+_TABLE_WITHOUT_BLANKS = {code: symbol for code, symbol in VISIBLE.items() if chr(code) not in _BLANKS}
+
+
+def make_visible(text: str, *, keep_blanks: bool = False) -> str:
+    """Return the text with each control character as its symbol in Unicode, or as U+FFFD."""
+    return text.translate(_TABLE_WITHOUT_BLANKS if keep_blanks else VISIBLE)
+
+
+def shorten_name(name: str, letters: int = _MAX_NAME_LETTERS) -> str:
+    """Return a name of at most this many letters; of a longer one both ends, which tell names apart."""
+    end = letters // 3
+    return name if len(name) <= letters else f"{name[: letters - end - 1]}…{name[-end:]}"
+
+
+def format_count(number: Any) -> str:
+    """Return a count as `1 000`, and a sum of weights as `12.5`."""
+    return f"{round(number):,}".replace(",", " ") if number == round(number) else f"{number:.6g}"

@@ -1,0 +1,110 @@
+"""One line on a terminal about work that takes more than two seconds, which is erased when all is done.
+
+Nothing is written into a pipe, a file or a notebook. Work inside other work takes the line over.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import ClassVar
+
+from polars_prcurve.core.ground.terminal_text import cut_text, measure_width, pad_text
+
+_DELAY = 2.0
+"""Seconds that pass before the line appears."""
+_LOCK = Lock()
+
+
+def is_watched() -> bool:
+    """Return whether standard error is a terminal; it may be closed, and a service has none."""
+    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+
+
+def print_beside(text: str, end: str = "\n") -> None:
+    """Print on standard error; where nobody can be told, because it is closed or full, work goes on."""
+    if sys.stderr is not None:  # `print` would take standard output in its place
+        with suppress(OSError, ValueError):
+            print(text, end=end, file=sys.stderr, flush=True)
+
+
+class _ProgressLine:
+    """A line of progress; of several that are open, the last one may write."""
+
+    open_lines: ClassVar[list[_ProgressLine]] = []
+
+    def __init__(self) -> None:
+        self.started = monotonic()
+        self.length = 0
+        with _LOCK:
+            self.open_lines.append(self)
+
+    def write(self, text: str) -> None:
+        """Write the text over what the line shows, if it is time, and if a person watches."""
+        with _LOCK:
+            due = monotonic() - self.started >= _DELAY and self.open_lines[-1] is self
+            if due and is_watched():
+                text = cut_text(text, get_terminal_size().columns - 1)  # a second line would stay
+                self.length = max(self.length, measure_width(text))
+                print_beside(f"\r{pad_text(text, self.length, right=False)}", end="")
+
+    def erase(self) -> None:
+        """Erase what the line shows; the caller holds the lock."""
+        if self.length:
+            print_beside(f"\r{'':<{self.length}}\r", end="")
+            self.length = 0
+
+    def close(self) -> None:
+        """Erase what the line shows, and let the line before it write."""
+        with _LOCK:
+            self.open_lines.remove(self)
+            self.erase()
+
+
+def clear_line() -> None:
+    """Erase the line of progress, so that other text can be written; the next step brings it back."""
+    with _LOCK:
+        for line in _ProgressLine.open_lines:
+            line.erase()
+
+
+@contextmanager
+def show_share(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show which share of `total` is done; yield a function that takes how much more is."""
+    line, done = _ProgressLine(), 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        line.write(f"{what}: {done / total:4.0%}")
+
+    try:
+        yield advance
+    finally:
+        line.close()
+
+
+@contextmanager
+def show_seconds(what: str) -> Iterator[None]:
+    """Show for how many seconds the work goes on, from a thread of its own."""
+    if not is_watched():
+        yield
+        return
+    line, is_done = _ProgressLine(), Event()
+
+    def tick() -> None:
+        while not is_done.wait(min(1.0, _DELAY / 2)):
+            line.write(f"{what}: {monotonic() - line.started:.0f} s")
+
+    thread = Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        thread.join()
+        line.close()

@@ -1,0 +1,59 @@
+"""Text on a terminal: how wide it is, and lines of a width."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from polars_prcurve.core.ground.message_text import make_visible
+
+# Marks that turn the direction of writing, or end a line, would move the cells beside them.
+_HARMFUL = dict.fromkeys(
+    [0x061C, *range(0x200E, 0x2010), *range(0x2028, 0x202F), *range(0x2066, 0x206A)], "\ufffd"
+)
+
+
+def make_harmless(text: str) -> str:
+    """Return a text on one line, in which no character commands a terminal or moves its neighbours."""
+    return make_visible(text).translate(_HARMFUL)
+
+
+def measure_width(text: str) -> int:
+    """Return the number of columns that a text takes on a terminal."""
+    return sum(map(_measure_character, text))
+
+
+def _measure_character(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def fill_lines(text: str, width: int) -> list[str]:
+    """Return the text in lines of at most this width, which end at blanks; a longer word stays whole."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        both = f"{lines[-1]} {word}" if lines else word
+        if lines and measure_width(both) > width:
+            lines.append(word)
+        else:
+            lines[-1:] = [both]
+    return [line.strip(" ") for line in lines if line.strip(" ")]
+
+
+def cut_text(text: str, width: int) -> str:
+    """Return the text in at most this width, with an ellipsis for what is left out."""
+    if measure_width(text) <= width:
+        return text
+    kept, used = "", 1
+    for character in text:
+        used += _measure_character(character)
+        if used > width:
+            break
+        kept += character
+    return kept + "…"
+
+
+def pad_text(text: str, width: int, *, right: bool) -> str:
+    """Return the text with blanks up to a width, before it if it stands on the right."""
+    blanks = " " * (width - measure_width(text))
+    return blanks + text if right else text + blanks

@@ -1,0 +1,321 @@
+"""Columns as users name them, resolved and typed at the call, before any query runs.
+
+`ColumnReader` looks up one column after the other. It raises for what names and dtypes tell, and notes
+a check for what only values tell. `input_fields` returns what every kind of `InputTable` is made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import polars as pl
+
+from polars_prcurve.core.ground import argument_checks as arguments
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground.argument_checks import select_column
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.group_keys import WIDE_DTYPES, Span, group_number, join_groups
+from polars_prcurve.core.ground.query_checks import Check, DtypeRule, run_query, show_value
+from polars_prcurve.core.inputs.score_and_rate_tables import Tallies
+
+Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
+
+Columns: TypeAlias = Column | Sequence[Column] | None
+Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column]
+TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
+
+Missing: TypeAlias = Literal["raise", "drop", "below"]
+"""What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
+MISSING = get_args(Missing)
+
+_EXPECTED = "a column name or an expression"
+_IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
+
+
+class ReadColumn(NamedTuple):
+    """A column of a table: how to compute it, its dtype, and its name."""
+
+    value: pl.Expr
+    dtype: pl.DataType
+    name: str
+    what: str  # what error messages call the column, such as `score column 'p'`
+
+
+def list_columns(argument: str, columns: Columns) -> list[Column]:
+    """Return the columns of `by=` or `id=` as a list, which is empty for None."""
+    if columns is None:
+        return []
+    return arguments.read_list(
+        argument, columns, f"{_EXPECTED}, or a list of these", single=(str, pl.Expr)
+    )
+
+
+def list_known_columns(columns: Columns, frame: pl.DataFrame | pl.LazyFrame) -> list[Column]:
+    """Return those columns of `by=` that a frame has, or can compute."""
+    known = set(frame.lazy().collect_schema())
+    return [
+        column
+        for column in list_columns("by=", columns)
+        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= known
+    ]
+
+
+def read_expression(what: str, column: Any) -> pl.Expr:
+    """Return the expression of one column, in a context whose schema is not known yet."""
+    if isinstance(column, str):
+        return select_column(arguments.read_name(what, column))
+    if not isinstance(column, pl.Expr):
+        raise arguments.refuse_kind(what, _EXPECTED, column)
+    # Polars would spread several columns over the arguments of one sort or one struct.
+    if column.meta.has_multiple_outputs():
+        raise PrcError(
+            f"{what} takes one column; got {column}, which may stand for several; "
+            "write one expression for each column"
+        )
+    return column
+
+
+def describe_expression(argument: str, column: pl.Expr) -> str:
+    """Return what error messages call an expression, such as `score column 'p'`."""
+    return f"{argument} column {column.meta.output_name()!r}"
+
+
+class ColumnReader:
+    """Looks up columns in one table, and collects the checks of their values.
+
+    `made_from` is the user's table, if `frame` is another one that was made from it.
+    """
+
+    def __init__(
+        self,
+        frame: pl.DataFrame | pl.LazyFrame,
+        missing: Missing,
+        *,
+        may_collect: bool,
+        made_from: pl.DataFrame | pl.LazyFrame | None = None,
+    ) -> None:
+        self.frame = frame.lazy()
+        self.user_table = frame if made_from is None else made_from
+        self.may_collect = may_collect
+        self.schema = self.frame.collect_schema()
+        self.tallies = Tallies()
+        self.drop = arguments.read_choice("missing=", missing, MISSING) == "drop"
+        self.lets_null_scores = missing == "below"
+        self.by: dict[str, pl.DataType] = {}
+        self.by_exprs: list[pl.Expr] = []
+        self.missing: list[pl.Expr] = []
+        self.example_keys: list[pl.Expr] = []
+        """What rows of one example share, where an example is left out as a whole."""
+
+    def read_column(self, argument: str, column: Column) -> ReadColumn:
+        """Return one column; raise if it is not in the table, or if there are several."""
+        expr = self.read_expr(argument, column)
+        if isinstance(column, str):
+            name, dtype = column, self.schema[column]
+        elif column.meta.is_regex_projection():
+            raise PrcError(
+                f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the "
+                "name alone, which is taken as it is"
+            )
+        else:
+            dtypes = self.read_dtypes(argument, [expr])
+            if len(dtypes) != 1:
+                names = ", ".join(map(repr, list(dtypes)[:5])) + (", ..." if len(dtypes) > 5 else "")
+                raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names}")
+            [(name, dtype)] = dtypes.items()
+        if dtype == pl.Object:
+            arguments.refuse_objects(f"{argument}=", {name: dtype})
+        return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
+
+    def read_expr(self, argument: str, column: Any) -> pl.Expr:
+        """Return the column as an expression; raise if it reads a column that is not in the table."""
+        if not isinstance(column, str | pl.Expr):
+            raise arguments.refuse_kind(f"{argument}=", _EXPECTED, column)
+        for name in [column] if isinstance(column, str) else column.meta.root_names():
+            if name not in self.schema:
+                arguments.read_name(f"{argument}=", name)
+                hint = suggest_names(name, self.user_table.lazy().collect_schema())
+                raise PrcError(
+                    f"{argument}= names the column {name!r}, which is not in the table; {hint}"
+                )
+        return select_column(column) if isinstance(column, str) else column
+
+    def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
+        """Return the names and dtypes of what expressions make of the table."""
+        try:
+            return dict(self.frame.select(exprs).collect_schema())
+        except pl.exceptions.PolarsError as error:
+            first_line = str(error).partition("\n")[0]  # below it Polars prints the plan
+            raise PrcError(f"{argument}= does not fit the table: {first_line}") from error
+
+    def read_by(self, by: Columns, makes: Iterable[str], argument: str = "by") -> dict[str, pl.DataType]:
+        """Add group columns, and return their dtypes; raise for names in `makes`."""
+        exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
+        dtypes = self.read_dtypes(argument, exprs) if exprs else {}
+        check_group_names(dtypes, makes, argument)
+        for name, dtype in dtypes.items():
+            what = f"{argument}= holds a column {name!r}"
+            if name.startswith(c.RESERVED):
+                raise PrcError(f"{what}; names that start with {c.RESERVED!r} are reserved")
+            if arguments.is_pattern(name):
+                raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
+            if dtype in (pl.Object, pl.Unknown):
+                raise PrcError(f"{what} of dtype {dtype}, which cannot be sorted; cast it")
+        if both := [name for name in dtypes if name in self.by]:
+            raise PrcError(f"by= and {argument}= both hold the column {both[0]!r}; leave it out of one")
+        self.by_exprs += exprs
+        self.by |= dtypes
+        return dtypes
+
+    def check(self, make_checks: Callable[..., list[Check]], what: str, *values: Any) -> None:
+        """Add checks of values, which `query_checks` makes over the sums of `tallies`."""
+        self.tallies.checks += make_checks(self.tallies.count, what, *values)
+
+    def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
+        """Return one column of a dtype that `rule` allows, of which no value may be missing."""
+        given = self.read_column(argument, column)
+        if rule is not None:
+            rule.require(given.what, given.dtype)
+        self.handle_missing(given)
+        return given
+
+    def handle_missing(
+        self, column: ReadColumn, models: Sequence[str] = (), *, may_be_null: bool = False
+    ) -> None:
+        """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
+
+        `models` are the columns that scores were in before a wide table was made long.
+        """
+        if self.drop:
+            self.missing.append(query_checks.is_missing(column.value, column.dtype))
+            return
+        nan, null = column.dtype.is_float(), not may_be_null
+        counters: dict[str, query_checks.RowCounter] = {
+            f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
+            for model in models
+        }
+        for what, count in (counters or {column.what: self.tallies.count}).items():
+            self.tallies.checks += query_checks.missing_checks(
+                count, what, column.value, nan=nan, null=null
+            )
+
+    def input_fields(self, columns: dict[str, pl.Expr]) -> dict[str, Any]:
+        """Return the fields of an `InputTable`, without the rows that are left out."""
+        frame, row_counts = self.frame, None
+        if self.drop:
+            missing = pl.any_horizontal(self.missing)
+            if self.example_keys:  # an example is left out as a whole
+                names = [f"{c.RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
+                keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
+                incomplete = frame.filter(missing).select(keys).unique()
+                dtypes = dict(incomplete.collect_schema())
+                flagged = incomplete.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
+                frame = join_groups(frame.with_columns(keys), flagged, dtypes, how="left")
+                frame = frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
+            else:
+                frame = frame.filter(~missing)
+            tables = {"all": self.frame, "kept": frame}
+            counts = [table.select(pl.len().alias(name)) for name, table in tables.items()]
+            row_counts = pl.concat(counts, how="horizontal")
+        return {
+            "frame": frame,
+            "by": self.by,
+            "by_exprs": self.by_exprs,
+            "columns": columns,
+            "tallies": self.tallies,
+            "group_expr": group_number(self.by, self._read_spans() if self.by else None),
+            "schema": self.schema,
+            "may_collect": self.may_collect,
+            "n_rows": self.user_table.height if isinstance(self.user_table, pl.DataFrame) else None,
+            "row_counts": row_counts,
+        }
+
+    def _read_spans(self) -> dict[str, Span]:
+        """Return the ends of the group columns whose dtypes do not tell them; none of a LazyFrame."""
+        # In memory one cheap pass over the keys saves a join; over a file it would be a second reading.
+        # A long table that was made from one in memory may be lazy, so the user's table is read, and a
+        # key that only the long table has gets no span.
+        if not isinstance(self.user_table, pl.DataFrame):
+            return {}
+        held = set(self.user_table.columns)
+        exprs = (e for e in self.by_exprs if held.issuperset(e.meta.root_names()))
+        keys = self.user_table.lazy().select(exprs)
+        wide = [name for name, dtype in keys.collect_schema().items() if dtype in WIDE_DTYPES]
+        if not wide:
+            return {}
+        physical = keys.select(pl.col(wide).to_physical())
+        ends = run_query(
+            physical.select(low=pl.struct(pl.all().min()), high=pl.struct(pl.all().max())),
+            self.user_table.height,
+        )
+        low, high = ends.row(0)
+        return {name: (low[name], high[name]) for name in wide if low[name] is not None}
+
+
+def check_group_names(names: Iterable[str], makes: Iterable[str], argument: str = "by") -> None:
+    """Raise if a group column has the name of a column of the result, which are `makes`."""
+    if both := sorted(set(names) & set(makes)):
+        raise PrcError(
+            f"{argument}= holds a column {both[0]!r}, and the result has a column of that name; "
+            f"rename it, e.g. {argument}=pl.col({both[0]!r}).alias({both[0] + '_group'!r})"
+        )
+
+
+# Frames with a value for each group: prevalences or thresholds ----------------------------------
+
+# Such a frame is joined with the groups on the columns that are among those of `by=`.
+
+
+def read_group_keys(
+    argument: str, schema: Mapping[str, pl.DataType], by: Mapping[str, pl.DataType]
+) -> tuple[str, ...]:
+    """Return the group columns that a frame has; raise if one is of another dtype than in the table."""
+    keys = tuple(name for name in schema if name in by)
+    for name in keys:
+        if schema[name] != by[name]:
+            raise PrcError(
+                f"column {name!r} is {schema[name]} in the {argument}= frame and {by[name]} in the "
+                "table; cast one to the other"
+            )
+    return keys
+
+
+def check_forgotten_groups(
+    argument: str, others: Iterable[str], table_schema: Mapping[str, pl.DataType]
+) -> None:
+    """Raise if one of the `others`, which are no groups, is a column of the table: surely a group."""
+    # Without it in by=, the values of all groups would be taken for those of each group.
+    for name in others:
+        if name in table_schema:
+            raise PrcError(
+                f"the {argument}= frame and the table both have a column {name!r}, and it is not a "
+                f"group: pass by={name!r}, or leave it out of the {argument}= frame"
+            )
+
+
+def missing_row_check(
+    argument: str, keys: Mapping[str, pl.Expr], missing: pl.Expr, n_groups: pl.Expr, droppable: str = ""
+) -> Check:
+    """Return the check that no row is `missing`, with the keys of the first one in its sentence.
+
+    `keys` holds what users call each key, and its value. The sentence says that the frame may do without
+    the `droppable` column.
+    """
+    column = f"the column {droppable}" if droppable else "a column by which its rows need not differ"
+    lacking = f"the {argument}= frame has no row for ", n_groups, " group(s), such as "
+    todo = f"; add it, or leave out {column}"
+    return Check(n_groups > 0, (*lacking, *show_first(keys, missing), todo))
+
+
+def show_first(keys: Mapping[str, pl.Expr], wrong: pl.Expr) -> list[str | pl.Expr]:
+    """Return the parts of a sentence that tell the keys of the first row by its keys that is `wrong`."""
+    parts: list[str | pl.Expr] = []
+    found = {name: key.filter(wrong) for name, key in keys.items()}
+    for name, key in found.items():
+        # Rows of groups may come in any order, but one mistake has one message.
+        value = show_value(key.sort_by([*found.values()]).first()).fill_null("null")
+        parts += [", " if parts else "", f"{name} = ", value]
+    return parts

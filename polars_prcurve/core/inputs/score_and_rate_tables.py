@@ -1,0 +1,324 @@
+"""The one shape of every input: rows with a score, each of which adds to two sums.
+
+A row with a label adds 1 to the positives or to the negatives of its group. A weighted row adds its
+weight, and a row of counts adds to both sums. Published points are no rows of examples: they are ROC
+points, with or without counts, in a `RateTable`.
+
+Checks of values cannot be made before the query runs. They are written down over *tallies*, row-wise
+tests that are summed in the table of groups, and are read there by a guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeGuard
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.query_checks import Check, run_query, stop_if_broken
+
+_LEN = f"{c.RESERVED}len"
+
+
+@dataclass
+class Tallies:
+    """Row-wise tests, and the checks of their sums."""
+
+    tests: dict[str, pl.Expr] = field(default_factory=dict)
+    """Boolean or integer expressions over rows, by the names of their sums in the table of groups."""
+    checks: list[Check] = field(default_factory=list)  # checks over the table of groups
+    n_score_tests: int = 0  # the number of tests, the first ones, that read the score alone
+
+    def count(self, test: pl.Expr, among: pl.Expr | None = None, *, per_group: bool = False) -> pl.Expr:
+        """Add a test of rows, or of those `among` them; return the number that satisfy it.
+
+        That is a number of the whole table, or a column of the table of groups.
+        """
+        name = f"{c.RESERVED}tally_{len(self.tests)}"
+        self.tests[name] = test if among is None else test & among
+        return pl.col(name) if per_group else pl.col(name).sum()
+
+
+TOTALS = (c.N_POS, c.POS_BELOW, c.N_NEG, c.NEG_BELOW)
+"""What a group table holds of each class: all examples, and those of them that were never scored."""
+
+MANY = 10**9
+"""Stands for a number of negatives that is not known, of which no result depends: where there are many,
+false alerts are as random as Poisson's numbers, whatever their share."""
+
+
+@dataclass(frozen=True)
+class NeverScored:
+    """The examples below all scores; see `inputs.never_scored`."""
+
+    n_pos: int = 0
+    n_neg: int = 0  # numbers that each group of the table has
+    frame: pl.LazyFrame | None = None  # one row per group that has some: the `by` columns and TOTALS
+    in_rows: bool = False  # whether rows of the table without a score are among them
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputTable:
+    """A table, and what its columns mean."""
+
+    frame: pl.LazyFrame
+    by: dict[str, pl.DataType]
+    """The names and dtypes of the group columns; the last one is MODEL where models are compared."""
+    by_exprs: list[pl.Expr]  # the group columns, as expressions over `frame`
+    columns: dict[str, pl.Expr]  # the other columns, by internal names, as expressions over `frame`
+    tallies: Tallies
+    group_expr: pl.Expr | None
+    """The number of a group, from its `by` columns; None if the groups have to be listed first."""
+    schema: pl.Schema  # the columns of `frame`, whether used or not
+    may_collect: bool
+    """Whether queries may be run half way: the user gave a DataFrame, or the method collects anyway."""
+    row_counts: pl.LazyFrame | None
+    """A query for the numbers of rows of the user's table and of those kept; None if all are kept."""
+    n_rows: int | None = None
+    """The rows of the user's table; None for a LazyFrame."""
+    model_name: str = ""  # what users call the column MODEL
+    unscored: NeverScored | None = None
+    """The examples below all scores; None if there are none."""
+    counts_negatives: bool = True
+    """Whether it is known how many negatives there are; otherwise only those with a score are."""
+    score_dtype: pl.DataType | None = None
+    """The dtype of SCORE, which thresholds have, too; None if they are not known."""
+    count_dtype: pl.DataType | None = None
+    """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights and from rates of known
+    sizes; None without counts."""
+    has_cells: bool = True
+    """Whether metrics are computed from the four counts of a row, and not from its rates."""
+    kept: dict[Any, pl.LazyFrame] | None = field(default=None, init=False, compare=False)
+    """What was counted of this very table, if that is to be kept; a copy by `replace` has none."""
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the user gave a DataFrame, so that a second pass over it costs little."""
+        return self.n_rows is not None
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether the numbers of examples in each group are known."""
+        return self.count_dtype is not None
+
+    def collect(self, query: pl.LazyFrame, why: str, *, n_etas: int | None = None) -> pl.DataFrame:
+        """Run a query half way, where Polars has no expression; raise if the user gave a LazyFrame.
+
+        `why` names in the message what needs the values. It may be faster if `n_etas` is known, how many
+        rows of the query stand for one of the table.
+        """
+        if not self.may_collect:
+            raise PrcError(
+                f"{why} needs a DataFrame: call .collect() first, on the table or on its .prc.counts()"
+            )
+        n_rows = None if self.n_rows is None or n_etas is None else self.n_rows * n_etas
+        return run_query(query, n_rows)
+
+    def require_example_counts(self, argument: str = "confidence=") -> InputTable:
+        """Return the table; raise if it does not tell the number of examples, for an argument."""
+        raise NotImplementedError(argument)
+
+    @property
+    def group_columns(self) -> dict[str, pl.DataType]:
+        """The names and dtypes of the group columns, without MODEL."""
+        return {name: dtype for name, dtype in self.by.items() if name != c.MODEL}
+
+    @property
+    def all_rows(self) -> pl.LazyFrame:
+        """The rows to count, and those without a score: group columns and, by internal names, others."""
+        return self.frame.select(*self.by_exprs, **self.columns)
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows to count at a score."""
+        rows = self.frame.select(*self.by_exprs, **self.columns)
+        has_null = self.unscored is not None and self.unscored.in_rows
+        return rows.filter(pl.col(c.SCORE).is_not_null()) if has_null else rows
+
+    def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+        """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
+        # Over `frame` and not over `rows`: Polars would compute the columns of `rows`, and hold them in
+        # memory for both uses.
+        sums = (test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items())
+        if self.by:
+            groups = self.frame.group_by(*self.by_exprs).agg(*aggregates, *sums).sort(*self.by)
+        else:  # a select makes one row of an empty table, which has no group
+            total = self.frame.select(*aggregates, *sums, pl.len().alias(_LEN))
+            groups = total.filter(pl.col(_LEN) > 0).drop(_LEN)
+        if self.unscored is None or self.unscored.frame is None:
+            return groups
+        added = self.unscored.frame.select(
+            *self.by, *(n for n in TOTALS if n in groups.collect_schema())
+        )
+        both = pl.concat([groups, added], how="diagonal_relaxed")
+        if not self.by:
+            return both.sum()
+        return both.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreTable(InputTable):
+    """A table of scores, with the columns SCORE and either LABEL or both POS and NEG.
+
+    With LABEL each row is one example, without a weight.
+    """
+
+    score_dtype: pl.DataType
+    count_dtype: pl.DataType
+    float_sums: bool  # whether POS and NEG are Float64; otherwise they are Int128
+    weighted: bool  # whether each row is one example with a weight
+    within: tuple[str, ...] = ()
+    """The last group columns, if they tell the parts of a field apart."""
+    parts: FieldParts | None = None
+    """The parts of the field that each group is, if it is one; its rows are weighted then."""
+
+    def keep_counts(self) -> ScoreTable:
+        """Return the table, checked now, which keeps what is counted of it for further questions."""
+        if self.parts is None:
+            run_query(stop_if_broken(self.aggregate_groups([]), self.tallies.checks), self.n_rows)
+        owner = replace(self, tallies=Tallies())
+        object.__setattr__(owner, "kept", {})
+        return owner
+
+    @property
+    def has_squares(self) -> bool:
+        """Whether sums of squared weights are known, which tell the error of a sum of weights."""
+        # Those of a field do not: its errors add up over its parts.
+        return self.parts is None and (self.weighted or c.POS_SQUARES in self.columns)
+
+    def require_example_counts(self, argument: str = "confidence=") -> ScoreTable:
+        """Return the table; raise if its sums do not tell the number of examples."""
+        if self.parts is not None:
+            self.parts.table.require_example_counts(argument)
+        elif self.float_sums and not self.has_squares:
+            raise PrcError(
+                f"{argument} needs numbers of examples, and counts= holds floats; cast them to integers "
+                "if that is what they are, or pass the columns n_pos_squares and n_neg_squares of "
+                "weighted counts as well"
+            )
+        return self
+
+    def require_examples(self) -> ScoreTable:
+        """Return the table; raise if its rows do not tell the number of examples."""
+        return self.require_example_counts()
+
+    def aggregate_scores(self) -> ScoreTable:
+        """Return the table with one row per group and score, which is faster where scores repeat."""
+        # The tests of the score come first, so that made again over the new rows they have their names.
+        # All rows of a score satisfy them, or none. The sums of the other tests become columns.
+        score, score_tallies = pl.col(c.SCORE), Tallies()
+        if self.tallies.n_score_tests > 0:
+            has_nan = self.score_dtype.is_float()
+            null = self.unscored is None or not self.unscored.in_rows
+            query_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
+        other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
+        sums = {_LEN: pl.len().cast(pl.Int64), c.POS: self.columns[c.LABEL].cast(pl.Int64).sum()}
+        sums |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}
+        groups = self.frame.group_by(*self.by_exprs, self.columns[c.SCORE].alias(c.SCORE))
+        frame = groups.agg(**sums).cache()  # or else each of the two uses would aggregate again
+        tests = {n: pl.when(test).then(_LEN).otherwise(0) for n, test in score_tallies.tests.items()}
+        tests |= {name: pl.col(name) for name in other_tests}
+        amounts = {c.POS: pl.col(c.POS), c.NEG: pl.col(_LEN) - pl.col(c.POS)}
+        columns = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
+        return replace(
+            self,
+            frame=frame,
+            by_exprs=[pl.col(name) for name in self.by],
+            columns={c.SCORE: score, **columns},
+            tallies=Tallies(tests, self.tallies.checks),
+        )
+
+
+@dataclass(frozen=True)
+class FieldParts:
+    """The parts of a field, such as countries: their examples, and where they stand in the field."""
+
+    table: ScoreTable  # the examples; its groups are the parts
+    frame: pl.LazyFrame
+    """One row per part: its group columns, PART_ETA, PART_SHARE, ETA_LIMITS, and N_POS and N_NEG, its
+    examples."""
+    etas: pl.LazyFrame
+    """One row per field: its group columns, FIELD_ETA, and the interval of that if a prevalence is an
+    estimate."""
+    uncertain_eta: bool  # whether a prevalence is an estimate
+
+
+def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+    """Return POS and NEG, what a row adds to either class, from the columns of a table."""
+    if (label := columns.get(c.LABEL)) is not None:
+        return {c.POS: label.cast(pl.Int64), c.NEG: (~label).cast(pl.Int64)}
+    return {c.POS: columns[c.POS], c.NEG: columns[c.NEG]}
+
+
+def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether rows come in clusters."""
+    return c.CLUSTER in table.columns
+
+
+def is_stratified(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether rows were drawn by strata."""
+    return c.STRATUM in table.columns
+
+
+def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether there may be examples that were never scored."""
+    return table.unscored is not None
+
+
+def has_unlike_examples(table: InputTable) -> bool:
+    """Return whether rows do not count as one independent example each: by weights, or in clusters."""
+    return c.CLUSTER in table.columns or (isinstance(table, ScoreTable) and table.has_squares)
+
+
+def is_field(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether groups are fields of several parts."""
+    return isinstance(table, ScoreTable) and table.parts is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateTable(InputTable):
+    """A table of ROC points, with the columns recall and fpr; with counts, also tp, fp, fn and tn."""
+
+    has_cells: bool = False  # whether the user named the counts of points, and not their rates
+
+    @property
+    def argument(self) -> str:
+        """The argument that names the points."""
+        return "cells" if self.has_cells else "rates"
+
+    @property
+    def may_lack_sizes(self) -> bool:
+        """Whether the numbers of examples may be known of some groups alone."""
+        return self.has_counts and not self.has_cells
+
+    def require_example_counts(self, argument: str = "confidence=") -> RateTable:
+        """Return the table; raise if it does not tell the number of examples."""
+        if not self.has_counts:
+            raise PrcError(
+                f"rates= holds no counts, so there is no {argument}; leave it out, or pass "
+                'sizes=("n_pos", "n_neg"), the numbers of examples behind the rates'
+            )
+        return self
+
+    def require_examples(self) -> ScoreTable:
+        """Raise, because points are no examples, whether their numbers are known or not."""
+        raise PrcError(
+            f"{self.argument}= holds points, and confidence= compares models by their examples. For "
+            "areas pass coarse=True in its place, for the limits of what may lie between points; at a "
+            "target ask .prc.operating_points(confidence=0.95) for the interval of each model. Models "
+            "of one point each are compared by .prc.compare(paired=False)"
+        )
+
+
+def read_score_dtype(table: InputTable) -> pl.DataType | None:
+    """Return the dtype of thresholds; None if the table has none, and raise if they could be named."""
+    if isinstance(table, RateTable) and table.has_cells and table.score_dtype is None:
+        raise PrcError(
+            "threshold= finds nothing, because the table of cells= names no thresholds: pass score=, or "
+            "recall= or fpr="
+        )
+    return table.score_dtype

@@ -1,0 +1,500 @@
+"""A user's table, read into a `ScoreTable`, with labels or without, or into a `RateTable`.
+
+Every column is resolved and typed here. What names and dtypes tell raises at once. What only values tell
+becomes a check that the query carries with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.query_checks import Check
+from polars_prcurve.core.inputs.column_reader import (
+    Column,
+    ColumnReader,
+    Columns,
+    Counts,
+    Missing,
+    ReadColumn,
+    TypedExpr,
+    list_columns,
+    list_known_columns,
+)
+from polars_prcurve.core.inputs.never_scored import Below, add_never_scored
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
+
+Cells: TypeAlias = tuple[Column, Column, Column, Column]  # the columns of tp, fp, fn and tn
+
+Sizes: TypeAlias = tuple[Column | int, Column | int]
+"""The numbers of positives and of negatives behind rates, as columns or as two numbers.
+
+They are null in the rows of a group of which a number is not known.
+"""
+
+NO_MODEL: Any = object()
+"""Stands for no column of models, because None may be what a user passed by mistake."""
+
+
+def read_input(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    makes: Iterable[str],
+    may_collect: bool,
+    made_from: pl.DataFrame | pl.LazyFrame | None = None,
+    by: Columns = None,
+    score: Column = "score",
+    label: Column = "label",
+    pos_label: Any = None,
+    weight: Column | None = None,
+    counts: Counts | Column | None = None,
+    rates: tuple[Column, Column] | None = None,
+    sizes: Sizes | None = None,
+    cells: Cells | None = None,
+    cluster: Column | None = None,
+    stratum: Column | None = None,
+    model: Any = NO_MODEL,
+    example: Columns = None,
+    matched: bool = False,
+    posteriors: bool = False,
+    within: Columns = None,
+    below: Below | None = None,
+    missing: Missing = "raise",
+    labelled: bool = True,
+) -> ScoreTable | RateTable:
+    """Return the table with every column resolved and typed.
+
+    `makes` are the names that the result adds to `by`. `made_from` is the user's table, if `frame` is
+    another one with the same groups. An `example` is left out as a whole if a value is missing in one of
+    its rows, unless its rows are `matched`: made from one row, they share the label and have scores.
+    Scores that are `posteriors` lie in [0, 1]. The columns of `within` are the last group columns. If
+    not `labelled`, all rows stand as negatives, of which `counts` says how many each is.
+    """
+    reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
+    if by is not None:
+        reader.read_by(by, makes)
+    model_name = "" if model is NO_MODEL else _read_model(reader, model)
+    parts = [] if within is None else _read_within(reader, within)
+    if rates is not None or sizes is not None or cells is not None:
+        points, more = _read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score)
+        return RateTable(**reader.input_fields(points), **more, model_name=model_name)
+    scores = _read_score(reader, score, posteriors=posteriors, matched=matched, labelled=labelled)
+    if not labelled:
+        amounts = _read_numbers_of_rows(reader, counts)
+    elif counts is None:
+        amounts = _read_labels(reader, label, pos_label, weight)
+    else:
+        amounts = _read_counts(reader, pos_label, counts)
+    ids = {} if cluster is None else {c.CLUSTER: reader.read_values("cluster", cluster).value}
+    if stratum is not None and weight is not None:
+        ids |= _read_strata(reader, stratum, weight)
+    ids_of = [] if example is None else list_columns("id=", example)
+    if examples := [reader.read_values("id", column).value for column in ids_of]:
+        named = [of.alias(str(i)) for i, of in enumerate(examples)]  # whose own names may be equal
+        ids[c.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
+        if not matched:
+            n_groups = len(reader.by_exprs) - (model is not NO_MODEL)
+            reader.example_keys = [*reader.by_exprs[:n_groups], *examples]
+    has_floats = c.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
+    cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
+    table = ScoreTable(
+        **reader.input_fields({c.SCORE: scores.value, **cast, **ids}),
+        score_dtype=scores.dtype,
+        float_sums=has_floats,
+        count_dtype=pl.Float64() if has_floats or weight is not None else pl.Int64(),
+        weighted=weight is not None,
+        model_name=model_name,
+        within=tuple(parts),
+    )
+    if labelled and (below is not None or reader.lets_null_scores):
+        table = add_never_scored(table, below, in_rows=reader.lets_null_scores)
+    return table.aggregate_scores() if labelled and _scores_repeat(table, frame) else table
+
+
+def read_unlabelled(frame: pl.DataFrame | pl.LazyFrame, **arguments: Any) -> ScoreTable:
+    """Return a table without labels; posteriors become Float64."""
+    table = read_input(frame, labelled=False, **arguments)
+    assert isinstance(table, ScoreTable)
+    return table
+
+
+def _read_model(reader: ColumnReader, model: Any) -> str:
+    """Add the column of models to the group columns, and return its name."""
+    models = reader.read_column("model", model)
+    if models.name in reader.by:
+        raise PrcError(f"by= and model= both hold the column {models.name!r}; leave it out of by=")
+    reader.by[c.MODEL] = models.dtype
+    reader.by_exprs.append(models.value.alias(c.MODEL))
+    return models.name
+
+
+class DroppedRows(NamedTuple):
+    """How many rows of a table are left out because a value is missing, and how many it has."""
+
+    n: int
+    total: int
+    what: str = "rows"
+
+    @property
+    def sentence(self) -> str:
+        """What to tell of them."""
+        return (
+            f"{format_count(self.n)} of {format_count(self.total)} {self.what} are left out, "
+            "because a value is missing in them"
+        )
+
+
+_UNLABELLED_ARGUMENTS = ("by", "score", "counts")
+_COLUMN_ARGUMENTS = (
+    *(*_UNLABELLED_ARGUMENTS, "label", "pos_label", "weight", "stratum"),
+    *("rates", "sizes", "cells", "cluster"),
+)
+
+
+def count_dropped_rows(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    model: Column | None = None,
+    id: Any = None,
+    unlabelled: bool = False,
+    weighing: bool = False,
+    **given: Any,
+) -> DroppedRows:
+    """Return how many rows missing="drop" leaves out, from the arguments of a method on the table.
+
+    Arguments that do not say what the table holds are ignored. With `id=` models are compared, and
+    an example is left out as a whole. What makes weights (`weighing`) needs no scores.
+    """
+    names: tuple[str, ...] = _UNLABELLED_ARGUMENTS if unlabelled else _COLUMN_ARGUMENTS
+    columns = {name: given[name] for name in names if given.get(name) is not None}
+    table: InputTable
+    if weighing:
+        names = ("within", "by", "score", "pos_label", "weight")
+        columns = {"label": given.get("label", "label"), **{name: given.get(name) for name in names}}
+        table, _ = read_parts(frame, **columns, missing="drop", may_collect=True)
+    else:
+        columns |= {"labelled": False} if unlabelled else {}
+        columns |= {} if unlabelled or id is None else {"model": model, "example": id}
+        table = read_input(frame, makes=(), may_collect=True, missing="drop", **columns)
+    if table.row_counts is None:
+        return DroppedRows(0, 0)
+    total, kept = table.collect(table.row_counts, "the number of rows left out").row(0)
+    return DroppedRows(total - kept, total)
+
+
+def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
+    """Return whether rows of equal score may be added up, and are ten on average."""
+    # Rows of clusters, and of examples under several models, have to stay apart.
+    if c.LABEL not in table.columns or {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns):
+        return False
+    few = table.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)  # 256 values at most
+    if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
+        return few
+    size = 8_192
+    sample = frame.sample(size, with_replacement=True, seed=0)
+    distinct = sample.select(*table.by_exprs, table.columns[c.SCORE].alias(c.SCORE)).n_unique()
+    # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
+    # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
+    return (size - distinct) * frame.height > 5 * size**2
+
+
+def read_parts(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    within: Columns,
+    by: Columns = None,
+    score: Columns = None,
+    label: Column = "label",
+    pos_label: Any = None,
+    weight: Column | None = None,
+    missing: Missing = "raise",
+    may_collect: bool = False,
+) -> tuple[InputTable, list[str]]:
+    """Return a table whose groups are the parts of each `by` group, and the names of their columns."""
+    reader = ColumnReader(frame, missing, may_collect=may_collect)
+    reader.read_by(by, ())
+    parts = _read_within(reader, within)
+    for column in list_columns("score=", score):
+        _read_score(reader, column)
+    amounts = _read_labels(reader, label, pos_label, weight)
+    columns = {name: amount for name, (amount, _) in amounts.items()}
+    return InputTable(**reader.input_fields(columns)), parts
+
+
+def _read_within(reader: ColumnReader, within: Columns) -> list[str]:
+    """Add the columns that tell parts apart to the group columns, and return their names."""
+    part_dtypes = reader.read_by(within, (), "parts")
+    if len(reader.by_exprs) != len(reader.by):
+        raise PrcError("by= and parts= take one column each; write one expression for each column")
+    return list(part_dtypes)
+
+
+def read_part_labelled(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    score: Column,
+    label: Column | None,
+    pos_label: Any = None,
+    missing: Missing,
+) -> tuple[ScoreTable, ScoreTable | None]:
+    """Return all rows of a table, as without labels, and those with a label that is not null, if any."""
+    shared: dict[str, Any] = {"makes": (), "may_collect": True, "score": score, "missing": missing}
+    table = read_unlabelled(frame, **shared)
+    if label is None:
+        return table, None
+    labels = ColumnReader(frame, missing, may_collect=True).read_column("label", label)
+    if labels.dtype == pl.Null:
+        return table, None
+    rows = frame.filter(labels.value.is_not_null())
+    labelled = read_input(rows, label=label, pos_label=pos_label, **shared)
+    assert isinstance(labelled, ScoreTable)
+    return table, labelled
+
+
+def read_reference(
+    reference: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, by: Columns = None, **arguments: Any
+) -> ScoreTable:
+    """Return a table with labels that stands beside one without; its groups may tell fewer apart."""
+    if not isinstance(reference, pl.DataFrame | pl.LazyFrame):
+        raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
+    arguments["by"] = list_known_columns(by, reference)
+    try:
+        read = read_input(reference, makes=(), may_collect=True, **arguments)
+    except PrcError as error:
+        raise PrcError(f"in the reference= table, {error}") from None
+    assert isinstance(read, ScoreTable)
+    if read.float_sums:
+        raise PrcError(
+            "counts= of the reference holds floats, and takes numbers of examples; cast them to "
+            "integers if that is what they are"
+        )
+    for name, dtype in read.by.items():
+        if table.by.get(name) != dtype:
+            raise PrcError(
+                f"group column {name!r} is {dtype} in the reference= table and {table.by.get(name)} in "
+                "the other; cast one to the other"
+            )
+    return read
+
+
+def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[str, pl.Expr]:
+    """Return STRATUM and ROW_WEIGHT, with checks that the rows of a stratum have one weight."""
+    key, amount = reader.read_values("stratum", stratum).value, reader.read_column("weight", weight)
+    number = amount.value.cast(pl.Float64)
+    # A window, which no sum per group may hold: so it is a column of the table.
+    most = pl.when(number.is_finite()).then(number).max().over(*reader.by_exprs, key)
+    reader.frame = reader.frame.with_columns(most.alias(c.ROW_WEIGHT))
+    stands_for = pl.col(c.ROW_WEIGHT)
+    reader.check(query_checks.stratum_weight_checks, amount.what, number)
+    reader.check(query_checks.equal_weight_checks, amount.what, number, stands_for)
+    return {c.STRATUM: key, c.ROW_WEIGHT: stands_for}
+
+
+def _read_score(
+    reader: ColumnReader,
+    score: Column,
+    *,
+    posteriors: bool = False,
+    matched: bool = False,
+    labelled: bool = True,
+) -> ReadColumn:
+    """Return the scores; those `matched` come from the columns that name the models."""
+    models = reader.by.get(c.MODEL) if matched else None
+    wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
+    given = reader.read_column("score", score)
+    query_checks.SCORE_DTYPES.require(given.what, given.dtype)
+    reader.handle_missing(given, wide, may_be_null=reader.lets_null_scores)
+    reader.tallies.n_score_tests = len(reader.tallies.tests)
+    if not posteriors:
+        return given
+    value = given.value.cast(pl.Float64)
+    if labelled:
+        reader.check(query_checks.posterior_checks, given.what, value)
+        return given
+    reader.check(query_checks.unlabelled_checks, given.what, value)
+    return given._replace(value=value, dtype=pl.Float64())
+
+
+def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedExpr]:
+    """Return LABEL, false in each row without a label; of counts POS, which is 0, and NEG."""
+    if counts is None:
+        return {c.LABEL: (pl.lit(False), pl.Boolean())}
+    amount, dtype = _read_amount(reader, "counts", counts)
+    if dtype == pl.Float64:
+        raise PrcError(
+            "counts= holds floats, and takes numbers of rows; cast them to integers if that is what "
+            "they are"
+        )
+    _check_sum(reader, amount)
+    return {c.POS: (pl.lit(0, dtype=dtype), dtype), c.NEG: (amount, dtype)}
+
+
+def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str, TypedExpr]:
+    """Return POS and NEG, the counts of a row, and their squares if known."""
+    # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
+    if pos_label is not None:
+        raise PrcError("counts= stands in place of labels and weights; leave out pos_label=")
+    has_squares, what = gives_squares(None, counts), "columns, of positives and of negatives"
+    more = "and of their squared weights" if has_squares else "or four with sums of squared weights"
+    listed = list_parts("counts", counts, 4 if has_squares else 2, f"{what}, {more}")
+    amounts = {
+        name: _read_amount(reader, "counts", column)
+        for name, column in zip((c.POS, c.NEG, c.POS_SQUARES, c.NEG_SQUARES), listed, strict=False)
+    }
+    values = [value for value, _ in amounts.values()]
+    for total, squares, column in zip(values, values[2:], listed[2:], strict=False):
+        what = f"counts column {column!r}" if isinstance(column, str) else "counts="
+        sums = total.cast(pl.Float64), squares.cast(pl.Float64)
+        reader.check(query_checks.square_checks, what, *sums)
+    for value, dtype in amounts.values():
+        if dtype.is_integer():
+            _check_sum(reader, value)
+    return amounts
+
+
+def _read_labels(
+    reader: ColumnReader, label: Column, pos_label: Any, weight: Column | None
+) -> dict[str, TypedExpr]:
+    """Return LABEL; with weights return POS and NEG, of which one is 0 in each row."""
+    given = reader.read_column("label", label)
+    value, dtype, _, what = given
+    query_checks.label_dtypes(pos_label).require(what, dtype)
+    reader.handle_missing(given)
+    if pos_label is not None:
+        if isinstance(dtype, pl.Enum) and pos_label not in (known := dtype.categories.to_list()):
+            hint = suggest_names(str(pos_label), known)
+            raise PrcError(f"{what} has no category {pos_label!r}; {hint}")
+        positive = query_checks.equals_label(value, pos_label)
+        reader.check(query_checks.pos_label_checks, what, positive, pos_label)
+    elif dtype == pl.Boolean:
+        positive = value
+    else:
+        positive = value == 1
+        reader.check(query_checks.label_checks, what, value)
+    if weight is None:
+        return {c.LABEL: (positive, pl.Boolean())}
+    amount, amount_dtype = _read_amount(reader, "weight", weight)
+    zero = pl.lit(0, dtype=amount_dtype)
+    return {
+        c.POS: (pl.when(positive).then(amount).otherwise(zero), amount_dtype),
+        c.NEG: (pl.when(positive).then(zero).otherwise(amount), amount_dtype),
+    }
+
+
+def gives_squares(weight: object, counts: Any) -> bool:
+    """Return whether sums of squared weights are known of a table: of weights, or of such counts."""
+    return weight is not None or (isinstance(counts, list | tuple) and len(counts) == 4)
+
+
+def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
+    """Add a check that integer counts of a group add up to no more than an Int64."""
+    # The multiples of 2**32 and the rest: sums of both fit into an Int64.
+    parts = (count // 2**32, count % 2**32)
+    high, low = (reader.tallies.count(part, per_group=True) for part in parts)
+    total = high.cast(pl.Int128) * 2**32 + low
+    text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
+    reader.tallies.checks.append(Check(total.max() >= 2**63, (text,)))
+
+
+def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
+    """Return a weight or a count, as an Int128 if it is an integer, and as a Float64 otherwise."""
+    value, dtype, _, what = reader.read_values(argument, column, query_checks.AMOUNT_DTYPES)
+    reader.check(query_checks.amount_checks, what, value)
+    # Sums in the user's dtype could overflow.
+    wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
+    return value.cast(wide), wide
+
+
+# Published points: rates, with or without sizes, and cumulative counts --------------------------
+
+# A row is a point of a ROC curve: what is flagged at one threshold. Rates say which share of each class
+# it is. The four cells say how many, and tools that count report one row of them per threshold.
+
+
+def _read_points(
+    reader: ColumnReader,
+    *,
+    rates: tuple[Column, Column] | None,
+    sizes: Sizes | None,
+    cells: Cells | None,
+    score: Column,
+) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
+    """Return the columns of points, of `cells=` or `rates=`, and the other fields of a `RateTable`."""
+    if cells is not None:
+        return _read_cells(reader, cells, score)
+    if rates is None:
+        raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
+    points = {}
+    pair = list_parts("rates", rates, 2, "columns, of recall and of fpr")
+    for name, column in zip(("recall", "fpr"), pair, strict=True):
+        given = reader.read_values("rates", column, query_checks.RATE_DTYPES)
+        reader.check(query_checks.rate_checks, given.what, given.value)
+        points[name] = given.value.cast(pl.Float64)
+    if sizes is None:
+        return points, {}
+    listed = list_parts("sizes", sizes, 2, "columns or whole numbers, of positives and of negatives")
+    n_pos, n_neg = (_read_count(reader, "sizes", size, may_be_null=True) for size in listed)
+    points |= {"tp": points["recall"] * n_pos, "fp": points["fpr"] * n_neg}  # which are not rounded
+    points |= {"fn": n_pos - points["tp"], "tn": n_neg - points["fp"]}
+    return points, {"count_dtype": pl.Float64()}
+
+
+def list_parts(argument: str, given: Any, number: int, what: str) -> list[Any]:
+    """Return the columns that an argument lists; raise if there are not as many as it takes."""
+    expected = f"{('two', 'four')[number == 4]} {what}"
+    parts = read_list(f"{argument}=", given, expected)
+    if len(parts) != number:
+        raise refuse_kind(f"{argument}=", expected, given)
+    return parts
+
+
+def _read_cells(
+    reader: ColumnReader, cells: Cells, score: Column
+) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
+    """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE if there is a score; and the fields."""
+    listed = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
+    counts = {
+        name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
+        for name, column in zip(("tp", "fp", "fn", "tn"), listed, strict=True)
+    }
+    points = {
+        # A class without examples makes 0/0, and its rate is null.
+        "recall": (counts["tp"] / (counts["tp"] + counts["fn"])).fill_nan(None),
+        "fpr": (counts["fp"] / (counts["fp"] + counts["tn"])).fill_nan(None),
+        **counts,
+    }
+    fields = {"has_cells": True, "count_dtype": pl.Int64()}
+    if isinstance(score, str) and score == "score" and score not in reader.schema:
+        return points, fields  # the default, of a table that has no thresholds
+    given = reader.read_column("score", score)
+    query_checks.SCORE_DTYPES.require(given.what, given.dtype)
+    return points | {c.SCORE: given.value}, fields | {"score_dtype": given.dtype}
+
+
+def _read_count(
+    reader: ColumnReader, argument: str, column: Any, *, may_be_null: bool = False
+) -> pl.Expr:
+    """Return a column of whole numbers; it `may_be_null`, as a Float64, where a number is not known."""
+    if may_be_null and not isinstance(column, str | pl.Expr):  # one number for all rows
+        return pl.lit(float(read_whole_number(f"{argument}=", column, 0)))
+    given = reader.read_column(argument, column)
+    value = given.value
+    if may_be_null:
+        value = value.cast(pl.Float64)
+        if given.dtype == pl.Null:
+            return value
+        value = value.fill_nan(None)
+    if not given.dtype.is_numeric():
+        raise PrcError(f"{given.what} is {given.dtype}; expected whole numbers >= 0")
+    if not may_be_null:
+        reader.handle_missing(given)
+    reader.check(query_checks.amount_checks, given.what, value)
+    reader.check(query_checks.whole_checks, given.what, value.cast(pl.Float64))
+    return value

@@ -1,0 +1,95 @@
+"""Thresholds as users write them: any real number, for scores of any dtype.
+
+A score reaches a threshold if it is at least as large, as real numbers are compared. The scores that
+reach a number are those that reach the least value of their dtype which is not below it. So the number
+is replaced by that value once, exactly, and queries compare scores with it in their own dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import is_truth_value, round_to_float
+from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+
+RealNumber: TypeAlias = Fraction | float  # a real number: a fraction, or an infinity as a float
+
+
+def read_threshold_list(argument: str, given: Iterable[Any], dtype: pl.DataType) -> list[RealNumber]:
+    """Return thresholds as exact numbers; raise for what scores of this dtype are not compared with."""
+    return [_read_number(argument, value, dtype) for value in given]
+
+
+def to_least_scores(numbers: Sequence[RealNumber | None], dtype: pl.DataType) -> pl.Series:
+    """Return for each number the least value of the dtype not below it; null if all are below."""
+    values = [None if number is None else _find_least_score(number, dtype) for number in numbers]
+    return pl.Series(values, dtype=dtype)
+
+
+_FARTHEST = 400
+"""The exponent of a power of ten beyond that of all scores, which have at most 308 and at least -324."""
+
+
+def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
+    is_bool = is_truth_value(value)
+    if is_bool and dtype == pl.Boolean:
+        return Fraction(int(value))
+    if is_bool or not isinstance(value, Real | Decimal):
+        raise PrcError(
+            f"{argument}= takes numbers, which scores of dtype {dtype} are compared with; got "
+            f"{describe_value(value)}"
+        )
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if math.isnan(value):
+        raise PrcError(
+            f"{argument}= holds {describe_value(value)}, and no score is at or above it; pass a number"
+        )
+    if math.isinf(value):
+        return float(value)
+    if isinstance(value, Decimal) and value and abs(value.adjusted()) > _FARTHEST:
+        # Its fraction could have a hundred million digits. No score lies between it and this one.
+        far = Fraction(10) ** (_FARTHEST if value.adjusted() > 0 else -_FARTHEST)
+        return far if value > 0 else -far
+    exact = getattr(value, "as_integer_ratio", None)  # floats of any width have it, and Decimals
+    return Fraction(float(value)) if exact is None else Fraction(*map(int, exact()))
+
+
+def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
+    """Return the least value of a dtype that is not below a number, or None if all are."""
+    if dtype.is_float():
+        float_type = getattr(np, str(dtype).lower())
+        nearest = round_to_float(number)
+        if nearest < number:
+            nearest = math.nextafter(nearest, math.inf)
+        # A shorter float is a longer float, so the least one above the least longer one is the answer.
+        with np.errstate(over="ignore"):
+            held = float_type(nearest)
+        if float(held) < nearest:  # as Python floats: NumPy would round the longer one first
+            held = np.nextafter(held, float_type(math.inf))
+        return float(held) + 0.0  # 0.0 in place of -0.0
+    low, high, scale = 0, 1, 0  # of Booleans
+    if isinstance(dtype, pl.Decimal):
+        high, scale = 10 ** (dtype.precision or 38) - 1, dtype.scale
+        low = -high
+    elif dtype.is_integer():
+        bits = int(str(dtype).strip("UInt"))
+        low = -(2 ** (bits - 1)) if dtype.is_signed_integer() else 0
+        high = low + 2**bits - 1
+    scaled = number * 10**scale
+    if scaled > high:
+        return None
+    least = low if scaled <= low else math.ceil(scaled)
+    if dtype == pl.Boolean:
+        return bool(least)
+    if isinstance(dtype, pl.Decimal):  # by its digits: division would round
+        return Decimal((int(least < 0), tuple(map(int, str(abs(least)))), -scale))
+    return least

@@ -1,0 +1,135 @@
+"""What is wanted: targets that a threshold has to meet, and by what models are judged there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polars_prcurve.core.binding.bound_table import BoundTable, Question
+from polars_prcurve.core.curves.targets import direction_sign, read_events, read_targets
+from polars_prcurve.core.ground.argument_checks import read_number
+from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
+from polars_prcurve.core.metrics.point_metric import PointMetric
+
+CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "fdr", "lift")
+"""Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
+FLOORS = ("recall", "npv")
+"""Targets that limit how many positives may be missed: models are judged by the precision there."""
+_ORDER = (*FLOORS, *CAPS, "threshold", "maximize")  # the order in which targets are said
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is asked of a model, one number for each target; all of them have to hold together."""
+
+    targets: Mapping[str, Any]  # values by their words, without `per`; empty if whole curves are judged
+    merit: str  # the column of values by which models are judged
+    per: float | None  # the number of cases among which alerts are counted; None if it was not said
+    guarantee: float | None
+    maximized: PointMetric | None = None  # the metric whose best value is sought
+
+    @property
+    def is_of_curve(self) -> bool:
+        """Whether models are judged by their whole curves, and no threshold is sought."""
+        return not self.targets
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether several targets have to hold together."""
+        return len(self.targets) > 1
+
+    @property
+    def caps(self) -> list[str]:
+        """The targets that limit how many examples a threshold flags."""
+        return [word for word in self.targets if word in CAPS]
+
+    @property
+    def sign(self) -> float:
+        """1 if a greater merit is better, otherwise -1."""
+        return 1.0 if self.maximized is None else direction_sign(self.maximized)
+
+    def ask(self, *words: str) -> dict[str, Any]:
+        """Return the arguments that ask for these targets, or for all; `per` goes with alerts."""
+        asked = {word: self.targets[word] for word in words or self.targets}
+        return {**asked, "per": self.per} if "alerts" in asked and self.per is not None else asked
+
+
+def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[str, Any]) -> Goal:
+    """Return what is wanted; raise if targets make no sense together. `columns` are of the table."""
+    said = {word: targets[word] for word in _ORDER if targets.get(word) is not None}
+    per = None if targets.get("per") is None else read_events(targets["per"])
+    for word, value in said.items():
+        if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
+            raise PrcError(
+                f"decide() takes one number for each target, and all have to hold together; got "
+                f"{word}= as {describe_value(value)}; call once for each"
+            )
+    for alone in ("threshold", "maximize"):
+        if alone in said and len(said) > 1:
+            other = next(word for word in said if word != alone)
+            raise PrcError(f"{alone}= chooses a threshold by itself; leave out {other}=")
+    level = None
+    if not said and per is not None:
+        raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")
+    if guarantee is not None:
+        if not said:
+            raise PrcError("guarantee= promises that a target is met; pass a target, such as recall=0.8")
+        level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1)
+    if "maximize" in said:
+        [metric] = find_metrics(said["maximize"], PointMetric)
+        return Goal(said, metric.name, per, level, metric)
+    if said and "threshold" not in said:
+        read_targets(None, **said, per=per)  # raises for what is no value of a target
+    if set(said) == set(FLOORS):
+        raise PrcError(
+            "recall= and npv= both limit how many positives are missed; pass one of them, or add what "
+            "limits the alerts, such as precision=0.2"
+        )
+    merit = "recall" if any(word in CAPS for word in said) else "precision"
+    if not said:
+        merit = default_curve_metric(columns.get("rates"), columns.get("cells"))
+    return Goal(said, merit, per, level)
+
+
+def check_groups(table: Any) -> None:
+    """Raise for groups and models that no sentence can name."""
+    for dtype in table.by.values():
+        if dtype.is_nested():
+            raise PrcError(
+                "decide() names groups and models, and takes no column of them of dtype "
+                f"{dtype.base_type()}; pass what tells them apart as plain columns"
+            )
+
+
+def check_goal(question: Question, goal: Goal, eta: Any) -> None:
+    """Raise for what cannot be decided: at such a prevalence, of published points, of several models."""
+    if question.points is not None and goal.is_of_curve:
+        raise PrcError(
+            "areas of published points have no interval; name what is wanted: recall=, threshold=, "
+            "precision= or another target"
+        )
+    for value in eta if isinstance(eta, list | tuple) else [eta]:
+        if isinstance(value, int | float) and value in (0, 1):
+            raise PrcError(
+                "decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
+                f"eta={value!r}"
+            )
+    if question.columns.get("model") is None:
+        return
+    if "threshold" in goal.targets:
+        raise PrcError(
+            "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= or "
+            "another target, at which they are compared"
+        )
+    if question.points is not None:
+        raise PrcError(
+            "decide() compares models by their examples, and published points have none; decide each "
+            'model alone, or compare(other=prc(points, cells=...), match="recall") one with examples'
+        )
+    if isinstance(eta, BoundTable):
+        raise PrcError(
+            "eta= is estimated with the scores of each model, so each would have a prevalence of its "
+            "own; pass that of one model: month.estimate_prevalence(reference=..., score=...)"
+        )

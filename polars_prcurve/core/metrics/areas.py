@@ -1,0 +1,597 @@
+"""The areas under the precision-recall, precision-recall-gain and ROC curve, and transforms of them.
+
+Sources: (W) Williams 2021, (DG) Davis and Goadrich 2006, (R) Richardson et al. 2024, (H) Hoiem et al.
+2012, (FK) Flach and Kull 2015, (M) McClish 1989.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import Literal
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import read_choice, read_number
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.metrics.curve_metric import (
+    LEAST_ETA,
+    SHORT,
+    CurveFacts,
+    CurveMetric,
+    Finish,
+    Fitted,
+    Influence,
+    Limits,
+    Recipe,
+    Rows,
+    declare_curve,
+    declare_like,
+    odds_against,
+    precision_at,
+    require_all_precisions,
+    require_both_classes,
+    require_one_precision,
+)
+from polars_prcurve.core.metrics.metric_base import declare_factory
+from polars_prcurve.core.metrics.point_metric import (
+    Cell,
+    atanh_rest,
+    choose_where,
+    keep_where,
+    log1p,
+    maximum,
+    minimum,
+)
+
+# Average precision ----------------------------------------------------------------------------
+
+
+# How much an example moves average precision. One more positive at a row counts with the precision p of
+# that row, and raises the precision of this row and of all rows below by p (1 - p) / recall. One more
+# negative lowers these precisions by p (1 - p) / fpr. Each row has its rise as weight. A sum over this
+# row and the rows below is a constant minus the sum over the rows above. The functions here read sums
+# over rows above, which is why they have the opposite signs. A row of fpr 0 has no negative above it. At
+# eta = 0, p is 0 whatever the sample.
+
+
+def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
+    """Return the influences on average precision, of changed rows; `name` begins those of sums."""
+    of_recall, of_fpr = f"{c.RESERVED}{name}_of_recall", f"{c.RESERVED}{name}_of_fpr"
+
+    def bind_sensitivity(given: Rows) -> dict[str, Cell]:
+        rows = change(given)  # how much the precision of a row moves with both rates, times the rise
+        alerts = rows.recall + rows.odds * rows.fpr
+        lost = rows.rise * (rows.recall / alerts) * (rows.odds * rows.fpr / alerts)
+        matters = (rows.rise > 0) & (rows.fpr > 0) & rows.odds.is_finite()
+        return {
+            sums: pl.when(matters).then(lost / rate).otherwise(0.0)
+            for sums, rate in ((of_recall, rows.recall), (of_fpr, rows.fpr))
+        }
+
+    def positive(given: Rows) -> Cell:
+        """Return the precision at a row, minus what the rows above would gain from one more positive."""
+        rows = change(given)
+        own = precision_at(rows.recall, rows.fpr, rows.odds)
+        if rows.has_unscored:  # a positive that is never found adds nothing
+            own = pl.when(rows.column(c.SCORE).is_null()).then(0.0).otherwise(own)
+        return pl.when(rows.rise > 0).then(own - rows.column(of_recall)).otherwise(0.0)
+
+    def negative(rows: Rows) -> Cell:
+        return rows.column(of_fpr)
+
+    return Influence(positive, negative, negative, bind_sensitivity, ddof=0)
+
+
+def _add_false_positive(rows: Rows) -> Rows:
+    """Return the rows with one false positive more at every threshold, of the weight of those there."""
+
+    def read(name: str) -> Cell:
+        column = rows.column(name)
+        return column + 1 / rows.column(c.N_NEG_LOCAL) if name == c.FPR_OR_ZERO else column
+
+    return replace(rows, column=read)
+
+
+def _hopeful_term(rows: Rows) -> Cell:
+    """Return the term of the mean precision of all positives but one, which is above them."""
+    share = rows.column(c.UNSEEN_SHARE)
+    return rows.rise * precision_at(share + (1 - share) * rows.recall, rows.fpr, rows.odds)
+
+
+def _slope_term(rows: Rows) -> Cell:
+    """Return the term of how much average precision grows with the logit of the prevalence."""
+    alerts = 1 + rows.odds * rows.ratio
+    return rows.rise * (rows.odds * rows.ratio / alerts) / alerts
+
+
+_HELPERS = {
+    "cautious": CurveMetric(
+        "average precision with one false positive more",
+        Recipe(
+            lambda rows: rows.rise * precision_at(rows.recall, _add_false_positive(rows).fpr, rows.odds),
+            influence=_build_influence("cautious", _add_false_positive),
+        ),
+    ),
+    "hopeful": CurveMetric(
+        "mean precision below one positive more", Recipe(_hopeful_term, ends_only=True)
+    ),
+    "slope": CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True)),
+}
+
+
+def _step_term(rows: Rows) -> Cell:
+    """Return precision times the rise in recall."""
+    return rows.rise / (1 + rows.odds * rows.ratio)
+
+
+# Limits of coarse scores. While fpr stays, the mean of recall / (recall + odds fpr) from recall x to y
+# is (x + y - 2 a v^2 s) / (x + y + 2 a), with a = odds fpr, v = (y - x) / (x + y + 2 a), and s of
+# `atanh_rest`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
+
+
+def _rise_at(rows: Rows, fpr: Cell, shift: Cell = 0.0) -> Cell:
+    """Return the rise times mean precision at one fpr, with all recalls greater by `shift`."""
+    start, end = rows.recall_before + shift, rows.recall + shift
+    a = rows.odds * fpr
+    v = (end - start) / (start + end + 2 * a)
+    rest = 2 * a * v * v * atanh_rest((end - start) / (start + a), v)
+    return rows.rise * ((start + end - choose_where(a > 0, rest, 0.0)) / (start + end + 2 * a))
+
+
+_STEP_LIMITS = Limits(
+    # At worst the negatives come first and then one positive after the other. Precision is a concave
+    # function of recall then, so its mean over one positive is at most its value in the middle.
+    lambda rows: _rise_at(rows, rows.fpr, rows.column(c.HALF_POSITIVE)),
+    # At best all positives come first. If they share a score, all have the precision of the last one.
+    lambda rows: rows.rise * precision_at(rows.recall, rows.fpr_before, rows.odds),
+)
+_AREA_LIMITS = Limits(
+    lambda rows: _rise_at(rows, rows.fpr), lambda rows: _rise_at(rows, rows.fpr_before)
+)
+
+# A fitted curve has no steps: all areas under its PR curve are one.
+_SMOOTH_AREA = Fitted(_step_term)
+
+
+@declare_curve(
+    source="W 2, step sum",
+    finish=require_all_precisions,
+    by_rise=True,
+    ends_only=True,
+    influence=_build_influence("plain", lambda rows: rows),
+    helpers=_HELPERS,
+    fitted=_SMOOTH_AREA,
+    limits=_STEP_LIMITS,
+)
+def average_precision(rows: Rows) -> Cell:
+    """The sum over thresholds of precision times the rise in recall, as in scikit-learn."""
+    return _step_term(rows)
+
+
+@declare_curve(
+    source="H", finish=require_all_precisions, by_rise=True, ends_only=True, reads_envelope=True
+)
+def average_precision_interpolated(rows: Rows) -> Cell:
+    """Average precision with the best precision of this and all lower thresholds."""
+    return rows.rise / (1 + rows.odds * rows.envelope)
+
+
+# The area by Davis and Goadrich ---------------------------------------------------------------
+
+
+# Along a segment the alerts D = recall + odds fpr grow from D0 to D1. With u = (D1 - D0) / D0 the mean
+# of precision is (recall_before g1(u) + rise g2(u)) / D0, by g1 and g2 of `atanh_rest`. That is (1 + w
+# v s) / m, where 1 / m is precision in the middle of the segment, and v = w + rise / (recall_before +
+# recall). The odds come in last:
+#     m = 1 + odds (fpr_before + fpr) / (recall_before + recall)
+#     w = odds bend / m,  bend = 2 (run recall_before - rise fpr_before) / (recall_before + recall)^2.
+# A segment on a ray from the origin has no bend. 1 + w v s is above 0.89, so nothing cancels here
+# either. On a short segment, along which both rates grow by at most SHORT of their start, the share
+# rise / (recall_before + recall) and v are below SHORT / 2, and so is |w|. Two terms of s are enough
+# then: the third, v^4 / 7, adds less than 2^-53 to w v s.
+
+_MIDDLE, _SHARE, _BEND = (f"{c.RESERVED}{name}" for name in ("middle", "share", "bend"))
+_M, _W, _VS = (f"{c.RESERVED}{name}" for name in ("m", "w", "vs"))
+
+
+def _bind_segment(rows: Rows) -> dict[str, Cell]:
+    """Bind what does not depend on the odds."""
+    recalls = rows.recall_before + rows.recall
+    share = rows.rise / recalls
+    bend = rows.run * (rows.recall_before / recalls) - share * rows.fpr_before
+    return {_MIDDLE: (rows.fpr_before + rows.fpr) / recalls, _SHARE: share, _BEND: 2 * bend / recalls}
+
+
+def _bind_vs(rows: Rows) -> dict[str, Cell]:
+    """Bind v s, by two terms of the series where that is exact."""
+    share = rows.column(_SHARE)
+    v = share + rows.column(_W)
+    short = v * (1 / 3 + v * v * (1 / 5))
+    if rows.short:
+        return {_VS: short}
+    start = rows.recall_before + rows.odds * rows.fpr_before
+    gain = rows.rise + rows.odds * rows.run
+    exact = gain / (2 * start + gain)  # also v, but share + w loses digits where w is near -share
+    # At a recall of 1e-300 the growth overflows, though w makes nothing of its logarithm.
+    growth = minimum(gain / start, 1e300)
+    long = choose_where(start == 0, 0.0, exact * atanh_rest(growth, exact))
+    is_short = (share < SHORT / 2) & (abs(v) < SHORT / 2)
+    return {_VS: choose_where(is_short, short, long)}
+
+
+@declare_curve(
+    source="DG",
+    finish=require_all_precisions,
+    once=_bind_segment,
+    steps=(
+        lambda rows: {_M: 1 + rows.odds * rows.column(_MIDDLE)},
+        lambda rows: {_W: rows.odds * rows.column(_BEND) / rows.column(_M)},
+        _bind_vs,
+    ),
+    by_rise=True,
+    has_short_form=True,
+    fitted=_SMOOTH_AREA,
+    limits=_AREA_LIMITS,
+)
+def pr_auc(rows: Rows) -> Cell:
+    """The area under what choosing between neighbouring thresholds at random achieves."""
+    return rows.rise * ((1 + rows.column(_W) * rows.column(_VS)) / rows.column(_M))
+
+
+@declare_like(pr_auc, on_hull=True, fitted=None, limits=None)
+def pr_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
+    """The area `pr_auc` of the convex hull of the ROC curve."""
+    return require_all_precisions(area, facts)
+
+
+@declare_factory
+def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> CurveMetric:
+    """The area under the PR curve with its points joined by straight lines.
+
+    Such lines are not achievable (DG), so use this area only to compare with other software. Precision
+    is undefined at recall 0. There `anchor="first"` puts the first defined precision, and `"one"` puts
+    1, as scikit-learn's `auc(recall, precision)` and yardstick do. With `"none"` there is no area to the
+    left of the first recall, as in nci_eval.
+    """
+    read_choice("anchor=", anchor, ("first", "one", "none"))
+
+    def term(rows: Rows) -> Cell:
+        here = precision_at(rows.recall, rows.fpr, rows.odds)
+        before = precision_at(rows.recall_before, rows.fpr_before, rows.odds)
+        # "none" puts the negative of this precision, so that their mean is 0
+        at_0 = {"first": here, "one": 1.0, "none": -here}[anchor]
+        undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (rows.odds == 0))
+        mean = (here + choose_where(undefined, at_0, before)) / 2
+        return rows.rise * mean
+
+    return CurveMetric(
+        f'pr_auc_trapezoid("{anchor}")',
+        Recipe(term, require_all_precisions, fitted=_SMOOTH_AREA),
+        source="linear interpolation",
+    )
+
+
+# Transforms -----------------------------------------------------------------------------------
+
+
+_of_average_precision = partial(
+    declare_like, average_precision, source="R Fig. 6", influence=None, helpers={}
+)
+
+
+@_of_average_precision(range=(-1.0, 1.0))
+def marginal_average_precision(area: Cell, facts: CurveFacts) -> Cell:
+    """The difference `average_precision - eta`."""
+    return require_all_precisions(area - facts.eta, facts)
+
+
+@_of_average_precision(range=(0.0, math.inf))
+def normalized_average_precision(area: Cell, facts: CurveFacts) -> Cell:
+    """The ratio `average_precision / eta`."""
+    return require_all_precisions(area / facts.eta, facts)
+
+
+@_of_average_precision(range=(-math.inf, 1.0))
+def min_max_average_precision(area: Cell, facts: CurveFacts) -> Cell:
+    """Average precision, rescaled to `(average_precision - eta) / (1 - eta)`."""
+    return _rescale(area, facts.eta, facts)
+
+
+@declare_like(pr_auc, source="Boyd et al. 2012, DG", range=(-math.inf, 1.0), fitted=None)
+def boyd_pr_auc(area: Cell, facts: CurveFacts) -> Cell:
+    """The area `pr_auc`, rescaled to `(pr_auc - worst_pr_auc) / (1 - worst_pr_auc)`."""
+    return _rescale(area, least_pr_auc(facts.eta), facts)
+
+
+def _rescale(area: Cell, least: Cell, facts: CurveFacts) -> Cell:
+    """Return an area as a share of the way from the `least` one to 1; at eta = 1 it is undefined."""
+    share = keep_where(facts.eta < 1, (area - least) / (1 - least))
+    return require_all_precisions(share, facts)
+
+
+# Baselines, for which the rows do not matter --------------------------------------------------
+
+
+# One row is as good as any, since `finish` leaves out the total.
+_BASELINE = CurveMetric(
+    "baseline", Recipe(lambda rows: rows.recall, total="max", ends_only=True), direction="none"
+)
+
+
+@declare_like(_BASELINE, source="mean over all rankings")
+def random_average_precision(_: Cell, facts: CurveFacts) -> Cell:
+    """The mean average precision of all orders of the examples."""
+    mean: Cell = math.nan
+    if facts.n_pos is not None and facts.n_neg is not None:
+        mean = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
+        mean = choose_where(facts.eta == 1, 1.0, mean)
+    return require_one_precision(mean, facts)
+
+
+@declare_like(_BASELINE, source="W 2, step sum")
+def worst_average_precision(_: Cell, facts: CurveFacts) -> Cell:
+    """The average precision of a ranking with all negatives before the first positive."""
+    known = facts.n_pos is not None
+    least = least_average_precision(facts.n_pos, odds_against(facts.eta)) if known else math.nan
+    return require_one_precision(least, facts)
+
+
+@declare_like(_BASELINE, source="Boyd et al. 2012")
+def worst_pr_auc(_: Cell, facts: CurveFacts) -> Cell:
+    """The area `pr_auc` of a ranking with all negatives before the first positive."""
+    return require_one_precision(least_pr_auc(facts.eta), facts)
+
+
+# Under the precision-recall-gain curve ----------------------------------------------------------
+
+# Recall gain is 0 where recall is eta. So a segment counts from there on, and its width is its step in
+# recall gain, `eta / (1 - eta) * (1 / start - 1 / recall)`.
+
+
+def _require_gains(value: Cell, facts: CurveFacts) -> Cell:
+    """Return the area, or null where it is undefined: at eta = 1, as recall gain, and near eta = 0."""
+    # An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
+    inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
+    area = value / _gain_unit(facts.eta)
+    return keep_where(facts.has_positives & facts.has_negatives & inside, area)
+
+
+def _gain_unit(eta: Cell) -> Cell:
+    """Return the factor that keeps sums of areas between -2**9 and 1, so that they fit."""
+    return maximum(eta, 2.0**-60)
+
+
+_START, _WIDTH = f"{c.RESERVED}gain_start", f"{c.RESERVED}gain_width"
+_GAIN_BEFORE, _GAIN = f"{c.RESERVED}gain_before", f"{c.RESERVED}gain"
+
+
+def _bind_ends(rows: Rows) -> dict[str, Cell]:
+    """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
+    eta, start = rows.eta, rows.column(_START)
+    share = (start - rows.recall_before) / rows.rise  # of the segment that does not count
+    fpr = rows.fpr_before + rows.run * share
+    width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
+    return {
+        _WIDTH: choose_where(rows.recall > start, width, 0.0),
+        _GAIN_BEFORE: 1 - fpr / start,
+        _GAIN: 1 - rows.fpr / rows.recall,
+    }
+
+
+# What starts the part of a segment that counts is recall, or eta where recall is still below.
+_GAIN_STEPS = (lambda rows: {_START: maximum(rows.recall_before, rows.eta)}, _bind_ends)
+
+
+@declare_curve(source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=_GAIN_STEPS)
+def auprg(rows: Rows) -> Cell:
+    """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""
+    width = rows.column(_WIDTH)
+    mean = (rows.column(_GAIN_BEFORE) + rows.column(_GAIN)) / 2
+    return choose_where(width > 0, width * mean, 0.0)
+
+
+@declare_curve(source="W 8-9, FK", finish=_require_gains, steps=_GAIN_STEPS)
+def auprg_clipped(rows: Rows) -> Cell:
+    """The area `auprg` with 0 in place of negative precision gains."""
+    width, start, end = map(rows.column, (_WIDTH, _GAIN_BEFORE, _GAIN))
+    high, low = maximum(start, end), minimum(start, end)
+    triangle = high * high / (2 * (high - low))  # the mean gain of a segment that crosses 0
+    mean = choose_where(low >= 0, (start + end) / 2, choose_where(high <= 0, 0.0, triangle))
+    return choose_where(width > 0, width * mean, 0.0)
+
+
+@declare_like(auprg, on_hull=True)
+def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
+    """The area `auprg` of the convex hull of the ROC curve."""
+    return _require_gains(area, facts)
+
+
+# Under the ROC curve, added up along the recall axis ---------------------------------------------
+
+
+@declare_curve(
+    source="R Fig. 4",
+    depends_on_eta=False,
+    finish=require_both_classes,
+    below="ties",
+    # The influence of a positive is the share of negatives below it, and that of a negative the share of
+    # positives above it, where ties count by halves (DeLong et al. 1988).
+    influence=Influence(
+        lambda rows: -(rows.fpr_before + rows.fpr) / 2,
+        lambda rows: (rows.recall_before + rows.recall) / 2,
+        lambda rows: rows.recall_before,
+        lambda rows: {},
+        ddof=1,
+    ),
+    # The area A at which A**n is alpha, for n examples of the smaller class: none is on the wrong side.
+    least_if_perfect=lambda n_pos, n_neg, alpha: (
+        math.log(alpha) / pl.min_horizontal(n_pos, n_neg)
+    ).exp(),
+    fitted=Fitted(lambda rows: rows.column(c.BINORMAL_AUC)),
+    limits=Limits(
+        lambda rows: rows.rise * (1 - rows.fpr), lambda rows: rows.rise * (1 - rows.fpr_before)
+    ),
+)
+def roc_auc(rows: Rows) -> Cell:
+    """The share of pairs in which the positive scores higher than the negative; ties count half."""
+    return rows.rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2
+
+
+@declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None)
+def roc_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
+    """The area `roc_auc` of the convex hull of the ROC curve."""
+    return require_both_classes(area, facts)
+
+
+def _build_partial(name: str, limit: float, finish: Finish, range: tuple[float, float]) -> CurveMetric:
+    """Return the area between the curve and a vertical line at an fpr of `limit`, after `finish`."""
+
+    def term(rows: Rows) -> Cell:
+        start, end = limit - rows.fpr_before, limit - rows.fpr
+        # If a segment crosses the line, only its part before the line counts: a triangle.
+        mean = choose_where(end >= 0, (start + end) / 2, start * start / (start - end) / 2)
+        return choose_where(start > 0, rows.rise * mean, 0.0)
+
+    limits = Limits(
+        lambda rows: rows.rise * maximum(limit - rows.fpr, 0.0),
+        lambda rows: rows.rise * maximum(limit - rows.fpr_before, 0.0),
+    )
+    recipe = Recipe(term, finish, below="ties", limits=limits)
+    return CurveMetric(f"{name}({limit:g})", recipe, range=range, depends_on_eta=False, source="M")
+
+
+def _read_max_fpr(max_fpr: float) -> float:
+    return read_number("max_fpr", max_fpr, "a number in (0, 1]", lambda share: 0 < share <= 1)
+
+
+@declare_factory
+def partial_roc_auc(max_fpr: float) -> CurveMetric:
+    """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
+    limit = _read_max_fpr(max_fpr)
+    return _build_partial("partial_roc_auc", limit, require_both_classes, (0.0, limit))
+
+
+@declare_factory
+def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
+    """The partial area left of `max_fpr`, on a scale of 1/2 for random and 1 for perfect rankings (M).
+
+    scikit-learn's `roc_auc_score(max_fpr=)` returns this value.
+    """
+    limit = _read_max_fpr(max_fpr)
+    random = limit * limit / 2  # the triangle below the diagonal; perfect rankings have all of `limit`
+
+    def finish(area: Cell, facts: CurveFacts) -> Cell:
+        return require_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, facts)
+
+    least = (1 - random / (limit - random)) / 2
+    return _build_partial("partial_roc_auc_mcclish", limit, finish, (least, 1.0))
+
+
+# Rankings without skill: a random one, and the worst one ---------------------------------------
+
+# All are expressions of the numbers of positives and negatives and of eta, or of the odds
+# `(1 - eta) / eta`, and work in any context.
+
+
+def least_pr_auc(eta: Cell) -> Cell:
+    """Return the least PR AUC, `1 + (1 - eta) / eta * log(1 - eta)` (Boyd et al. 2012)."""
+    # The formula cancels for a small eta. It is the sum of eta**k / (k (k + 1)) over k >= 1.
+    small = 0.0
+    for k in range(8, 0, -1):
+        small = eta * (1 / (k * (k + 1)) + small)
+    large = 1 + (1 - eta) / eta * log1p(-eta)
+    return choose_where(eta < 1e-2, small, choose_where(eta == 1, 1.0, large))
+
+
+def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
+    """Return the average precision of the worst ranking, in which all positives come last."""
+    # It is the mean of i / (i + a) over i = 1 .. n_pos, with a = odds * n_pos. The first ten terms are
+    # added, and the others come from the formula of Euler and Maclaurin: an integral and corrections.
+    # What is used more than once becomes a field first: Polars would compute it again for each use.
+    n, a, rest, low, high, v = map(pl.field, ("n", "a", "rest", "low", "high", "v"))
+    # A list of one struct, since a struct of aggregates takes no more fields.
+    row = pl.concat_list(pl.struct(n=n_pos, a=odds * n_pos, odds=odds))
+    bound = pl.element().struct.with_fields(rest=(n - 10).clip(lower_bound=0), low=10 + a)
+    bound = bound.struct.with_fields(high=low + rest, growth=rest / low)
+    bound = bound.struct.with_fields(v=rest / (low + high))
+    bound = bound.struct.with_fields(s=atanh_rest(pl.field("growth"), v))
+    terms = (pl.when(n >= i).then(i / (i + a)).otherwise(0.0) for i in range(1, 11))
+    first = sum(terms, pl.lit(0.0))
+    # The integral is rest - a log1p(rest / low), written so that nothing cancels.
+    area = v * (20 + rest) - 2 * a * v * v * v * pl.field("s")
+    ends = a * rest / (low * high)  # the summand at the upper end, minus the summand at the lower end
+    bernoulli = {2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132}
+    slopes = sum((b * (a / high**k - a / low**k) for k, b in bernoulli.items()), pl.lit(0.0))
+    mean = (first + area + ends / 2 + slopes) / n
+    mean = pl.when(pl.field("odds").is_infinite()).then(0.0).otherwise(mean)
+    return row.list.agg(bound.struct.with_fields(mean=mean).struct.field("mean").first())
+
+
+# The mean average precision of all rankings, as an integral. The i-th positive of a ranking, with j
+# negatives above it, has precision i / (i + k j), where k = odds P / N. This is the integral of
+# i exp(-s (i + k j)) over s > 0. In a random ranking a positive has a place u, uniform from 0 to 1, and
+# each of the P - 1 other positives and of the N negatives is above it with chance u. With
+# a = 1 - exp(-s) and b = 1 - exp(-k s) the mean over i and j is
+#
+#     integral over u and s of  exp(-s) (1 - u a)^(P-2) (1 - u a + (P-1) u exp(-s)) (1 - u b)^N,
+#
+# in which nothing cancels. Both integrals are sums over nodes of Gauss's rule:
+# - s: beyond s = _REACH / (1 + k) only j = 0 matters, so b is held there. The rest of the integrand is
+#   then a derivative in s, and its integral takes one more node. Below, s is a function of a node that
+#   grows from linear to exponential.
+# - u: nothing is left beyond _REACH / ((P-1) a + N b).
+# Nodes are drawn towards 0. Their numbers and the pull were found by trial, for a relative error below
+# 1e-13.
+_REACH = 36.0
+
+
+@cache
+def _nodes(n: int, pull: float) -> tuple[list[float], list[float]]:
+    """Return `n` nodes between 0 and 1, drawn towards 0 by `pull`, and their weights."""
+    t, weights = np.polynomial.legendre.leggauss(n)
+    t = (1 + t) / 2
+    # Of x = t / (1 + pull (1 - t)), which has the slope (1 + pull) / (1 + pull (1 - t))^2.
+    bent = 1 + pull * (1 - t)
+    return (t / bent).tolist(), (weights / 2 * (1 + pull) / bent**2).tolist()
+
+
+def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr) -> pl.Expr:
+    """Return the mean average precision of all orders of n_pos positives and n_neg negatives."""
+    k = odds * n_pos / n_neg
+    is_known = k.is_not_null()
+    least = 15 / (1 + k + n_pos + k * n_neg)
+    growth = (1 + _REACH / (1 + k) / least).log()
+    fields = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "least": least, "growth": growth}
+    # A list of one struct, so that the numbers of each row are combined with all nodes.
+    row = pl.concat_list(pl.struct(value.alias(name) for name, value in fields.items()))
+    # What is used more than once becomes a field first: Polars would compute it again for each use.
+    places, weights = _nodes(64, 0.15)
+    n_pos, n_neg, k, least, growth = (pl.element().struct.field(name).first() for name in fields)
+    stretch = (pl.lit(pl.Series([*places, 1.0])) * growth).exp()
+    steps = pl.lit(pl.Series([*weights, 0.0])) * growth * least * stretch
+    last = pl.lit(pl.Series([0.0] * len(places) + [1.0]))
+    nodes = pl.struct(P=n_pos, N=n_neg, k=k, s=least * (stretch - 1), step=steps, last=last)
+    s, k = pl.field("s"), pl.field("k")
+    # 1 - exp(-s) without loss for a small s: Polars has no expm1.
+    half_a, half_b = (s / 2).tanh(), (s * k / 2).tanh()
+    nodes = nodes.struct.with_fields(
+        a=2 * half_a / (1 + half_a), b=2 * half_b / (1 + half_b), down=(-s).exp()
+    )
+    steepness = (pl.field("P") - 1) * pl.field("a") + pl.field("N") * pl.field("b")
+    nodes = nodes.struct.with_fields(span=pl.min_horizontal(1.0, _REACH / steepness))
+    others, n_neg, a, b = pl.field("P") - 1, pl.field("N"), pl.field("a"), pl.field("b")
+    total: pl.Expr = pl.lit(0.0)
+    for share, weight in zip(*_nodes(14, 0.7), strict=True):
+        u = pl.field("span") * share
+        rest = 1 - u * a
+        chance = ((others - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
+        inner = pl.field("step") * (rest + others * u * pl.field("down"))
+        total = total + chance * (inner + pl.field("last") * rest) * weight
+    # A struct for each node in s, whose field `value` is the integral over u times a weight
+    nodes = nodes.struct.with_fields(value=total * pl.field("span") * pl.field("down"))
+    mean = row.list.agg(nodes.struct.field("value").sum())
+    return pl.when(is_known).then(mean)  # a sum of nulls is 0

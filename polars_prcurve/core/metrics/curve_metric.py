@@ -1,0 +1,531 @@
+"""The class of curve metrics, the recipe by which one is computed, and what a recipe may read.
+
+A sweep is a chain of segments of the ROC curve, from `(recall_before, fpr_before)` to
+`(recall, fpr)`, and it starts at the origin. All areas are sums over the segments on which recall
+rises, so that a formula says what one segment contributes. The contributions are added as integers
+(see `exact_arithmetic`), so that the order of the rows does not matter. What a formula uses more than
+once is bound to a name first, in `steps`: Polars would compute it again for each use, and uses within
+uses multiply.
+
+>>> from polars_prcurve import metrics
+>>> metrics.average_precision.range
+(0.0, 1.0)
+>>> metrics.best(metrics.f1).name
+'best(f1)'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import read_numbers
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.exact_arithmetic import (
+    SHARE_SCALE,
+    from_whole,
+    to_whole,
+    to_whole_shares,
+)
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.metrics.metric_base import Metric, declare
+from polars_prcurve.core.metrics.point_metric import (
+    Array,
+    Cell,
+    PointMetric,
+    choose_where,
+    keep_where,
+    maximum,
+    null_if_nan,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+CURVE_METRICS: dict[str, CurveMetric] = {}
+"""Every curve metric that a string may name, by that name, in the order of declaration."""
+LEAST_ETA = 2.0**-69
+"""The least prevalence at which sums of shares still differ from those at prevalence 0."""
+SHORT = 0.006
+"""A segment is short if recall and fpr both grow along it by at most this share of their start."""
+
+
+def _read(name: str) -> property:
+    """Return the property of rows that is their column of this name."""
+    return property(lambda rows: rows.column(name))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one curve at one prevalence, as expressions or arrays: what a term may read."""
+
+    column: Callable[[str], Cell]
+    """A function from a name to the column of that name, or to what a step has bound to it."""
+    eta: Cell
+    value: Callable[[PointMetric], Cell]  # a point metric at each row, null where undefined
+    short: bool = False  # whether all segments are short; see SHORT
+    has_unscored: bool = False
+    """Whether a last row may be of examples that were never scored: SCORE is null."""
+    unit: float = 1.0  # a factor of every rise; see `CurveMetric.prepare_term`
+
+    recall = _read("recall")  # where the segment ends
+    fpr = _read(c.FPR_OR_ZERO)  # where the segment ends; 0 in a curve without negatives
+    recall_before = _read(c.RECALL_BEFORE)  # where the segment starts
+    fpr_before = _read(c.FPR_BEFORE)
+    run = _read(c.RUN)  # the step in fpr from `fpr_before` to `fpr`
+    odds = _read(c.ODDS)  # the negatives per positive, (1 - eta) / eta
+    ratio = _read(c.FPR_RECALL_RATIO)  # fpr / recall, which is computed once for all prevalences
+    envelope = _read(c.ENVELOPE)  # the least ratio of this row and the rows of lower threshold
+
+    @property
+    def rise(self) -> Cell:
+        """The step in recall from `recall_before` to `recall`, times `unit`."""
+        return self.column(c.RISE) if self.unit == 1 else self.column(c.RISE) * self.unit
+
+
+class CurveFacts(NamedTuple):
+    """Facts about a curve as a whole, as expressions or numbers: what a `finish` may read."""
+
+    eta: Cell
+    has_positives: Cell
+    has_negatives: Cell
+    least_fpr: Cell  # of the rows on which recall rises
+    n_pos: Cell  # None if examples have weights, or if only rates are known
+    n_neg: Cell
+
+
+class Average(NamedTuple):
+    """A weighted mean of a metric over prevalences; the weights sum to 1."""
+
+    of: CurveMetric
+    etas: list[float]
+    weights: list[float]
+
+    @property
+    def unit(self) -> float:
+        """A factor of the values, which keeps the sum within that of shares if they have no bound."""
+        return 1.0 if all(map(math.isfinite, self.of.range)) else 2.0**-60
+
+
+Term: TypeAlias = Callable[[Rows], Cell]  # from the rows to the contribution of each
+Step: TypeAlias = Callable[[Rows], dict[str, Cell]]
+"""A function from the rows to expressions by name, which later functions read by `rows.column(name)`."""
+Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]  # from the total of a curve to the metric
+
+
+class Influence(NamedTuple):
+    """The influence of an example on the estimate, up to a constant; see `uncertainty.influence`."""
+
+    positive: Term  # of a positive that has the score of the row
+    negative: Term  # of a negative that has the score of the row
+    between: Term  # of a negative in the gap, with a score between those of the row before and this row
+    sums: Step
+    """Expressions by name, whose sums over all rows above the three terms read under that name."""
+    ddof: int  # is subtracted from the size of a class before its variance is divided by it
+
+
+class Fitted(NamedTuple):
+    """The contribution of a node of a fitted curve; see `curves.binormal`."""
+
+    term: Term
+    steps: tuple[Step, ...] = ()  # that are made before the term
+
+
+class Limits(NamedTuple):
+    """The terms of the least and of the greatest area, if the order of equal scores is not known."""
+
+    # Some order puts all negatives of a score first, and another one all positives. The ROC curve of any
+    # order lies between the two: the corners below and above a segment.
+    low: Term
+    high: Term
+
+
+Needs: TypeAlias = Literal["rises", "corners", "all"]  # see `Recipe.needs`
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The steps by which a curve metric is computed: a term per row, their total, and its finish.
+
+    *The formula.* You must give the `term`, the contribution of a row. In `finish` you say where the
+    metric is undefined, or how it follows from the total. Most metrics need no more. `total` is for a
+    maximum or a minimum, and `steps` bind what a term uses more than once. `on_hull` asks for other
+    rows, and `reads_envelope` for one more column.
+
+    *Promises.* You may promise something about the term. A promise saves rows or operations, and changes
+    no value. A false promise does change values, and `tests/test_declared_metrics.py` finds it. Only one
+    promise is made by default: `needs`, because an area needs just the rows on which recall rises.
+
+    *More methods.* You may say how the metric is estimated otherwise: by `influence`, with `helpers` and
+    `least_if_perfect`, or by `at_recall` it gets standard errors and intervals (confidence=), by
+    `fitted` it is known of a model (smooth=), and by `limits` it is bounded (coarse=).
+    """
+
+    # The formula
+    term: Term
+    """The contribution of a row. Terms that are added are shares: their sum is at most 1, and they are
+    cut to multiples of 2**-118."""
+    finish: Finish = lambda total, facts: total  # the value from the total; NaN where it is undefined
+    total: Literal["sum", "max", "min"] = "sum"  # makes one number of the terms of a curve
+    steps: tuple[Step, ...] = ()  # what is bound to names before the term, one step after another
+    reads_envelope: bool = False  # whether the formula reads `Rows.envelope`
+    reads_half_positive: bool = False  # whether the formula reads the column HALF_POSITIVE
+    on_hull: bool = False  # whether the rows are the vertices of the convex hull of the ROC curve
+    averages: Average | None = None
+    """The mean, if the metric is a weighted mean of another metric; its own term is unused then."""
+    below: Literal["nothing", "zero", "ties"] = "nothing"
+    """What the examples below all scores are to the metric, which no threshold flags: nothing, a row of
+    value 0, or ties at one more score, as in areas over pairs."""
+
+    # Promises
+    needs: Needs = "rises"
+    """The rows that matter: "rises" for the rows on which recall rises; "corners" for these and the rows
+    before the first false positive, without which much is undefined at eta = 0; "all" for all rows."""
+    ends_only: bool = False  # whether the formula reads neither `Rows.fpr_before` nor `Rows.run`
+    by_rise: bool = False  # whether the term is `Rows.rise` times something that does not read it
+    once: Step | None = None
+    """A first step that reads neither eta nor odds, so that it is made once for all prevalences."""
+    has_short_form: bool = False
+    """Whether the formula is shorter, with the same values, where `Rows.short` is true."""
+
+    # More methods
+    influence: Influence | None = None  # of an example on the estimate
+    helpers: Mapping[str, CurveMetric] = field(default_factory=dict)
+    """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
+    metric with one false positive more at every threshold, and `hopeful` its mean over the positives
+    below one more; see `uncertainty.analytic`. `slope` is its derivative by logit(eta)."""
+    least_if_perfect: Callable[[pl.Expr, pl.Expr, float], pl.Expr] | None = None
+    """A function from the numbers of positives and of negatives, and 1 - confidence, to the lower end of
+    the interval where all positives score higher than all negatives."""
+    at_recall: float | None = None  # the recall, if the metric is precision at one recall
+    at_fpr: float | None = None  # the fpr, if the metric is recall at one fpr
+    fitted: Fitted | None = None  # the contribution of a node of a fitted curve
+    limits: Limits | None = None
+    """The terms of the least and the greatest value, if scores are coarse. They share `total` and
+    `finish` with the metric, so `finish` must not fall while the total grows."""
+
+    def leave_out_unscored(self, term: pl.Expr) -> pl.Expr:
+        """Return the term of a row as `below` says, where its examples were never scored."""
+        if self.below == "ties":
+            return term
+        is_below = pl.col(c.SCORE).is_null()
+        return pl.when(is_below).then(0.0 if self.below == "zero" else None).otherwise(term)
+
+    def all_steps(self) -> tuple[Step, ...]:
+        """Return the steps, the first of which is `once` if there is one."""
+        return self.steps if self.once is None else (self.once, *self.steps)
+
+
+PROMISES: dict[str, Any] = {
+    "needs": "all",
+    "ends_only": False,
+    "by_rise": False,
+    "once": None,
+    "has_short_form": False,
+}
+"""The fields of a recipe that are promises, each with the value that promises nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class CurveMetric(Metric):
+    """A metric of a whole curve, at a prevalence `eta`.
+
+    Pass it, or its name, to `summary` or to the expression `.prc.summary`: undefined is null there. Or
+    call it with arrays, `metrics.average_precision(recall, fpr, eta)`: undefined is NaN.
+
+    Attributes
+    ----------
+    name
+        What stands in the column `metric`, e.g. `average_precision` or `best(f1)`.
+    range
+        Lowest and highest value.
+    direction
+        `"maximize"`, `"minimize"` or `"none"`: what better means.
+    depends_on_eta
+        Whether the value changes with prevalence while the ROC curve stays.
+    source
+        Where the formula is from.
+    """
+
+    recipe: Recipe = field(repr=False)
+    """How the library computes it."""
+
+    @overload
+    def __call__(self, recall: ArrayLike, fpr: ArrayLike, eta: float | None = None) -> float: ...
+    @overload
+    def __call__(self, recall: ArrayLike, fpr: ArrayLike, eta: ArrayLike) -> float | Array: ...
+
+    def __call__(self, recall: ArrayLike, fpr: ArrayLike, eta: Any = None) -> float | Array:
+        """Return the value of the ROC curve through points `(recall, fpr)`, at a prevalence `eta`.
+
+        Points come in any order, and `roc_points` makes them from scores. The curve starts at (0, 0)
+        and ends at (1, 1), whether these are listed or not. A class without examples has NaN at every
+        point. The value is that of `summary` with `rates=`, or NaN if it is undefined. For an array of
+        prevalences it is an array. `eta` may be left out if the metric does not depend on it.
+        """
+        if eta is None and self.depends_on_eta:
+            raise PrcError(f"{self.name} depends on the prevalence: pass eta")
+        etas = read_numbers("eta", 0.5 if eta is None else eta)
+        if not ((etas >= 0) & (etas <= 1)).all():
+            raise PrcError(f"eta must lie in [0, 1]; got {etas[~((etas >= 0) & (etas <= 1))].flat[0]}")
+        curve = read_curve(recall, fpr)
+        with np.errstate(all="ignore"):
+            values = self.compute_values(curve, etas.ravel()).reshape(etas.shape)
+        return float(values) if values.ndim == 0 else values
+
+    def compute_values(self, curve: CurveArrays | None, etas: Array) -> Array:
+        """Return the value of a curve at each prevalence; NaN for no curve."""
+        if curve is None:  # no metric is defined without positives
+            return np.full(len(etas), math.nan)
+        recipe = self.recipe
+        if (average := recipe.averages) is not None:
+            found = average.of.compute_values(curve, np.array(average.etas))
+            mean = add_shares(found * (np.array(average.weights) * average.unit)) * (1 / average.unit)
+            low, high = average.of.range
+            mean = math.nan if np.isnan(found).any() else min(max(mean, low), high)
+            return np.full(len(etas), mean)
+        if recipe.on_hull:
+            curve = curve.build_hull()
+        if recipe.needs == "rises":
+            curve = curve.select_rises()
+        return np.array([self._compute_value(curve, eta) for eta in etas])
+
+    def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
+        """Return the value of a curve of the right segments at one prevalence."""
+        recipe, recall, fpr = self.recipe, curve.columns["recall"], curve.columns["fpr"]
+        at_eta = {**curve.columns, c.ODDS: odds_against(eta)}
+        rows = Rows(at_eta.__getitem__, eta, lambda of: of.from_curve(recall, fpr, eta))
+        for step in recipe.all_steps():
+            at_eta |= step(rows)
+        reducers: dict[str, Callable[[Array], float]]
+        reducers = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
+        total = reducers[recipe.total](np.broadcast_to(recipe.term(rows), recall.shape))
+        has_negatives = np.bool_(curve.has_negatives)
+        facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
+        return float(recipe.finish(total, facts))
+
+    def change_recipe(self, **changes: Any) -> CurveMetric:
+        """Return a metric of the same name with these fields of its recipe changed."""
+        return replace(self, recipe=replace(self.recipe, **changes))
+
+    def build_limits(self) -> tuple[CurveMetric, CurveMetric]:
+        """Return the least and the greatest value, over all orders of equal scores, as metrics."""
+        if self.recipe.limits is None:
+            known = [name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None]
+            raise PrcError(
+                f"coarse=True knows the limits of {', '.join(known)}, partial_roc_auc(...), "
+                "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
+                f"recall_at_fpr(...); got {self.name}"
+            )
+        finish, total, below = self.recipe.finish, self.recipe.total, self.recipe.below
+        low, high = (
+            replace(self, recipe=Recipe(term, finish, total, reads_half_positive=True, below=below))
+            for term in self.recipe.limits
+        )
+        return low, high
+
+    def prepare_term(self, rows: Rows) -> pl.Expr:
+        """Return the term of each row, ready to be added up."""
+        recipe = self.recipe
+        if recipe.total != "sum":
+            value: pl.Expr = recipe.term(rows)
+            return null_if_nan(value)
+        if recipe.by_rise:  # scale the rise, once for all prevalences, rather than each term
+            return to_whole(recipe.term(replace(rows, unit=SHARE_SCALE)))
+        return to_whole_shares(recipe.term(rows))
+
+    def reduce_terms(self, terms: pl.Expr) -> pl.Expr:
+        """Return the total of prepared terms, or of totals of parts of them."""
+        return {"sum": terms.sum, "max": terms.max, "min": terms.min}[self.recipe.total]()
+
+    def restore_total(self, total: pl.Expr) -> pl.Expr:
+        """Return a total of prepared terms as a number."""
+        return from_whole(total) if self.recipe.total == "sum" else total
+
+
+def declare_curve(*, source: str, **fields: Any) -> Callable[[Term], CurveMetric]:
+    """Return a decorator that makes a term a curve metric of the same name, and declares it.
+
+    The docstring of the function becomes that of the metric. Fields are those of the metric, such as
+    `range`, or of its `Recipe`. A whole metric is:
+
+        @declare_curve(source="W 2, step sum", finish=require_all_precisions)
+        def average_precision(rows: Rows) -> Cell:
+            '''The sum over thresholds of precision times the rise in recall.'''
+            return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
+    """
+
+    def make(term: Term) -> CurveMetric:
+        of_metric = {name: fields[name] for name in fields if name not in Recipe.__dataclass_fields__}
+        recipe = Recipe(term, **{name: fields[name] for name in fields if name not in of_metric})
+        metric = CurveMetric(term.__name__, recipe, source=source, **of_metric)
+        return declare(metric, term.__doc__, CURVE_METRICS)
+
+    return make
+
+
+def declare_like(
+    metric: CurveMetric, *, source: str = "", range: tuple[float, float] | None = None, **recipe: Any
+) -> Callable[[Finish], CurveMetric]:
+    """Return a decorator that declares a metric like another one, with its own `finish` and fields."""
+
+    def make(finish: Finish) -> CurveMetric:
+        changed = replace(
+            metric.change_recipe(finish=finish, **recipe),
+            name=finish.__name__,
+            source=source or metric.source,
+            range=range or metric.range,
+        )
+        return declare(changed, finish.__doc__, CURVE_METRICS)
+
+    return make
+
+
+# Where a metric is defined --------------------------------------------------------------------
+
+
+def require_positives(value: Cell, facts: CurveFacts) -> Cell:
+    """Return the value, or null without positives."""
+    return keep_where(facts.has_positives, value)
+
+
+def require_both_classes(value: Cell, facts: CurveFacts) -> Cell:
+    """Return the value, or null without positives or without negatives."""
+    return keep_where(facts.has_positives & facts.has_negatives, value)
+
+
+def require_one_precision(value: Cell, facts: CurveFacts) -> Cell:
+    """Return the value, or null where no precision is defined: negatives are needed below eta = 1."""
+    # At eta = 0 one precision may be defined where others are not.
+    return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)), value)
+
+
+def require_all_precisions(value: Cell, facts: CurveFacts) -> Cell:
+    """Return the value, or null where a precision is undefined; at eta = 0 it needs false positives."""
+    at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
+    return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)) & at_0, value)
+
+
+# Parts of formulas ----------------------------------------------------------------------------
+
+
+def odds_against(eta: Cell) -> Cell:
+    """Return the negatives per positive, which are infinite only at eta = 0."""
+    # The clip keeps them finite above 0, because an fpr of 0 times infinite odds would be undefined.
+    return choose_where(eta == 0, math.inf, (1 - eta) / maximum(eta, 1e-300))
+
+
+def precision_at(recall: Cell, fpr: Cell, odds: Cell) -> Cell:
+    """Return the precision of a point of the ROC plane."""
+    return recall / (recall + odds * fpr)
+
+
+# One curve as NumPy arrays ---------------------------------------------------------------------
+
+# recall, fpr -> points     checked, sorted along the curve, and led to (1, 1)
+#             -> segments   each point with the point before it, first the origin
+
+
+@dataclass(frozen=True)
+class CurveArrays:
+    """The segments of a curve with positives: the columns of a table of segments, as arrays."""
+
+    columns: dict[str, Array]  # the columns by name; `fpr` is NaN without negatives
+    has_negatives: bool
+    least_fpr: float  # the least fpr of the points at which recall rises; 0 without negatives
+
+    def select_rises(self) -> CurveArrays:
+        """Return the segments on which recall rises."""
+        rises = self.columns[c.RISE] > 0
+        if rises.all():
+            return self
+        return replace(self, columns={name: values[rises] for name, values in self.columns.items()})
+
+    def build_hull(self) -> CurveArrays:
+        """Return the segments of the upper convex hull of the curve."""
+        recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", c.FPR_OR_ZERO))
+        kept = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
+        recall, fpr = recall[kept], fpr[kept]
+        vertices = find_vertices(np.zeros(len(recall)), recall, fpr)
+        hull = _build_segments(recall[vertices][1:], fpr[vertices][1:], self.has_negatives)
+        return replace(hull, least_fpr=self.least_fpr)
+
+
+_HINT = "labels and scores become points by roc_points(label, score)"
+
+
+def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
+    """Return the curve through points; None without any, or without positives, whose rates are NaN."""
+    rates = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
+    for name, values in rates.items():
+        if values.ndim != 1:
+            raise PrcError(f"{name} takes one array, a number per point; got shape {values.shape}")
+        inside = (values >= 0) & (values <= 1)
+        if not (inside.all() or np.isnan(values).all()):
+            raise PrcError(f"{name} must lie in [0, 1]; got {values[~inside][0]}; {_HINT}")
+    recall, fpr = rates["recall"], rates["fpr"]
+    if len(recall) != len(fpr):
+        raise PrcError(f"recall and fpr take one number per point; got {len(recall)} and {len(fpr)}")
+    if len(recall) == 0 or np.isnan(recall[0]):
+        return None
+    has_negatives = not math.isnan(fpr[0])
+    fpr = fpr if has_negatives else np.zeros(len(recall))
+    if (np.diff(recall) < 0).any() or (np.diff(fpr) < 0).any():
+        order = np.lexsort((recall, fpr))
+        recall, fpr = recall[order], fpr[order]
+        if falls := int((np.diff(recall) < 0).sum()):
+            raise PrcError(f"recall falls while fpr rises, at {falls} point(s); {_HINT}")
+    end = 1.0 if has_negatives else 0.0
+    if recall[-1] < 1 or fpr[-1] < end:
+        recall, fpr = np.append(recall, 1.0), np.append(fpr, end)
+    return _build_segments(recall, fpr, has_negatives)
+
+
+def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArrays:
+    """Return the columns that formulas read, of points in order; `fpr` is 0 without negatives."""
+    recall_before, fpr_before = (np.append(0.0, rate[:-1]) for rate in (recall, fpr))
+    rise = recall - recall_before
+    with np.errstate(all="ignore"):
+        ratio = fpr / recall
+    columns = {
+        "recall": recall,
+        "fpr": fpr if has_negatives else np.full(len(fpr), math.nan),
+        c.RECALL_BEFORE: recall_before,
+        c.FPR_BEFORE: fpr_before,
+        c.FPR_OR_ZERO: fpr,
+        c.RISE: rise,
+        c.RUN: fpr - fpr_before,
+        c.FPR_RECALL_RATIO: ratio,
+        c.ENVELOPE: np.fmin.accumulate(ratio[::-1])[::-1],
+    }
+    return CurveArrays(columns, has_negatives, float(fpr[rise > 0].min()))
+
+
+def find_vertices(group: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.intp]:
+    """Return the places of the points that are vertices of the upper hull of their group."""
+    # Points are sorted by group, fpr and recall, no two are equal, and each group begins at the origin.
+    # A point on or below the line between its neighbours is never a vertex, so one pass may drop
+    # several. Passes end when slopes fall strictly from each segment to the next.
+    kept = np.arange(len(recall))
+    while True:
+        rise, run, of = np.diff(recall[kept]), np.diff(fpr[kept]), group[kept]
+        inside = of[:-2] == of[2:]  # both neighbours are of the same group
+        keep = np.ones(len(kept), dtype=bool)
+        # Slopes rise / run are compared crosswise: a vertical segment has run 0.
+        keep[1:-1] = ~inside | (rise[:-1] * run[1:] > rise[1:] * run[:-1])
+        if keep.all():
+            return kept
+        kept = kept[keep]
+
+
+def add_shares(terms: Array) -> float:
+    """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE."""
+    # It is rounded once, as that of a table is, so that the order of the terms does not matter.
+    whole = np.trunc(terms * SHARE_SCALE)
+    whole = whole[np.isfinite(whole)]  # NaN counts as 0
+    return math.fsum(whole.tolist()) * (1 / SHARE_SCALE)

@@ -1,0 +1,383 @@
+"""The point metrics, each of which is declared here by its formula of the four cells.
+
+The decorator makes a function a `PointMetric` of its name and docstring; `declare_point` says what you
+must tell it.
+
+Sources: (W) Williams 2021, (B) Brabec et al. 2020, (FK) Flach and Kull 2015.
+"""
+
+from __future__ import annotations
+
+import math
+
+from polars_prcurve.core.ground.argument_checks import (
+    read_choice,
+    read_name,
+    read_number,
+    read_pair,
+    refuse_kind,
+)
+from polars_prcurve.core.metrics.metric_base import declare_factory
+from polars_prcurve.core.metrics.point_metric import (
+    Cell,
+    Formula,
+    Point,
+    PointMetric,
+    Ties,
+    choose_where,
+    declare_point,
+    never_tie,
+)
+
+INF = math.inf
+
+
+# Where two points tie -------------------------------------------------------------------------
+
+# At fixed points a and b a metric is a function of the odds eta / (1 - eta). Each function below solves
+# the equation "value at a = value at b" for these odds. Negative solutions mean nothing, and callers
+# drop them. An equation that holds at all odds, or at none, would divide by 0, and has no solution here.
+# In comments o are the odds, r and f recall and fpr, and J = r - f. The cells are then tp = o r,
+# fn = o (1 - r), fp = f and tn = 1 - f.
+
+
+def _divide(above: float, below: float) -> list[float]:
+    """Return the one solution of `odds * below = above`, if there is one."""
+    return [above / below] if below != 0 else []
+
+
+def _tie_accuracy(a: Point, b: Point) -> list[float]:
+    # Accuracy is (o r + 1 - f) / (o + 1).
+    return _divide(a[1] - b[1], a[0] - b[0])
+
+
+def _tie_f(b_squared: float) -> Ties:
+    # With b = beta**2, (1 + b) / F is 1 + (b o + f) / (o r).
+    return lambda a, b: _divide(b[0] * a[1] - a[0] * b[1], b_squared * (a[0] - b[0]))
+
+
+def _tie_kappa(a: Point, b: Point) -> list[float]:
+    j_a, j_b = a[0] - a[1], b[0] - b[1]
+    # Kappa is 2 o J / (f + o (1 + J) + o^2 (1 - r)), which is 1 at o = -1 whatever the point. So that is
+    # one root of the quadratic equation, and the other one follows from their product.
+    above = j_b * a[1] - j_a * b[1]
+    return _divide(above, j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1]) - above)
+
+
+def _tie_mcc(a: Point, b: Point) -> list[float]:
+    j_a, j_b = a[0] - a[1], b[0] - b[1]
+    if j_a * j_b <= 0:
+        return []  # the metric has a different sign at the two points, at every prevalence
+    # Its square is o J^2 / ((o r + f) (o (1 - r) + 1 - f)), which is 1 at o = -1, too.
+    above = j_b**2 * a[1] * (1 - a[1]) - j_a**2 * b[1] * (1 - b[1])
+    return _divide(above, j_a * j_b * (j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1])) - above)
+
+
+def _tie_markedness(a: Point, b: Point) -> list[float]:
+    j_a, j_b = a[0] - a[1], b[0] - b[1]
+    # Markedness is J eta (1 - eta) / (q (1 - q)), of the share q = f + eta J that is flagged. So points
+    # tie where x eta^2 + y eta + z = 0, here times (1 + o)^2.
+    x, y = j_a * j_b * (j_a - j_b), 2 * j_a * j_b * (a[1] - b[1])
+    z = j_a * b[1] * (1 - b[1]) - j_b * a[1] * (1 - a[1])
+    x, y = x + y + z, y + 2 * z
+    if x == 0:
+        return _divide(-z, y)
+    root = y * y - 4 * x * z
+    if root < 0:
+        return []
+    q = -(y + math.copysign(math.sqrt(root), y)) / 2  # in which nothing cancels; the roots are q/x, z/q
+    return [*_divide(q, x), *_divide(z, q)]
+
+
+# Limits at eta = 0: there the cells of the positives are 0, so that a formula is 0/0 although recall
+# tells its limit. Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0, and
+# terms such as `0 * fpr` are 0, and make it undefined without negatives.
+
+# With a parameter -----------------------------------------------------------------------------
+
+
+@declare_factory
+def f_beta(beta: float) -> PointMetric:
+    """F-beta, the weighted harmonic mean of precision and recall (W 4-6).
+
+    `(1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp)`. It is 0 where recall is 0, because
+    the curve needs a value there. It grows with eta.
+
+    >>> round(f_beta(1)(0.6, 0.001, 0.01), 6)
+    0.706298
+    """
+    beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
+    b = beta**2
+    return PointMetric(
+        f"f_beta({beta:g})",
+        lambda tp, fn, fp, tn: (1 + b) * tp / ((1 + b) * tp + b * fn + fp),
+        source="W 4-6",
+        ties=_tie_f(b),
+    )
+
+
+@declare_factory
+def net_benefit(threshold_probability: float) -> PointMetric:
+    """Net benefit at a threshold probability `p`: `eta*recall - (1-eta)*fpr * p/(1-p)`.
+
+    The unit is true positives per example. `p` is the risk at which a user is indifferent.
+    """
+    expected = "a number in [0, 1)"
+    p = read_number("threshold_probability", threshold_probability, expected, lambda p: 0 <= p < 1)
+    return build_net_benefit(f"net_benefit({p:g})", p / (1 - p))
+
+
+def build_net_benefit(name: str, weight: Cell) -> PointMetric:
+    """Return the net benefit where a false positive costs `weight` true ones, a number or a column."""
+    return PointMetric(
+        name,
+        lambda tp, fn, fp, tn: (tp - fp * weight) / (tp + fn + fp + tn),
+        range=(-INF, 1.0),
+        source="Vickers and Elkin 2006",
+        ties=lambda a, b: [odds * weight for odds in _tie_accuracy(a, b)],
+        difference_of=("tp", "fp"),
+        is_linear=True,
+    )
+
+
+@declare_factory
+def f_gain(beta: float) -> PointMetric:
+    """F-beta gain, the weighted mean of precision gain and recall gain (FK)."""
+    beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
+    b = beta**2
+    of_precision, of_recall = 1 / (1 + b), b / (1 + b)
+
+    # F-beta gain is 1 - (f / r + b o (1 - r) / r) / (1 + b).
+    def ties(x: Point, y: Point) -> list[float]:
+        if x[0] == 0 or y[0] == 0:
+            return []
+        return _divide(y[1] / y[0] - x[1] / x[0], b * (1 / x[0] - 1 / y[0]))
+
+    return PointMetric(
+        f"f_gain({beta:g})",
+        lambda *c: of_precision * precision_gain.formula(*c) + of_recall * recall_gain.formula(*c),
+        limit_at_0=lambda recall, fpr: of_precision * (1 - fpr / recall) + of_recall * recall / recall,
+        range=(-INF, 1.0),
+        source="FK",
+        ties=ties,
+    )
+
+
+@declare_factory
+def point(
+    name: str, formula: Formula, *, range: tuple[float, float] = (-INF, INF), direction: str = "maximize"
+) -> PointMetric:
+    """A metric of your own, from the prevalence-weighted cells `tp, fn, fp, tn`.
+
+    The cells are shares of all examples and sum to 1, in tables and calls alike. The formula
+    may use arithmetic that NumPy arrays and Polars expressions both have.
+
+    >>> cost = point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize")
+    >>> round(cost(0.6, 0.001, 0.01), 5)
+    0.02099
+    """
+    read_name("name=", name)
+    if not callable(formula):
+        raise refuse_kind("formula=", "a function of the cells tp, fn, fp, tn", formula)
+    read_choice("direction=", direction, ("maximize", "minimize", "none"))
+    ends = read_pair("range=", range, "two numbers, the least and the greatest value")
+
+    def apply_to_shares(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+        n = tp + fn + fp + tn
+        return formula(tp / n, fn / n, fp / n, tn / n)
+
+    # No equation for `ties` is known of a formula that anyone may write.
+    return PointMetric(
+        name, apply_to_shares, range=ends, direction=direction, source="user", falls_with_fpr=False
+    )
+
+
+# Without a parameter, in the order of the reference -------------------------------------------
+
+
+@declare_point(
+    source="W 2, B 4/8/11", ties=never_tie, if_all_flagged=lambda eta: eta, share_of=(("tp",), ("fp",))
+)
+def precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of flagged examples that are positive."""
+    return tp / (tp + fp)
+
+
+@declare_point(source="1 - precision", direction="minimize", ties=never_tie, share_of=(("fp",), ("tp",)))
+def fdr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of flagged examples that are negative."""
+    return fp / (fp + tp)
+
+
+@declare_point(source="Bayes' rule", ties=never_tie, share_of=(("tn",), ("fn",)))
+def npv(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of examples not flagged that are negative."""
+    return tn / (tn + fn)
+
+
+@declare_point(source="1 - npv", direction="minimize", ties=never_tie, share_of=(("fn",), ("tn",)))
+def false_omission_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of examples not flagged that are positive."""
+    return fn / (fn + tn)
+
+
+@declare_point(source="B 6", depends_on_eta=False, of_rates=lambda recall, fpr: recall)
+def recall(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of positives that are flagged."""
+    return tp / (tp + fn)
+
+
+@declare_point(source="1 - recall", direction="minimize", depends_on_eta=False)
+def fnr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of positives that are not flagged."""
+    return fn / (fn + tp)
+
+
+@declare_point(source="1 - fpr", depends_on_eta=False)
+def specificity(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of negatives that are not flagged."""
+    return tn / (tn + fp)
+
+
+@declare_point(
+    source="B 7", direction="minimize", depends_on_eta=False, of_rates=lambda recall, fpr: fpr
+)
+def fpr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of negatives that are flagged."""
+    return fp / (fp + tn)
+
+
+@declare_point(
+    source="eta*recall + (1-eta)*specificity", ties=_tie_accuracy, share_of=(("tp", "tn"), ("fp", "fn"))
+)
+def accuracy(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of examples that are classified correctly."""
+    return (tp + tn) / (tp + fn + fp + tn)
+
+
+@declare_point(source="(recall + specificity) / 2", depends_on_eta=False)
+def balanced_accuracy(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The mean of recall and specificity."""
+    return (tp / (tp + fn) + tn / (tn + fp)) / 2
+
+
+@declare_point(source="sqrt(recall * specificity)", depends_on_eta=False)
+def g_mean(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The geometric mean of recall and specificity."""
+    return (tp / (tp + fn) * (tn / (tn + fp))) ** 0.5
+
+
+@declare_point(source="W 4-6", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
+def f1(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The harmonic mean of precision and recall, `f_beta(1)`."""
+    return 2 * tp / (2 * tp + fn + fp)
+
+
+@declare_point(source="f1 / (2 - f1)", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
+def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """True positives among all examples that are positive or flagged."""
+    return tp / (tp + fn + fp)
+
+
+@declare_point(
+    source="sqrt(precision * recall)",
+    ties=lambda a, b: _divide(b[0] ** 2 * a[1] - a[0] ** 2 * b[1], a[0] * b[0] * (a[0] - b[0])),
+    limit_at_0=lambda recall, fpr: 0 * (recall / fpr),
+)
+def fowlkes_mallows(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The geometric mean of precision and recall."""
+    return (tp / (tp + fp) * (tp / (tp + fn))) ** 0.5
+
+
+@declare_point(source="Matthews 1975", range=(-1.0, 1.0), ties=_tie_mcc)
+def mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """Matthews' correlation coefficient; 0 where all examples are flagged, or none."""
+    # Four roots, because the product of the four sums underflows at eta = 1e-100.
+    margins = [m**0.5 for m in (tp + fp, tn + fn, tp + fn, tn + fp)]
+    right, wrong = tp / margins[0] * tn / margins[1], fp / margins[0] * fn / margins[1]
+    constant = ((tp + fp) * (tn + fn) == 0) & (tp + fn > 0) & (tn + fp > 0)
+    return choose_where(constant, 0.0, (right - wrong) / margins[2] / margins[3])
+
+
+@declare_point(source="Cohen 1960", range=(-1.0, 1.0), ties=_tie_kappa)
+def cohen_kappa(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """Cohen's kappa: agreement with the labels beyond chance."""
+    return 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+
+
+@declare_point(source="recall - fpr", range=(-1.0, 1.0), depends_on_eta=False)
+def informedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """Recall less fpr, also called Youden's J."""
+    return tp / (tp + fn) - fp / (fp + tn)
+
+
+@declare_point(source="precision + npv - 1", range=(-1.0, 1.0), ties=_tie_markedness)
+def markedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """Precision plus npv, less 1."""
+    return tp / (tp + fp) - fn / (fn + tn)
+
+
+@declare_point(
+    source="precision / eta",
+    range=(0.0, INF),
+    ties=never_tie,
+    limit_at_0=lambda recall, fpr: recall / fpr * (fpr / fpr),
+)
+def lift(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """Precision relative to the prevalence."""
+    return tp / (tp + fn) / ((tp + fp) / (tp + fn + fp + tn))
+
+
+@declare_point(
+    source="eta*recall + (1-eta)*fpr",
+    direction="none",
+    ties=lambda a, b: _divide(b[1] - a[1], a[0] - b[0]),
+    share_of=(("tp", "fp"), ("fn", "tn")),
+)
+def predicted_positive_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The share of examples that are flagged."""
+    return (tp + fp) / (tp + fn + fp + tn)
+
+
+@declare_point(source="recall / fpr", range=(0.0, INF), depends_on_eta=False)
+def lr_pos(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The likelihood ratio of being flagged."""
+    return tp / (tp + fn) / (fp / (fp + tn))
+
+
+@declare_point(
+    source="(1-recall) / (1-fpr)", range=(0.0, INF), direction="minimize", depends_on_eta=False
+)
+def lr_neg(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The likelihood ratio of not being flagged."""
+    return fn / (fn + tp) / (tn / (tn + fp))
+
+
+@declare_point(source="lr_pos / lr_neg", range=(0.0, INF), depends_on_eta=False)
+def diagnostic_odds_ratio(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """The odds of being flagged, of positives relative to negatives."""
+    return (tp * tn) / (fn * fp)
+
+
+@declare_point(source="W 8, FK", range=(-INF, 1.0), depends_on_eta=False)
+def precision_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """Precision on a scale where eta is 0, in which eta cancels out."""
+    return 1 - (fp / (fp + tn)) / (tp / (tp + fn))
+
+
+@declare_point(
+    source="W 9, FK",
+    range=(-INF, 1.0),
+    ties=never_tie,
+    limit_at_0=lambda recall, fpr: recall / recall + 0 * fpr,
+)
+def recall_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """Recall on a scale where eta is 0; undefined at eta = 1."""
+    negatives = fp + tn
+    return choose_where(negatives == 0, float("nan"), 1 - (tp + fn) / negatives * (fn / tp))
+
+
+@declare_point(source="precision at eta = 1/2", fixed_eta=0.5, depends_on_eta=False)
+def balanced_precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    """Precision at a prevalence of 1/2, whatever eta is."""
+    return tp / (tp + fp)

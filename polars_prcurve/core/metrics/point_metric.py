@@ -1,0 +1,295 @@
+"""The class of point metrics: one formula each, on four cells, for numbers, arrays and expressions.
+
+The four cells are true positives, false negatives, false positives and true negatives in a
+population of prevalence eta: `eta*recall`, `eta*(1-recall)`, `(1-eta)*fpr`, `(1-eta)*(1-fpr)`,
+or counts in the same proportions. Every built-in formula is free of scale, so both give the same value.
+At the own prevalence of a group the formula therefore reads the plain counts: precision is
+`tp / (tp + fp)` there, to the last bit.
+
+>>> from polars_prcurve import metrics
+>>> round(metrics.precision(0.6, 0.001, 0.001), 6)
+0.375235
+>>> metrics.f_beta(2).name
+'f_beta(2)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+import polars as pl
+from polars import selectors
+
+from polars_prcurve.core.ground.argument_checks import read_number, read_numbers
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.query_checks import Check, DtypeRule, guard
+from polars_prcurve.core.metrics.metric_base import Metric, declare
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Array: TypeAlias = "NDArray[np.float64]"
+Cell: TypeAlias = Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
+Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]  # of tp, fn, fp and tn
+Point: TypeAlias = tuple[float, float]  # recall and fpr
+Ties: TypeAlias = Callable[[Point, Point], list[float]]  # see `PointMetric.ties`
+Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]  # cells that are hits, and misses, by name
+POINT_METRICS: dict[str, PointMetric] = {}
+"""Every point metric that a string may name, by that name, in the order of declaration."""
+
+
+def never_tie(a: Point, b: Point) -> list[float]:
+    """Return no odds, because the better one of two points is better at every prevalence."""
+    return []
+
+
+@dataclass(frozen=True, eq=False)
+class PointMetric(Metric):
+    """A metric of one operating point, from `(recall, fpr, eta)` or from four cells.
+
+    Call it with numbers (gives a float), arrays (an array) or expressions (an expression).
+    Undefined (0/0) is NaN from numbers and arrays and null from expressions and in tables.
+
+    Attributes
+    ----------
+    name
+        The column that holds it, e.g. `precision` or `f_beta(2)`.
+    range
+        Lowest and highest value.
+    direction
+        `"maximize"`, `"minimize"` or `"none"`: what better means.
+    depends_on_eta
+        Whether the value changes with prevalence while recall and fpr stay.
+    source
+        Where the formula is from.
+    """
+
+    formula: Formula = field(repr=False)
+    _: KW_ONLY
+    falls_with_fpr: bool = True
+    """Whether of two points of equal recall the one of lower fpr is at least as good."""
+    ties: Ties | None = field(default=None, repr=False)
+    """A function from two points to the odds `eta / (1 - eta)` at which their values are equal. It
+    returns no odds if the values are equal at every prevalence. None means that no equation is known:
+    prevalences at which points tie are then searched for."""
+    fixed_eta: float | None = None
+    """The prevalence that the metric always takes, whatever eta is, as `balanced_precision` does."""
+    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
+    """A function from recall and fpr to the value at eta = 0. It is needed by a formula that divides by
+    `tp + fn` or by `tp`: these cells are 0 there, and do not tell recall."""
+    of_rates: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
+    """A function from recall and fpr to the value, for a metric that is one of the two. Tables hold both
+    rates, from exact counts; the formula would compute them again, from counts that are rounded."""
+    if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, repr=False)
+    """A function from eta to the value where all examples are flagged. Counts that are scaled to eta
+    miss it by a bit, and a target of just that value would find no threshold."""
+    share_of: Share | None = None
+    """The cells that are hits and those that are misses, by name, if the value follows from the share of
+    hits among both: the formula then has this value with one cell of either kind. Among examples that
+    were drawn together such a share is that of independent trials."""
+    difference_of: tuple[str, str] | None = None
+    """The cells whose shares of all examples the value rises with, and falls with, as a weighted
+    difference of both. Among examples that were drawn together, shares have no error of a prevalence."""
+    is_linear: bool = False
+    """Whether the value is a weighted sum of recall and fpr, so that a band adds up distances of the
+    value itself, whatever its range is."""
+
+    def __post_init__(self) -> None:
+        if self.ties is None and not self.depends_on_eta:
+            object.__setattr__(self, "ties", never_tie)
+
+    @overload
+    def __call__(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr | float | None = None) -> pl.Expr: ...
+    @overload
+    def __call__(self, recall: float, fpr: float, eta: float | None = None) -> float: ...
+    @overload
+    def __call__(
+        self, recall: ArrayLike, fpr: ArrayLike, eta: ArrayLike | None = None
+    ) -> float | Array: ...
+
+    def __call__(self, recall: Any, fpr: Any, eta: Any = None) -> Any:
+        """Return the value at a point `(recall, fpr)` of the ROC plane and a prevalence `eta`.
+
+        Rates and prevalences outside [0, 1] raise, in expressions when the query runs.
+        `eta` may be left out if the metric does not depend on it.
+        """
+        given = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
+        if given["eta"] is None:
+            raise PrcError(f"{self.name} depends on the prevalence: pass eta")
+        return evaluate(self.name, self.from_rates, given)
+
+    def choose_eta(self, eta: Any) -> Any:
+        """Return the prevalence to compute with where a caller gives `eta`."""
+        if self.fixed_eta is not None:
+            return self.fixed_eta
+        return eta if self.depends_on_eta else 0.5  # any eta will do, because it cancels out
+
+    def from_rates(
+        self, recall: Cell, fpr: Cell, eta: Cell, cells: Iterable[Cell] | None = None
+    ) -> Cell:
+        """Return the value from rates and eta, or from cells in its proportions; undefined is NaN."""
+        if self.of_rates is not None:
+            return self.of_rates(recall, fpr)
+        if cells is None:
+            cells = eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
+        value = self.formula(*cells)
+        if self.limit_at_0 is None:
+            return value
+        return choose_where(eta == 0, self.limit_at_0(recall, fpr), value)
+
+    def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Cell:
+        """Return the value at each point of a curve; fpr is NaN in a curve without negatives."""
+        eta = self.choose_eta(eta)
+        if eta == 1:  # there are no negatives then, and their rate does not matter
+            cells = recall, 1 - recall, 0 * recall, 0 * recall
+            return self.from_rates(recall, fpr, eta, cells)
+        return self.from_rates(recall, fpr, eta)
+
+    def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
+        """Return the value from columns of rates and prevalences, null where undefined."""
+        if self.fixed_eta is not None or not self.depends_on_eta:
+            eta = pl.lit(self.choose_eta(None))
+        value: pl.Expr = self.from_rates(recall, fpr, eta)
+        return null_if_nan(value).alias(self.name)
+
+    def from_counts(
+        self,
+        cells: Iterable[pl.Expr],
+        factors: tuple[pl.Expr, pl.Expr] | None,
+        rates: tuple[pl.Expr, pl.Expr],
+        eta: pl.Expr,
+    ) -> pl.Expr:
+        """Return the value from counts, null where undefined; `factors` scale both classes to eta."""
+        if self.fixed_eta is not None:
+            value: pl.Expr = self.from_rates(*rates, pl.lit(self.fixed_eta))
+        else:
+            tp, fn, fp, tn = cells
+            scale = factors if self.depends_on_eta else None
+            if scale is not None:
+                pos, neg = scale
+                tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
+            value = self.from_rates(*rates, eta, (tp, fn, fp, tn))
+            if scale is not None and self.if_all_flagged is not None:
+                all_flagged = (rates[0] == 1) & (rates[1] == 1)
+                value = pl.when(all_flagged).then(self.if_all_flagged(eta)).otherwise(value)
+        return null_if_nan(value).alias(self.name)
+
+
+def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:
+    """Return a formula of shares, of numbers or arrays (NaN if undefined), or of expressions (null)."""
+    if not any(isinstance(value, pl.Expr) for value in given.values()):
+        numbers = {argument: read_numbers(argument, value) for argument, value in given.items()}
+        for argument, value in numbers.items():
+            undefined = np.isnan(value) & (argument != "eta")  # a rate of an empty class is NaN
+            wrong = value[~((value >= 0) & (value <= 1) | undefined)]
+            if wrong.size > 0:
+                raise PrcError(f"{argument} must lie in [0, 1]; got {wrong.flat[0]}")
+        with np.errstate(all="ignore"):
+            out = np.asarray(formula(*numbers.values()), dtype=np.float64)
+        return float(out) if out.ndim == 0 else out
+    columns = {
+        # Not strict: until the dtype is checked, the cast may be of any dtype.
+        argument: _RATE_DTYPES.restrict(argument, value).cast(pl.Float64, strict=False)
+        if isinstance(value, pl.Expr)
+        else pl.lit(read_number(argument, value, "a number"))
+        for argument, value in given.items()
+    }
+    checks = []
+    for argument, column in columns.items():
+        n = (column.is_nan() | ~column.is_between(0, 1)).sum()
+        checks.append(Check(n > 0, (f"{argument} must lie in [0, 1]; ", n, " value(s) do not")))
+    result: pl.Expr = formula(*columns.values()) + guard(checks)
+    return null_if_nan(result).alias(name)
+
+
+_RATE_DTYPES = DtypeRule(
+    selectors.numeric() | selectors.by_dtype(pl.Null), "; expected numbers in [0, 1]"
+)
+
+
+def declare_point(*, source: str, **fields: Any) -> Callable[[Formula], PointMetric]:
+    """Return a decorator that makes a formula a point metric of the same name, and declares it.
+
+    The docstring of the function becomes that of the metric. The arguments are fields of `PointMetric`.
+    You must say where two points tie if the metric depends on eta: `ties` is `never_tie`, or an equation
+    solved for the odds. You must give `limit_at_0` if the formula divides by the positives, of which
+    eta = 0 leaves none, and `of_rates` if the metric is recall or fpr. A whole metric is:
+
+        @declare_point(source="f1 / (2 - f1)", ties=_tie_f(1))
+        def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+            '''True positives among all examples that are positive or flagged.'''
+            return tp / (tp + fn + fp)
+    """
+
+    def make(formula: Formula) -> PointMetric:
+        metric = PointMetric(formula.__name__, formula, source=source, **fields)
+        return declare(metric, formula.__doc__, POINT_METRICS)
+
+    return make
+
+
+# Functions of arrays or expressions alike -------------------------------------------------------
+
+# What formulas use beyond operators. A formula that is written over operators and these functions is
+# written once, and serves tables and arrays. Undefined is NaN in both, until a table makes it null.
+
+
+def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
+    """Return `then` where the condition is true and `otherwise` elsewhere."""
+    if isinstance(condition, pl.Expr):
+        return pl.when(condition).then(then).otherwise(otherwise)
+    return np.where(condition, then, otherwise)
+
+
+def null_if_nan(value: pl.Expr) -> pl.Expr:
+    """Return a value that is null where it is NaN, as `fill_nan(None)` does.
+
+    That holds its value three times in the plan, and this twice, so that long ones are planned sooner.
+    """
+    return pl.when(value.is_not_nan()).then(value)
+
+
+def maximum(value: Cell, other: Cell) -> Cell:
+    """Return the greater one of two values."""
+    if isinstance(value, pl.Expr):
+        return pl.max_horizontal(value, other)
+    return np.maximum(value, other)
+
+
+def minimum(value: Cell, other: Cell) -> Cell:
+    """Return the lesser one of two values."""
+    if isinstance(value, pl.Expr):
+        return pl.min_horizontal(value, other)
+    return np.minimum(value, other)
+
+
+def log1p(value: Cell) -> Cell:
+    """Return `log(1 + value)`, with no digit lost for a small value."""
+    if isinstance(value, pl.Expr):
+        return value.log1p()
+    return np.log1p(value)
+
+
+def keep_where(condition: Cell, value: Cell) -> Cell:
+    """Return the value where the condition is true, and undefined elsewhere."""
+    return choose_where(condition, value, float("nan"))
+
+
+def atanh_rest(u: Cell, v: Cell) -> Cell:
+    """Return `s = (atanh(v) / v - 1) / v**2`, where `v = u / (2 + u)` and so `2 atanh(v) = log1p(u)`."""
+    # With s the mean of 1 / D is written so that nothing cancels, while a quantity D grows linearly from
+    # D0 to D1, u = (D1 - D0) / D0 and v = (D1 - D0) / (D1 + D0):
+    #     g1(u), the mean of D0 / D,            log1p(u) / u          = (1 - v) (1 + v^2 s)
+    #     g2(u), the mean of t D0 / D for the   (u - log1p(u)) / u^2  = (1 - v) (1 - (1 - v) v s) / 2
+    #     share t of the way, from 0 to 1
+    # The series of atanh is s = 1/3 + v^2/5 + v^4/7 + ...
+    w = v * v
+    small = 0.0
+    for k in range(21, 1, -2):  # what the series leaves out changes v s by less than 1e-16
+        small = 1 / k + w * small
+    exact = (log1p(u) / 2 / v - 1) / w
+    # The difference loses digits as 1 / v**2, so the series takes over while that still costs little.
+    return choose_where(abs(v) < 0.2, small, exact)

@@ -1,0 +1,527 @@
+"""The grid of prevalences that `eta=` asks for, and its join with the table of groups.
+
+A grid is a small table, in which a null stands for the own prevalence of a group:
+
+    eta=   -> read_eta   the grid, checked as far as the call can tell
+    groups -> join_etas  one row per pair, a group at a prevalence, with the two factors
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground import argument_checks as arguments
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import (
+    find_repeats,
+    hint_at_arguments,
+    is_pattern,
+    refuse_kind,
+    take_frame,
+)
+from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names
+from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.query_checks import Check, count_check, run_query, stop_if_broken
+from polars_prcurve.core.inputs.column_reader import (
+    check_forgotten_groups,
+    missing_row_check,
+    read_group_keys,
+)
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable
+from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from polars_prcurve.core.prevalence.fields import ClassMix, Field
+
+
+@dataclass(frozen=True)
+class EtaTable:
+    """A grid of prevalences; a null in its column eta is the own prevalence of a group."""
+
+    frame: pl.LazyFrame
+    keys: Mapping[str, pl.DataType] = field(default_factory=dict)
+    """The `by` columns that `frame` is joined on; without any, each group gets all prevalences."""
+    carried: tuple[str, ...] = ()  # other columns of a user's frame, which the result gets, too
+    etas_per_group: int | None = None
+    """The number of prevalences of each group; None if groups may differ in it."""
+    shared: tuple[str, ...] | None = None
+    """The columns of groups within which own prevalences have to be equal, because models are compared
+    at them; None if they may differ."""
+    uncertain: bool = False
+    """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
+    copies: int = 1  # the number of rows per prevalence, which are numbered in COPY
+    own_eta: str | None = None
+    """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
+    holds_own: bool | None = False
+    """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
+    holds_others: bool = True  # whether there may be other prevalences
+    hidden: Sequence[str] = ()
+    """Columns of the result that follow from the number of negatives, where that is not known."""
+
+    @property
+    def may_hold_own(self) -> bool:
+        """Whether a null may stand for the own prevalence of a group, which needs its class sizes."""
+        return self.holds_own is not False
+
+    def let_own_differ(self, *, depends_on_eta: bool) -> EtaTable:
+        """Return the grid, in which own prevalences may differ if nothing asked depends on them."""
+        if depends_on_eta or self.etas_per_group != 1:
+            return self
+        return replace(self, shared=None)
+
+    def require_exact(self, what: str, *, carrier: str = "") -> EtaTable:
+        """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry.
+
+        `carrier` is the argument with which it would.
+        """
+        if self.uncertain or c.ETA_LOW in self.carried:  # fields carry what is known of their parts
+            ends = "eta_low and eta_high"
+            todo = f"pass its ends as two eta (the eta= frame has {ends}, whose error it does not carry)"
+            if carrier:
+                todo = f"pass {carrier}, which carries the error of {ends} in the eta= frame, or pass "
+                todo += "these ends as two eta"
+            raise PrcError(f"{what} works at an eta; {todo}")
+        return self
+
+
+def read_eta(
+    eta: Eta,
+    table: InputTable,
+    makes: Iterable[str],
+    *,
+    compares_models: bool = False,
+    confidence: float | None = None,
+) -> EtaTable:
+    """Return the grid that `eta=` asks for; raise for what the call can tell.
+
+    `makes` are the names of the columns of the result, which a frame may not carry. If it
+    `compares_models`, those of a group must share their own prevalence. Intervals of prevalences must
+    have the level `confidence`, too.
+    """
+    eta = take_frame(eta)
+    # What is not counted is no prevalence that models could differ in.
+    shared = tuple(table.group_columns) if compares_models and table.counts_negatives else None
+    if isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        if table.model_name in eta.lazy().collect_schema():
+            raise PrcError(
+                f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
+                "names them, out of the eta= frame"
+            )
+        grid = _read_eta_frame(eta, table, set(makes), confidence)
+        # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
+        is_estimate = "shift_p_value" in grid.carried
+        others = (name for name in grid.carried if not (is_estimate and name == "n"))
+        check_forgotten_groups("eta", others, table.schema)
+        return replace(grid, shared=shared)
+    values = read_eta_list(eta)
+    if None in values and not table.has_counts:
+        raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
+    frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
+    return EtaTable(
+        frame,
+        etas_per_group=len(values),
+        shared=shared,
+        holds_own=None in values,
+        holds_others=any(value is not None for value in values),
+        hidden=[name for name in makes if name in _OF_NEGATIVES and not table.counts_negatives],
+    )
+
+
+_ROUNDING = 1e-12
+"""Own prevalences of weighted groups that are this close, relatively, differ by rounding alone."""
+_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
+_NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
+
+
+def _read_eta_frame(
+    eta: EtaFrame, table: InputTable, makes: set[str], confidence: float | None
+) -> EtaTable:
+    """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
+    schema, by = eta.lazy().collect_schema(), table.group_columns
+    arguments.refuse_objects("the eta= frame", schema)
+    if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
+        described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+        raise PrcError(
+            f"an eta= frame needs a numeric column 'eta'; it has {described}; a table of scores without "
+            "labels is bound with label=None first"
+        )
+    keys = read_group_keys("eta", schema, by)
+    uncertain = has_uncertain_eta(schema, keys)
+    own_names = ("eta", *(c.UNCERTAIN_ETA_COLUMNS if uncertain else ()))
+    carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
+    for name in carried:
+        what = f"the eta= frame carries a column {name!r}"
+        if is_pattern(name):
+            raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
+        if name in makes or name in by or name.startswith(c.RESERVED):
+            raise PrcError(f"{what}, and the result has a column of that name; rename it")
+    value, columns = pl.col("eta"), (*keys, "eta", *carried)
+    outside = "holds an eta outside [0, 1] (expected shares, not percent)"
+    troubles = [(value.is_nan() | ~value.is_between(0, 1), outside)]
+    checked = eta.lazy().with_columns(value.cast(pl.Float64))
+    if uncertain:
+        checked, others = add_uncertain_eta(checked, schema, confidence)
+        troubles += others
+    troubles.append((pl.struct(columns).is_duplicated(), "repeats a group and eta"))
+    if not table.has_counts:
+        troubles.append((value.is_null(), f"holds a null ({_NO_OWN})"))
+    checks = [count_check(n.sum(), f"the eta= frame {what} in ", " row(s)") for n, what in troubles]
+    checked = stop_if_broken(checked, checks)
+    etas_per_group, holds_own = None, None
+    if isinstance(eta, pl.DataFrame):
+        checked = run_query(checked).lazy()
+        if "shift_p_value" in carried:
+            warn_of_refuted_estimates(eta, list(keys))
+        etas_per_group = None if keys else eta.height
+        holds_own = eta["eta"].null_count() > 0
+    held = {name: by[name] for name in keys}
+    return EtaTable(checked, held, carried, etas_per_group, uncertain=uncertain, holds_own=holds_own)
+
+
+# Prevalences of a frame that are estimates -----------------------------------------------------
+
+_SAME_LEVEL = 1e-9  # levels that differ by less are one level, which was computed in two ways
+
+
+def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) -> bool:
+    """Return whether an eta= frame has intervals, in no key columns; raise if it has half of one."""
+    found = [name for name in c.UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
+    for name in found:
+        if not (schema[name].is_numeric() or schema[name] == pl.Null):
+            raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
+    lacking = [name for name in (c.ETA_LOW, c.ETA_HIGH) if name not in found]
+    if found and lacking:
+        raise PrcError(
+            f"the eta= frame has a column {found[0]!r} and no {lacking[0]!r}; an eta that is an "
+            f"estimate needs both ends, {c.ETA_LOW!r} and {c.ETA_HIGH!r}"
+        )
+    return bool(found)
+
+
+def add_uncertain_eta(
+    frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
+) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
+    """Return the frame with the three columns, null where eta is exact, and tests with what they say."""
+    low, high = (pl.col(name).cast(pl.Float64) for name in (c.ETA_LOW, c.ETA_HIGH))
+    level = pl.lit(confidence, dtype=pl.Float64)
+    if c.ETA_CONFIDENCE in schema:
+        level = pl.col(c.ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
+    has_end = low.is_not_null() | high.is_not_null()
+    added = dict(zip(c.UNCERTAIN_ETA_COLUMNS, (low, high, pl.when(has_end).then(level)), strict=True))
+    eta, low, high, level = map(pl.col, ("eta", *c.UNCERTAIN_ETA_COLUMNS))
+    has_end = low.is_not_null() | high.is_not_null()
+    outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
+    ends = f"{c.ETA_LOW} and {c.ETA_HIGH}"
+    alone = f"holds one of {ends} and not the other (null in both: eta is exact)"
+    own = f"holds {ends} beside a null eta (a group's own prevalence has none)"
+    no_level = f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
+    troubles = [
+        (low.is_null() != high.is_null(), alone),
+        (has_end & eta.is_null(), own),
+        (outside, f"does not hold 0 <= {c.ETA_LOW} <= eta <= {c.ETA_HIGH} <= 1"),
+        (level.is_nan() | (level <= 0) | (level >= 1), no_level),
+    ]
+    if confidence is not None:
+        other = f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
+        troubles.append(((level - confidence).abs() > _SAME_LEVEL, other))
+    return frame.with_columns(**added), troubles
+
+
+# Groups at prevalences --------------------------------------------------------------------------
+
+
+def join_etas(
+    groups: pl.LazyFrame, grid: EtaTable, n_pos: pl.Expr, n_neg: pl.Expr, *, checked: bool = True
+) -> pl.LazyFrame:
+    """Return one row per group and prevalence, by rising eta: the group, eta and both factors."""
+    # If not `checked`, a caller has to make the `eta_row_checks`.
+    etas = grid.frame.with_row_index(c.ETA_ROW)
+    if grid.keys:
+        etas = etas.with_columns(pl.lit(True).alias(c.HAS_ETA_ROW))
+        pairs = join_groups(groups, etas, grid.keys, how="left")
+        if checked:
+            pairs = stop_if_broken(pairs, eta_row_checks(grid, pl.lit(True)))
+    else:
+        pairs = groups.join(etas, how="cross")
+    eta, own = pl.col("eta"), pl.col("eta").is_null()
+    own_eta = n_pos / (n_pos + n_neg) if grid.own_eta is None else pl.col(grid.own_eta)
+    if grid.shared is not None:
+        least = own_eta.min().over(grid.shared) if grid.shared else own_eta.min()
+        own_eta = pl.when(own_eta <= least * (1 + _ROUNDING)).then(least).otherwise(own_eta)
+    pairs = pairs.with_columns(
+        eta.fill_null(own_eta), *class_factors(eta, own, n_pos, n_neg), own.alias(c.IS_OWN_ETA)
+    )
+    order = [c.GROUP, "eta", c.NEG_FACTOR, c.ETA_ROW]
+    if grid.copies > 1:
+        pairs = pairs.join(pl.LazyFrame({c.COPY: range(grid.copies)}), how="cross")
+        return pairs.sort(*order, c.COPY)
+    return pairs.sort(order)
+
+
+def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:
+    """Return the check that a user's frame has a row for each group, read where `first` is true."""
+    if not grid.keys:
+        return []
+    missing = pl.col(c.HAS_ETA_ROW).is_null() & first
+    keys = {name: pl.col(name) for name in grid.keys}
+    return [missing_row_check("eta", keys, missing, missing.sum())]
+
+
+def same_eta_check(keys: Sequence[str]) -> Check:
+    """Return the check that models have one own prevalence within each group of `keys`."""
+    eta = pl.when(c.IS_OWN_ETA).then("eta")
+    low, high = (of.over(keys) if keys else of for of in (eta.min(), eta.max()))
+    least, most = (of.filter(low < high).first() for of in (low, high))
+    text = (
+        "eta=None compares models at their own prevalence, and those differ, from ",
+        *(least, " to ", most),
+        "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",
+    )
+    return Check((low < high).any(), text)
+
+
+def find_shared_eta(keys: Iterable[str]) -> pl.Expr:
+    """Return the prevalence that all rows of equal `keys` share, or null if they have different ones."""
+    least, most, names = pl.col("eta").min(), pl.col("eta").max(), list(keys)
+    if names:
+        least, most = least.over(names), most.over(names)
+    return pl.when(most <= least * (1 + _ROUNDING)).then(least).alias("eta")
+
+
+def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Check]:
+    """Return the check that no group of unknown size, of the `first` rows, is asked for its own eta."""
+    if not (isinstance(table, RateTable) and table.may_lack_sizes and grid.may_hold_own):
+        return []
+    unknown = (pl.col(c.IS_OWN_ETA) & pl.col("eta").is_null() & first).sum()
+    text = (
+        " group(s), which have no prevalence of their own; pass eta= as numbers, or as a frame with a "
+        "prevalence per group"
+    )
+    return [count_check(unknown, "sizes= are null in ", text)]
+
+
+def class_factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return the factors of positives and of negatives that bring a group to prevalence eta."""
+    # Which factor is 1 depends on eta, so that neither overflows. A class without rows makes 0/0, hence
+    # null, unless eta rules it out.
+    odds = eta * n_neg / ((1 - eta) * n_pos)
+    positive = pl.when(own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
+    inverse = (1 - eta) * n_pos / (eta * n_neg)
+    negative = pl.when(own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse)
+    return positive.alias(c.POS_FACTOR), negative.alias(c.NEG_FACTOR)
+
+
+# Prevalences as users write them: numbers, ratios, and grids ------------------------------------
+
+EtaFrame: TypeAlias = pl.DataFrame | pl.LazyFrame
+
+
+class UnlabelledTable(Protocol):
+    """A bound table without labels, `prc(month, label=None)`, whose prevalence is to be estimated."""
+
+    def estimate_prevalence(self, *arguments: Any, **named: Any) -> Any:
+        """Return the prevalence of each of its groups."""
+
+
+Eta: TypeAlias = (
+    "float | str | Sequence[float | str | None] | NDArray[np.float64] | pl.Series | EtaFrame"
+    " | Field | ClassMix | UnlabelledTable | None"
+)
+"""The argument eta=: a prevalence, several, a frame with a column eta, a field of several parts, or a
+bound table without labels.
+
+None is the own prevalence.
+"""
+
+
+@hint_at_arguments
+def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
+    """Return a grid of `n` prevalences, evenly spaced in log, and of the powers of ten between them.
+
+    Parameters
+    ----------
+    low, high
+        Ends of the grid, which are part of it; 0 < low < high <= 1.
+    n
+        Number of log-spaced values, at least 2. Powers of ten that are not among them are added.
+
+    Examples
+    --------
+    >>> eta_grid(0.001, 0.5, n=3)
+    [0.001, 0.01, 0.022360679774997894, 0.1, 0.5]
+    """
+    low, high = arguments.read_pair("low, high", (low, high), "two prevalences")
+    n = arguments.read_whole_number("n=", n, 0, most=arguments.MOST_REPEATS)
+    if not 0 < low < high <= 1:
+        raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
+    if n < 2:
+        raise PrcError(f"eta_grid needs n >= 2; got {n}")
+    step = math.log(high / low) / (n - 1)
+    inner = [low * math.exp(step * k) for k in range(1, n - 1)]
+    tens = [float(f"1e{k}") for k in range(math.ceil(math.log10(low)) - 1, 1)]
+    powers = [ten for ten in tens if low < ten < high]
+    # A power of ten replaces a log-spaced value that differs from it by rounding only.
+    spaced = [x for x in inner if not any(math.isclose(x, ten, rel_tol=1e-12) for ten in powers)]
+    return sorted({float(low), *spaced, *powers, float(high)})
+
+
+def end_at_negatives(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
+
+    Among fewer negatives than one positive has beside it, false alerts are hardly seen.
+    """
+    sizes = table["n_neg"] if "n_neg" in table.columns else table["fp"] + table["tn"]
+    most = sizes.drop_nulls().max()
+    if not isinstance(most, int | float) or most < 1:
+        return table
+    least = 10.0 ** math.floor(-math.log10(most) + 1e-9)
+    return table.filter(pl.col("eta").is_null() | (pl.col("eta") >= least * (1 - 1e-9)))
+
+
+@hint_at_arguments
+def eta_from_ratio(ratio: str | float) -> float:
+    """Return the prevalence at a ratio r of positives to negatives, `r / (1 + r)`.
+
+    Parameters
+    ----------
+    ratio
+        `"1:100"`, which is one positive to a hundred negatives, or the number 0.01. The texts `"1/100"`
+        and `"1 in 100"` are shares of all, not ratios, and raise: pass them as `eta=`.
+
+    Examples
+    --------
+    >>> eta_from_ratio("1:99")
+    0.01
+    >>> eta_from_ratio(1.0)
+    0.5
+    """
+    if isinstance(ratio, str) and ":" not in ratio and _SHARE.search(ratio):
+        raise PrcError(
+            f"a ratio is positives to negatives; {describe_value(ratio)} is a share of all, which eta= "
+            "takes as it stands"
+        )
+    try:
+        if isinstance(ratio, str):
+            return read_share_text(ratio if ":" in ratio else f"{ratio}:1")
+        number = arguments.read_number("ratio", ratio, "a number")
+        return 1.0 if number == math.inf else read_share_text(f"{number!r}:1")
+    except (ValueError, TypeError):
+        raise PrcError(
+            f'a ratio is positives to negatives, such as "1:100" or 0.01; got {describe_value(ratio)}'
+        ) from None
+
+
+_SHARE = re.compile(r"/|\bin\b")
+
+
+def read_share_text(text: str) -> float:
+    """Return the prevalence in a text, such as 1/1000 or 1:999; raise a `ValueError` if it is none."""
+    try:
+        if ":" in text:
+            pos, neg = map(_read_plain, text.split(":", 1))
+            if pos < 0 or neg < 0:
+                raise ValueError(f"a number is negative: {text}")
+            return float(pos / (pos + neg))
+        part, separator, of = _SHARE.sub("/", text).partition("/")
+        return float(_read_plain(part) / (_read_plain(of) if separator else 1))
+    except (ZeroDivisionError, OverflowError):
+        raise ValueError(f"no share: {text}") from None
+
+
+def read_share(
+    argument: str, value: object, expected: str, holds: Callable[[float], bool] | None = None
+) -> float:
+    """Return the share that a number or a text says; raise unless `holds` is true of it."""
+    try:
+        number = read_share_text(value) if isinstance(value, str) else value
+        return arguments.read_number(argument, number, expected, holds)
+    except ValueError:
+        raise refuse_kind(argument, expected, value) from None
+
+
+def _read_plain(text: str) -> Fraction:
+    """Return the number in a text, which may have a blank or a comma between thousands: `1 000`."""
+    if "/" in (text := text.strip()):
+        raise ValueError(f"not one number: {text}")
+    return read_fraction(re.sub(_BETWEEN_THOUSANDS, "", text) if _THOUSANDS.fullmatch(text) else text)
+
+
+_BETWEEN_THOUSANDS = "[ ,_\u00a0\u2009\u202f]"
+"""What is written between thousands: a blank, plain, unbreakable, thin or narrow; a comma; or a `_`."""
+_THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}(?:{_BETWEEN_THOUSANDS}\d{{3}})+")  # so that 0,001 is none
+
+
+def read_fraction(text: str) -> Fraction:
+    """Return the number in a text exactly; raise a `ValueError` unless it is one of a sane size."""
+    # Fraction("1e99999999") would write out a hundred million digits.
+    exponents = _EXPONENT.findall(text.replace("_", ""))
+    if any(len(digits) > _MAX_EXPONENT_DIGITS for digits in exponents):
+        raise ValueError(f"the exponent is too large: {text}")
+    return Fraction(text.strip())
+
+
+_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")
+_MAX_EXPONENT_DIGITS = 4
+
+
+@hint_at_arguments
+def ratio_from_eta(eta: float) -> float:
+    """Return the positives per negative at a prevalence, `eta / (1 - eta)`; infinite at 1.
+
+    Examples
+    --------
+    >>> ratio_from_eta(0.5)
+    1.0
+    """
+    eta = check_eta(eta)
+    return eta / (1 - eta) if eta < 1 else math.inf
+
+
+def read_eta_list(eta: object) -> list[float | None]:
+    """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
+    if eta is None or isinstance(eta, Real | str):
+        given: list[object] = [eta]
+    elif isinstance(eta, pl.Series):
+        given = eta.to_list()
+    else:
+        expected = "a number, a sequence, a frame with a column eta, or None"
+        given = arguments.read_list("eta=", take_frame(eta), expected)
+    values = [None if value is None else check_eta(value) for value in given]
+    if not values:
+        raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")
+    if repeats := find_repeats(values):
+        raise PrcError(f"eta= holds {repeats[0]} more than once; leave the repeats out")
+    return values
+
+
+def check_eta(value: object) -> float:
+    """Return a prevalence as a float; raise unless it is a number in [0, 1], or a text that says one."""
+    if isinstance(value, str):
+        try:
+            number = read_share_text(value)
+        except ValueError:
+            raise PrcError(
+                'eta= takes numbers in [0, 1], or texts such as "1/1000", "1 in 1000" and "1:999"; '
+                f"got {describe_value(value)} (a column? pass a frame, or in expressions "
+                "pl.col(...).first())"
+            ) from None
+        return check_eta(number)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
+    eta = arguments.round_to_float(value)
+    if not 0 <= eta <= 1:
+        raise PrcError(
+            f"eta= must lie in [0, 1], a share and not a percentage; got {describe_value(value)}"
+        )
+    return eta

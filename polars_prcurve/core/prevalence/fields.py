@@ -1,0 +1,134 @@
+"""What `eta=` takes beside numbers: fields of several parts, class mixes, and the scores of a field."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.ground import argument_checks as arguments
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.inputs.column_reader import Column, Columns, list_columns
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A field of several parts, each with a prevalence and a share; `field()` returns it."""
+
+    frame: pl.DataFrame | pl.LazyFrame
+    """One row per part: the columns of `parts`, eta (or k and n) and share."""
+    parts: tuple[Column, ...]
+    """The columns that tell the parts apart."""
+
+    def __repr__(self) -> str:
+        parts = ", ".join(str(part) for part in self.parts)
+        return f"field(<{type(self.frame).__name__}>, parts=[{parts}])"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresOfField:
+    """Rows without labels, whose prevalence is estimated with the table that is asked."""
+
+    table: ScoreTable
+
+    def __repr__(self) -> str:
+        return "prc(<scores of the field>)"
+
+
+@dataclass(frozen=True)
+class ClassMix:
+    """The share of each class in a field; `class_mix()` returns it."""
+
+    shares: Mapping[Any, float]
+
+    def __repr__(self) -> str:
+        return f"class_mix({dict(self.shares)!r})"
+
+
+@hint_at_arguments
+def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
+    """Return a field of several parts, for `eta=`, such as countries that share one threshold.
+
+    The rows of all parts stand behind one threshold, and count with the prevalence and the share of
+    their part. The answer is of the whole field: its prevalence is the sum of share times eta, and its
+    counts are weighted, as by `reweight`. Estimates among the prevalences carry their error (Zou and
+    Donner 2008).
+
+    Parameters
+    ----------
+    frame
+        One row per part (and group): the columns of `parts`, any of the `by` columns, `share`
+        (relative), and the prevalence: `eta`, null for the part's own; with `eta_low` and `eta_high` if
+        it is an estimate; or `k` and `n`, positives in a sample.
+    parts
+        The column or columns that tell the parts apart. If they are bound in `by`, they leave it for
+        that call.
+
+    Examples
+    --------
+    >>> countries = ["de", "de", "fr", "fr"]
+    >>> df = pl.DataFrame({"country": countries, "score": [4, 2, 3, 1], "label": [1, 0, 1, 0]})
+    >>> markets = pl.DataFrame({"country": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
+    >>> df.prc.curve(eta=field(markets, parts="country")).select("eta", "threshold", "precision")
+    shape: (4, 3)
+    ┌─────┬───────────┬───────────┐
+    │ eta ┆ threshold ┆ precision │
+    │ --- ┆ ---       ┆ ---       │
+    │ f64 ┆ i64       ┆ f64       │
+    ╞═════╪═══════════╪═══════════╡
+    │ 0.2 ┆ 4         ┆ 1.0       │
+    │ 0.2 ┆ 3         ┆ 1.0       │
+    │ 0.2 ┆ 2         ┆ 0.615385  │
+    │ 0.2 ┆ 1         ┆ 0.2       │
+    └─────┴───────────┴───────────┘
+    """
+    table = arguments.take_frame(frame)
+    if not isinstance(table, pl.DataFrame | pl.LazyFrame):
+        raise arguments.refuse_kind("field()", "a frame with a row per part", frame)
+    columns = list_columns("parts=", parts)
+    if not columns:
+        raise PrcError("parts= needs at least one column; got none")
+    known = table.lazy().collect_schema()
+    arguments.refuse_objects("the frame of a field", known)
+    for name in (column for column in columns if isinstance(column, str)):
+        if name not in known:
+            raise PrcError(
+                f"parts= names the column {name!r}, which the frame of the field does not have; "
+                f"{suggest_names(name, known)}"
+            )
+    if "eta" not in known and not {"k", "n"} <= set(known):
+        raise PrcError("the frame of a field needs a column 'eta', or the columns 'k' and 'n'")
+    if "share" not in known:
+        raise PrcError(
+            "the frame of a field needs a column 'share', how much of the field each part is; how many "
+            "rows the table has of a part does not tell it"
+        )
+    return Field(table, tuple(columns))
+
+
+@hint_at_arguments
+def class_mix(shares: Mapping[Any, float]) -> ClassMix:
+    """Return the shares of classes where the model will run, for `eta=`.
+
+    For a table with one score column per class, `score={"cat": "p_cat", ...}`: each class then has its
+    share as prevalence, and the other classes have theirs among its negatives.
+
+    Parameters
+    ----------
+    shares
+        From each class of the label to its share, a number >= 0: `{"cat": 20, "dog": 80}`. Shares are
+        relative.
+
+    Examples
+    --------
+    >>> class_mix({"cat": 0.2, "dog": 0.8})
+    class_mix({'cat': 0.2, 'dog': 0.8})
+    """
+    numbers = arguments.read_shares("class_mix()", shares)
+    total = math.fsum(numbers.values())
+    return ClassMix({value: number / total for value, number in numbers.items()})

@@ -1,0 +1,264 @@
+"""Posteriors: moved from one prevalence to another, and the prevalence that those of a field tell.
+
+If the share of positives changes and nothing else, the odds of every posterior are multiplied by one
+number (Williams 2021, eq. 3). The order of the rows stays, and so do all counts. Thresholds move by the
+same function.
+
+The prevalence eta of rows without labels is estimated by the mean of their posteriors, moved to eta from
+the prevalence of training (Saerens et al. 2002). The EM algorithm starts at the prevalence of training,
+and replaces eta by that mean until it hardly changes.
+
+The interval is that of the likelihood (Wilks 1938): all eta with `2 (l(estimate) - l(eta)) <= z^2`,
+where `l = sum log(eta p / eta_train + (1 - eta) (1 - p) / (1 - eta_train))` over the posteriors p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import polars as pl
+
+from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_number, read_numbers
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.query_checks import Check, guard, stop_if_broken
+from polars_prcurve.core.inputs.column_reader import describe_expression, read_expression
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.metrics.point_metric import evaluate
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_ODDS_SCALE = 2.0**1000
+"""A factor of both odds, which cancels out, and without which products of tiny shares would be 0."""
+
+
+@overload
+def shift_prior(p: pl.Expr, eta_train: pl.Expr | float, eta: pl.Expr | float) -> pl.Expr: ...
+@overload
+def shift_prior(p: float, eta_train: float, eta: float) -> float: ...
+@overload
+def shift_prior(p: ArrayLike, eta_train: ArrayLike, eta: ArrayLike) -> float | NDArray[np.float64]: ...
+
+
+@hint_at_arguments
+def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
+    """Return a posterior, or a threshold on it, moved from the prevalence of training to another.
+
+    The result is `p eta (1 - eta_train) / (p eta (1 - eta_train) + (1 - p) (1 - eta) eta_train)`
+    (Williams 2021, eq. 3). 0 and 1 stay. NaN stays NaN in numbers and arrays. An expression gives what
+    the method `.prc.shift_prior` gives.
+
+    Parameters
+    ----------
+    p
+        Posteriors in [0, 1], calibrated at `eta_train`.
+    eta_train, eta
+        The prevalence of training, and the prevalence to move to, each between 0 and 1.
+
+    Examples
+    --------
+    A classifier was trained on equal numbers of positives and negatives, and is 90 % sure of an example.
+    How sure should it be where 1 in 100 is positive?
+
+    >>> round(shift_prior(0.9, eta_train=0.5, eta=0.01), 6)
+    0.083333
+    """
+    given = {"eta_train": eta_train, "eta": eta}
+    if not any(isinstance(value, pl.Expr) for value in (p, *given.values())):
+        given = {name: _check_priors(name, value) for name, value in given.items()}
+        return evaluate("shift_prior", _shift_posterior, {"p": p, **given})
+    if not isinstance(p, pl.Expr):
+        p = pl.lit(read_number("p", p, "a number or an expression"))
+    column = read_expression(".prc", p)
+    checks: list[Check] = []
+    for name, prior in given.items():
+        if isinstance(prior, pl.Expr):
+            named = read_expression(f"{name}=", prior)
+            given[name] = query_checks.ETA_DTYPES.restrict(f"{name}=", named).cast(pl.Float64)
+            checks += query_checks.inner_eta_checks(_count_rows, f"{name}=", given[name])
+        else:
+            given[name] = check_prior(name, prior)
+    what = describe_expression("score", column)
+    value = query_checks.POSTERIOR_DTYPES.restrict(what, column).cast(pl.Float64)
+    checks = query_checks.posterior_checks(_count_rows, what, value) + checks
+    shifted: pl.Expr = _shift_posterior(value, **given) + guard(checks)
+    return shifted.alias(column.meta.output_name())
+
+
+def _shift_posterior(p: Any, eta_train: Any, eta: Any) -> Any:
+    """Return the posterior at `eta`, without checks."""
+    # Each operation rises or falls with p, so that rounding may merge posteriors, but never swap them.
+    positive, negative = _ODDS_SCALE * eta * (1 - eta_train), _ODDS_SCALE * eta_train * (1 - eta)
+    return 1 / (1 + (1 - p) * negative / (p * positive))
+
+
+def _count_rows(test: pl.Expr) -> pl.Expr:
+    return test.sum().cast(pl.Int64)
+
+
+def check_prior(argument: str, value: Any) -> float:
+    """Return a prevalence as a float; raise unless it is a number between 0 and 1."""
+    number = read_number(f"{argument}=", value, "a number between 0 and 1")
+    return float(_check_priors(argument, number))
+
+
+def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
+    """Return prevalences as an array; raise unless all are numbers between 0 and 1."""
+    numbers = read_numbers(f"{argument}=", value, "numbers between 0 and 1")
+    wrong = numbers[~((numbers > 0) & (numbers < 1))]
+    if wrong.size > 0:
+        raise PrcError(
+            f"{argument}= must lie between 0 and 1, both excluded, a share and not a percentage; "
+            f"got {wrong.flat[0]}"
+        )
+    return numbers
+
+
+# The prevalence that posteriors tell, by EM ----------------------------------------------------
+
+_TOLERANCE, _MAX_ITERATIONS = 1e-12, 10_000
+"""A group is done as soon as a step is smaller, or after that many: near 0 and 1 EM is slow."""
+_BISECTIONS = 60
+_COUNT = f"{c.RESERVED}count"
+
+
+def check_estimate_method(eta_train: float | None, reference: object) -> float | None:
+    """Return where EM starts, the prevalence `eta_train`, or None if a `reference` takes its place."""
+    if (eta_train is None) == (reference is None):
+        raise PrcError(
+            "a prevalence is estimated by eta_train=, the prevalence at which scores are calibrated "
+            "probabilities, or by reference=, a labelled table of the same model; pass one of both"
+        )
+    return None if reference is not None else check_prior("eta_train", eta_train)
+
+
+def list_estimate_columns(confidence: float | None) -> list[str]:
+    """Return the columns of the result, which follow those of `by`."""
+    limits = [] if confidence is None else ["eta_low", "eta_high", "eta_confidence"]
+    return ["eta", *limits, "n", "shift_p_value", "iterations", "converged"]
+
+
+def join_estimates(
+    groups: pl.DataFrame, confidence: float | None, estimates: Mapping[str, Any]
+) -> pl.LazyFrame:
+    """Return the groups with the columns of the result, from a value or one value per group for each."""
+    values = {**estimates, "eta_confidence": confidence}
+    dtypes: dict[str, Any] = {"n": pl.Int64, "iterations": pl.Int64, "converged": pl.Boolean}
+    columns = []
+    for name in list_estimate_columns(confidence):
+        value, dtype = values[name], dtypes.get(name, pl.Float64)
+        if value is None or isinstance(value, bool | float):
+            value = [value] * len(estimates["eta"])
+        columns.append(pl.Series(name, value, dtype=dtype))
+    return groups.lazy().select(*groups.columns, *columns)
+
+
+def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float | None) -> pl.LazyFrame:
+    """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
+    score = table.columns[c.SCORE]
+    if c.LABEL in table.columns:
+        counted = score.sort().rle()
+    else:
+        n = table.columns[c.NEG].cast(pl.Int64)
+        runs_of = pl.struct(n.alias("len"), score.alias("value"))
+        counted = runs_of.filter(n > 0).sort_by(score.filter(n > 0))
+    counts = table.aggregate_groups([counted.implode().alias(_COUNT)])
+    query = stop_if_broken(counts, table.tallies.checks)
+    groups = table.collect(query.select(*table.by, _COUNT), "estimate_prevalence")
+    groups = groups.filter(pl.col(_COUNT).list.len() > 0)
+    runs = groups[_COUNT].list.explode(empty_as_null=False).struct.unnest()
+    p, n_rows = runs["value"].to_numpy(), runs["len"].cast(pl.Float64).to_numpy()
+    n_runs = groups[_COUNT].list.len().cast(pl.Int64)  # UInt64, which NumPy refuses, on the 64-bit index
+    group = np.repeat(np.arange(groups.height), n_runs.to_numpy())
+    # Rows of counts may share a posterior.
+    is_new = np.ones(len(p), dtype=np.bool_)
+    is_new[1:] = (p[1:] != p[:-1]) | (group[1:] != group[:-1])
+    places = np.flatnonzero(is_new)
+    merged = np.add.reduceat(n_rows, places) if places.size > 0 else n_rows
+    sizes = np.bincount(group[places], minlength=groups.height).astype(np.int64)
+    posteriors = _Posteriors(p[places], merged, sizes)
+    eta, iterations, converged = _estimate_by_em(posteriors, start=eta_train)
+    estimates: dict[str, Any] = {"eta": eta, "n": posteriors.sum_per_group(posteriors.n).astype("int64")}
+    estimates |= {"shift_p_value": None, "iterations": iterations, "converged": converged}
+    if confidence is not None:
+        limits = _find_limits(posteriors, eta_train, eta, confidence)
+        estimates |= dict(zip(("eta_low", "eta_high"), limits, strict=True))
+    return join_estimates(groups.select(*table.by), confidence, estimates)
+
+
+class _Posteriors(NamedTuple):
+    """Distinct posteriors and how often each occurs, one group after the other."""
+
+    p: NDArray[np.float64]
+    n: NDArray[np.float64]
+    sizes: NDArray[np.int64]  # the number of distinct posteriors in each group
+
+    def sum_per_group(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums of values, of which there is one for each posterior."""
+        starts = self.sizes.cumsum() - self.sizes
+        return np.add.reduceat(values, starts) if starts.size > 0 else values
+
+    def keep(self, kept: NDArray[np.bool_]) -> _Posteriors:
+        """Return the posteriors of some groups."""
+        rows = np.repeat(kept, self.sizes)
+        return _Posteriors(self.p[rows], self.n[rows], self.sizes[kept])
+
+
+def _estimate_by_em(
+    posteriors: _Posteriors, *, start: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the estimate, the iterations and whether it converged, of all groups at once."""
+    active = np.arange(len(posteriors.sizes))  # groups that have not converged yet
+    eta, iterations = np.full(len(active), start), np.zeros(len(active), dtype=np.int64)
+    converged = np.zeros(len(active), dtype=np.bool_)
+    left, rows = posteriors, posteriors.sum_per_group(posteriors.n)
+    with np.errstate(divide="ignore", over="ignore"):
+        # The likelihood ratio of a negative, which no step changes: the posterior odds of a negative,
+        # divided by its odds in training.
+        ratio = (1 - left.p) / left.p * (start / (1 - start))
+    for step in range(1, _MAX_ITERATIONS + 1):
+        if active.size == 0:
+            break
+        with np.errstate(divide="ignore", over="ignore"):
+            # The next eta is the mean posterior at this one, 1 / (1 + ratio (1 - eta) / eta).
+            odds = np.repeat((1 - eta[active]) / eta[active], left.sizes)
+            new = left.sum_per_group(left.n / (1 + ratio * odds)) / rows
+        done = np.abs(new - eta[active]) < _TOLERANCE
+        eta[active], iterations[active], converged[active] = new, step, done
+        if done.any():
+            ratio, rows = ratio[np.repeat(~done, left.sizes)], rows[~done]
+            active, left = active[~done], left.keep(~done)
+    return eta, iterations, converged
+
+
+def _find_limits(
+    posteriors: _Posteriors, eta_train: float, eta: NDArray[np.float64], confidence: float
+) -> list[NDArray[np.float64]]:
+    """Return the least and the greatest prevalence whose likelihood is near that of the estimate."""
+    # The likelihood rises up to its maximum and falls from there. Where EM stopped before the maximum,
+    # the interval is of all that is nearly as likely as the estimate, and so it is too wide.
+    positive, negative = posteriors.p / eta_train, (1 - posteriors.p) / (1 - eta_train)
+
+    def likelihood(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        share = np.repeat(at, posteriors.sizes)
+        with np.errstate(divide="ignore"):
+            logs = np.log(share * positive + (1 - share) * negative)
+        return posteriors.sum_per_group(posteriors.n * logs)
+
+    # Twice the loss of log-likelihood is at most z^2, a quantile of chi-squared.
+    limit = likelihood(eta) - z_value(confidence) ** 2 / 2
+    limits = []
+    for end in (0.0, 1.0):
+        outside, inside = np.full(len(eta), end), eta
+        reaches_end = likelihood(outside) >= limit
+        for _ in range(_BISECTIONS):
+            middle = (outside + inside) / 2
+            reaches = likelihood(middle) >= limit
+            outside, inside = np.where(reaches, outside, middle), np.where(reaches, middle, inside)
+        limits.append(np.where(reaches_end, end, inside))
+    return limits

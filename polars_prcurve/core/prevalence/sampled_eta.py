@@ -1,0 +1,158 @@
+"""Prevalences that are estimates: k of n with an interval, and those that their own test refutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import polars as pl
+
+from polars_prcurve.core.confidence.intervals import check_confidence, compute_limits
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import (
+    check_texts,
+    hint_at_arguments,
+    read_numbers,
+    take_frame,
+)
+from polars_prcurve.core.ground.errors import PrcError, list_names, warn_caller
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.query_checks import count_check, run_query, stop_if_broken
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+
+
+@overload
+def eta_from_sample(sample: F, *, k: str = "k", n: str = "n", confidence: float = 0.95) -> F: ...
+@overload
+def eta_from_sample(
+    sample: ArrayLike | None = None,
+    n: ArrayLike | None = None,
+    confidence: float = 0.95,
+    *,
+    k: ArrayLike | None = None,
+) -> pl.DataFrame: ...
+
+
+@hint_at_arguments
+def eta_from_sample(
+    sample: Any = None, n: Any = None, confidence: float = 0.95, *, k: Any = None
+) -> Any:
+    """Return the prevalence of a sample, `k` positives among `n` examples, with its interval.
+
+    Where the model will run, somebody looked at n examples at random, and k of them were positive. The
+    result is a frame that every `eta=` takes, and intervals then carry the error of the prevalence, too.
+
+    Parameters
+    ----------
+    sample
+        Either `eta_from_sample(k, n)`, the positives and the examples, as numbers or sequences of
+        numbers. Or `eta_from_sample(frame, k="k", n="n")`, a frame with these two columns and others,
+        such as those of groups.
+    k, n
+        0 <= k <= n, and n > 0. Of a frame, the names of its columns.
+    confidence
+        The level of the interval: pass the same to the method that takes the frame.
+
+    Returns
+    -------
+    One row per sample, in their order: of a frame, its other columns, and
+
+    - `eta`: Float64, k / n
+    - `eta_low`, `eta_high`: Float64, the interval of Wilson 1927, as `rate_interval` has it
+    - `eta_confidence`: Float64, the level
+
+    The interval is for examples that were drawn at random, independently of each other.
+
+    Examples
+    --------
+    >>> eta_from_sample(3, 200)
+    shape: (1, 4)
+    ┌───────┬──────────┬──────────┬────────────────┐
+    │ eta   ┆ eta_low  ┆ eta_high ┆ eta_confidence │
+    │ ---   ┆ ---      ┆ ---      ┆ ---            │
+    │ f64   ┆ f64      ┆ f64      ┆ f64            │
+    ╞═══════╪══════════╪══════════╪════════════════╡
+    │ 0.015 ┆ 0.005114 ┆ 0.043166 ┆ 0.95           │
+    └───────┴──────────┴──────────┴────────────────┘
+    """
+    level = check_confidence(confidence)
+    sample = take_frame(sample)
+    if isinstance(sample, pl.DataFrame | pl.LazyFrame):
+        query = _add_eta(sample.lazy(), "k" if k is None else k, "n" if n is None else n, level)
+        return run_query(query) if isinstance(sample, pl.DataFrame) else query
+    if (sample is None) == (k is None) or n is None:
+        raise PrcError(
+            "eta_from_sample takes k and n, or a frame and the names of its columns k= and n="
+        )
+    numbers = [read_numbers(name, of) for name, of in (("k", k if sample is None else sample), ("n", n))]
+    if any(array.ndim > 1 for array in numbers):
+        raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
+    if len({array.size for array in numbers if array.ndim == 1}) > 1:
+        sizes = " and ".join(str(array.size) for array in numbers)
+        raise PrcError(f"k and n of eta_from_sample differ in length: {sizes}; pass one n for each k")
+    k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, numbers))
+    return run_query(_add_eta(pl.LazyFrame({"k": k_values, "n": n_values}), "k", "n", level))
+
+
+def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
+    """Return the frame with the four columns in place of k and n; the query stops at wrong counts."""
+    check_texts(k=k, n=n)
+    schema = frame.collect_schema()
+    for name, column in (("k", k), ("n", n)):
+        if column not in schema or not schema[column].is_numeric():
+            described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+            raise PrcError(
+                f"eta_from_sample needs numeric columns {k!r} and {n!r}; the frame has {described} "
+                f"(name the column of {name} with {name}=)"
+            )
+    others = [name for name in schema if name not in (k, n)]
+    for name in ("eta", *c.UNCERTAIN_ETA_COLUMNS):
+        if name in others:
+            raise PrcError(
+                f"the frame has a column {name!r} already, which eta_from_sample adds; rename it"
+            )
+    positives, examples = pl.col(k).cast(pl.Float64), pl.col(n).cast(pl.Float64)
+    possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
+    needs = f"eta_from_sample needs 0 <= {k} <= {n} and {n} > 0, and no nulls; "
+    wrong = (~possible).fill_null(True).sum()
+    checked = stop_if_broken(frame, [count_check(wrong, needs, " row(s) do not satisfy this")])
+    low, high = compute_limits(positives, examples, level, "wilson")
+    return checked.select(
+        *others,
+        (positives / examples).alias("eta"),
+        low.alias(c.ETA_LOW),
+        high.alias(c.ETA_HIGH),
+        pl.lit(level).alias(c.ETA_CONFIDENCE),
+    )
+
+
+# Estimates of a prevalence that their own test refutes ------------------------------------------
+
+_SHOWN = 5
+_SMALL_P_VALUE = 0.01
+IS_REFUTED = pl.col("shift_p_value") < _SMALL_P_VALUE
+"""Whether no prevalence fits the scores that an estimate is from."""
+
+
+def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for the first estimates that are worthless, and a count."""
+    refuted = estimates.filter(IS_REFUTED)
+    for row in refuted.head(_SHOWN).to_dicts():
+        where = ", ".join(f"{name} = {row[name]}" for name in by)
+        yield (
+            f"{where}{': ' if where else ''}the estimate is worthless, because no prevalence fits these "
+            f"scores (shift_p_value {row['shift_p_value']:.2g}): more than prevalence has changed since "
+            "the reference"
+        )
+    if refuted.height > _SHOWN:
+        yield f"{refuted.height - _SHOWN} more estimates are worthless, too"
+
+
+def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> None:
+    """Warn whoever asks for metrics at estimates that are worthless."""
+    if found := list(describe_refuted_estimates(estimates, by)):
+        warn_caller("; ".join(found))

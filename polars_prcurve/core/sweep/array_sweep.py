@@ -1,0 +1,171 @@
+"""The sweep of one curve from arrays of labels and scores, for loops that need no table.
+
+label, score, weight -> rows      checked, sorted once by falling score
+                     -> points    running sums at the last row of each score
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.core.ground.exact_arithmetic import BITS
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Booleans: TypeAlias = "NDArray[np.bool_]"
+Floats: TypeAlias = "NDArray[np.float64]"
+
+
+class RocPoints(NamedTuple):
+    """The points of a ROC curve, one per distinct score, by falling threshold."""
+
+    threshold: NDArray[Any]
+    """The scores, each once, in their own dtype."""
+    recall: Floats
+    """The share of positives that score at or above the threshold; NaN without positives."""
+    fpr: Floats
+    """The share of negatives that score at or above the threshold; NaN without negatives."""
+    tp: NDArray[Any]
+    """The number of these positives: Int64, or Float64 with weights."""
+    fp: NDArray[Any]
+    """The number of these negatives, likewise."""
+
+
+@hint_at_arguments
+def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None) -> RocPoints:
+    """Count true and false positives at every distinct score, from arrays.
+
+    The rows are those of `sweep`: an example is predicted positive if `score >= threshold`, and equal
+    scores move together. So the first point is the highest score, which flags at least one example,
+    and the last point has recall 1 and fpr 1. No point is made up: (0, 0) is not listed, as it is by
+    scikit-learn's `roc_curve`. Metrics such as `metrics.average_precision(recall, fpr, eta)` begin at
+    (0, 0) by themselves.
+
+    Parameters
+    ----------
+    label
+        Booleans, or numbers: 0 and 1, or -1 and 1.
+    score
+        Numbers; larger means more positive. Infinities are allowed, and NaN raises.
+    weight
+        Numbers >= 0. Rows of weight 0 do not count and make no threshold.
+
+    Examples
+    --------
+    >>> from polars_prcurve import metrics, roc_points
+    >>> points = roc_points([1, 0, 1, 0], [0.9, 0.9, 0.2, 0.1])
+    >>> points.threshold.tolist(), points.tp.tolist(), points.fp.tolist()
+    ([0.9, 0.2, 0.1], [1, 2, 2], [1, 1, 2])
+    >>> round(metrics.average_precision(points.recall, points.fpr, 0.01), 4)
+    0.0149
+    """
+    positive, scores = _read_classes(label), read_array("score", score, "biuf", "numbers")
+    if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
+        raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
+    weights = None
+    if weight is not None:
+        weights = read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
+        valid = (weights >= 0) & (weights < np.inf)
+        if not valid.all():
+            raise PrcError(f"weight takes finite numbers >= 0; got {weights[~valid][0]}")
+    check_lengths(label=positive, score=scores, weight=weights)
+    if weights is not None and not (weights > 0).all():
+        kept = weights > 0
+        positive, scores, weights = positive[kept], scores[kept], weights[kept]
+    order = np.argsort(scores)[::-1]
+    scores, positive = scores[order], positive[order]
+    starts = scores[1:] != scores[:-1]
+    ends = np.append(np.flatnonzero(starts), np.arange(len(scores))[-1:])
+    threshold = scores[ends]
+    if threshold.dtype.kind == "f":
+        threshold += 0.0  # -0.0 and 0.0 are one threshold
+    if weights is None:
+        tp = np.cumsum(positive, dtype=np.int64)[ends]
+        fp = ends + 1 - tp
+        return RocPoints(threshold, _divide(tp), _divide(fp), tp, fp)
+    of_classes = (np.where(own, weights[order], 0.0) for own in (positive, ~positive))
+    (pos, pos_exponent), (neg, neg_exponent) = map(sum_along, of_classes)
+    counts = np.ldexp(pos[ends], -pos_exponent), np.ldexp(neg[ends], -neg_exponent)
+    return RocPoints(threshold, _divide(pos[ends]), _divide(neg[ends]), *counts)
+
+
+def sum_along(weights: Floats) -> tuple[Floats, int]:
+    """Return the running sums of an array of weights, times 2**exponent, and that exponent."""
+    # Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the
+    # weights above it matters.
+    exponent = BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
+    rest = np.trunc(np.ldexp(weights, exponent))
+    digits = []  # of 30 bits, so that sums of 2**33 of them fit an Int64
+    for place in (60, 30, 0):
+        digit = np.floor(np.ldexp(rest, -place))
+        rest = rest - np.ldexp(digit, place)
+        digits.append(np.cumsum(digit.astype(np.int64)))
+    high, middle, low = digits
+    middle += low >> 30
+    high += middle >> 30
+    lower = (middle % 2**30 << 30) + low % 2**30
+    return np.ldexp(high.astype(np.float64), 60) + lower.astype(np.float64), exponent
+
+
+def _divide(counts: NDArray[Any]) -> Floats:
+    """Return running counts as shares of the last one; NaN if that is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts[-1:], dtype=np.float64)
+
+
+def read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> NDArray[Any]:
+    """Return values as an array of one dimension, of one of the kinds of dtype."""
+    try:
+        array = np.asarray(values)
+    except Exception:  # what an object raises that cannot become an array
+        raise PrcError(f"{argument} takes {expected}; got {describe_value(values)}") from None
+    if array.size == 0 and isinstance(values, list | tuple):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in kinds:
+        raise PrcError(f"{argument} takes {expected}; got an array of dtype {array.dtype}")
+    if array.ndim != 1:
+        raise PrcError(f"{argument} takes one array, a value per example; got shape {array.shape}")
+    return array
+
+
+def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
+    """Return which examples are positive: labels equal to `pos_label`, or 1 of {0, 1} or {-1, 1}."""
+    if pos_label is None:
+        return _read_classes(label, ", or any labels with pos_label=")
+    labels = read_array("label", label, "biufcSUOMm", "labels")
+    # NaN does not equal itself, and whether pandas' NA does is NA again.
+    equal = [str(each == each) for each in labels.tolist() if each is not None]  # noqa: PLR0124
+    if missing := len(labels) - equal.count("True"):
+        raise PrcError(f"label is missing in {missing} row(s); leave those rows out")
+    # NumPy answers with one False where dtypes cannot be compared.
+    positive: Booleans = np.broadcast_to(np.asarray(labels == pos_label, dtype=bool), labels.shape)
+    if not positive.any() and len(others := sorted(set(map(str, labels.tolist())))) > 1:
+        raise PrcError(
+            f"no label equals pos_label={pos_label!r}; {suggest_names(str(pos_label), others)}"
+        )
+    return positive
+
+
+def _read_classes(label: ArrayLike, others: str = "") -> Booleans:
+    """Return which labels are 1 or True; an error tells of `others` that the caller takes."""
+    expected = f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{others}'
+    labels = read_array("label", label, "biuf", expected)
+    if labels.dtype.kind == "b":
+        return labels
+    positive: Booleans = labels == 1
+    if not any((positive | (labels == negative)).all() for negative in (0, -1)):
+        wrong = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
+        raise PrcError(f"label takes {expected}; got {wrong[0]}")
+    return positive
+
+
+def check_lengths(**arrays: NDArray[Any] | None) -> None:
+    """Raise unless all arrays are as long as each other."""
+    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise PrcError(f"every array takes one value per example; {listed}")

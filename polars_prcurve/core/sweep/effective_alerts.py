@@ -1,0 +1,119 @@
+"""The number of independent examples that alerts count as, where rows have weights or come in clusters.
+
+Let W(g) be the weight that the alerts of a cluster g have together; a row without a cluster is one of
+its own. An alert then weighs (sum of W(g)**2) / (sum of W(g)) on average, and all alerts count as their
+sum over this mean weight. Without weights and clusters that is the number of alerts.
+
+The alerts of a cluster count as if they were all of one class, so that no correlation is estimated. But
+false alerts may be heavier than true ones: if one negative in 20 was sampled, or if healthy patients
+have 20 images each. Then a few of them decide, and a test set may lack them. So an alert weighs at least
+what a false one does on average, with one more false alert added that was not seen.
+
+- Of weights, it weighs as the next negative at this score or below.
+- Of clusters, it brings as many rows as the clusters of alerts so far, times how many times larger the
+  clusters of negatives are than those of positives; but no more than they have negatives.
+
+So it is for the rows that are not flagged, of which positives are the false ones, and for both rates.
+
+At a prevalence that is a number, precision is made of recall and fpr, whose totals are estimates, too.
+Then an alert weighs at least as much as makes either rate err as it does, with one more row on the other
+side of the threshold that was not seen. At the own prevalence totals do not matter.
+
+Source: Kish 1965 (the size; the false alerts are ours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+
+ALERT_SIZES = (
+    *(c.FLAGGED_SIZE, c.SILENT_SIZE, c.FLAGGED_AT_ETA, c.SILENT_AT_ETA),
+    *(c.RECALL_SIZE, c.FPR_SIZE),
+    *(c.POS_SIZE, c.NEG_SIZE, c.TABLE_SIZE),
+)
+"""The sizes of a row, from its sums; the last three are equal on all rows of a group."""
+GREATEST_SIZES = {name: f"{name}_so_far" for name in ALERT_SIZES[:4]}
+"""The greatest size along a run, which goes down for alerts, and up for rows that are not flagged."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The weight of some rows, and the sum of the squared weights of their clusters."""
+
+    weight: pl.Expr
+    squares: pl.Expr
+
+    def __add__(self, other: Sums) -> Sums:
+        """Return the sums of rows that share no cluster."""
+        return Sums(self.weight + other.weight, self.squares + other.squares)
+
+    @property
+    def mean(self) -> pl.Expr:
+        """The weight of a row, or of its cluster, on average; null without rows."""
+        return pl.when(self.weight > 0).then(self.squares / self.weight)
+
+    def measure_size(self, *least: pl.Expr) -> pl.Expr:
+        """Return as how many rows they count, if one weighs at least so much; 0 without rows."""
+        return (self.weight / pl.max_horizontal(self.mean, *least)).fill_null(0.0)
+
+    def add_unseen(self, weight: pl.Expr) -> pl.Expr:
+        """Return the mean weight with one more row, or cluster, of this weight."""
+        return (self.squares + weight * weight) / (self.weight + weight)
+
+
+def add_alert_sizes(
+    frame: pl.LazyFrame, add: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
+) -> pl.LazyFrame:
+    """Add ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
+    # What is used more than once is bound first.
+    unseen = {f"{c.RESERVED}unseen_alert": unseen_alert, f"{c.RESERVED}unseen_miss": unseen_miss}
+    bound, sums = dict(unseen), []
+    unseen_alert, unseen_miss = map(pl.col, unseen)
+    sides = (("tp", "fp"), ("fn", "tn"), ("tp", "fn"), ("fp", "tn"))
+    for cells in (*((cell,) for cell in c.CELLS), *sides, c.CELLS):
+        weight, squares = (f"{c.RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares"))
+        bound |= {weight: add(*cells).weight, squares: add(*cells).squares}
+        sums.append(Sums(pl.col(weight), pl.col(squares)))
+    tp, fp, fn, tn, flagged, silent, pos, neg, every = sums
+    false, missed = fp.add_unseen(unseen_alert), fn.add_unseen(unseen_miss)
+    zero = pl.lit(0.0)
+    at_eta = (
+        (_weigh_rate(tp, tp.mean, fn, unseen_miss), _weigh_rate(fp, false, tn, zero)),
+        (_weigh_rate(tn, tn.mean, fp, unseen_alert), _weigh_rate(fn, missed, tp, zero)),
+    )
+    sizes = (
+        *(flagged.measure_size(false), silent.measure_size(missed)),
+        *(flagged.measure_size(false, *at_eta[0]), silent.measure_size(missed, *at_eta[1])),
+        *(pos.measure_size(missed), neg.measure_size(false)),
+        *(pos.measure_size(), neg.measure_size(), every.measure_size()),
+    )
+    return (
+        frame.with_columns(**bound)
+        .with_columns(**dict(zip(ALERT_SIZES, sizes, strict=True)))
+        .drop(bound)
+    )
+
+
+def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Expr:
+    """Return the weight of rows that count alike and whose rate of their class errs as this one does."""
+    # The rows on this side weigh `mean` on average, and the rest of the class has one more row, of the
+    # weight `unseen`. The relative variance of the rate r is that of the weight on this side, times
+    # (1 - r)**2, and that of the rest, (sum of squares) / W**2, with the total weight W.
+    total = side.weight + rest.weight
+    rate = side.weight / total
+    return (1 - rate) ** 2 * mean + rate * ((rest.squares + unseen * unseen) / total)
+
+
+def add_greatest_sizes(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the greatest size of the alerts so far, and of the rows that are not flagged from here on."""
+    # A size falls where a heavy row or a large cluster joins the alerts. A run that has started goes on.
+    upwards = (c.SILENT_SIZE, c.SILENT_AT_ETA)
+    return rows.with_columns(
+        pl.col(size).cum_max(reverse=size in upwards).over(c.GROUP).alias(greatest)
+        for size, greatest in GREATEST_SIZES.items()
+    )

@@ -1,0 +1,225 @@
+"""How certain rates are where rows come in clusters, such as the images of one patient.
+
+A cluster c has X(c) of the X rows of a class, and x(c) of them are above a threshold. The rate r is the
+ratio of the sums of both. Its variance among the clusters, and the covariance with the rate s of the
+other class, which has y(c) of Y(c), are
+
+    V = (sum of (x(c) - r X(c))**2) / X**2
+    C = (sum of (x(c) - r X(c)) (y(c) - s Y(c))) / (X Y)
+
+A class counts as G = X**2 / (sum of X(c)**2) clusters. V and C are raised by G / (G - 1), and
+d = V X / (r (1 - r)) is the design effect: the class counts there as X / d examples.
+
+Where few rows are on one side of a threshold, hardly any two of them share a cluster, and d comes out
+near 1 whatever clusters do. So d is drawn, with the force of three rows, towards the design effect half
+way: at the last threshold that flags at most half of the class, and at least 1. Where no row is on one
+side, this is all that is known. If the highest score alone holds more than half of a class, the greatest
+design effect, X / G, takes its place.
+
+No table of clusters times thresholds is made. Row by row the sum of x(c)**2 grows by 2 x(c) - 1, that of
+x(c) X(c) by X(c), and that of x(c) y(c) by what the cluster has of the other class above the row.
+
+Sources: Cochran 1977 (ratios of clusters); Kish 1965; Korn and Graubard 1998 (effective sizes, with
+Student's quantile).
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve.core.confidence.cohort_intervals import name_moment, sum_moments
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
+from polars_prcurve.core.sweep.grouped_rows import SortedRows
+
+_FORCE = 3  # the number of rows that the design effect half way stands for
+_SIDES = {c.POS: c.NEG, c.NEG: c.POS}
+_IS_LAST = f"{c.RESERVED}is_last"
+_COUNT, _TOTAL = "count", "total"  # rows of a class above, and all
+_SQUARES, _SIZES, _ALL = "squares", "sizes", "all"  # sums of x(c)**2, of x(c) X(c), of X(c)**2
+_CROSSED, _ALL_PRODUCTS = "crossed", f"{c.RESERVED}all_products"  # sums of x(c) Y(c), of X(c) Y(c)
+_PRODUCTS = f"{c.RESERVED}products"  # sum of x(c) y(c)
+_HALF = "half_"  # before the names of sums at the threshold half way
+
+_SIZE_NAMES = {
+    c.POS: (c.N_POS_CLUSTERED, c.N_POS_UNREACHED, c.POS_FREEDOM),
+    c.NEG: (c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED, c.NEG_FREEDOM),
+}
+OF_GROUP = (c.N_POS_UNREACHED, c.N_NEG_UNREACHED, c.POS_FREEDOM, c.NEG_FREEDOM, c.ETA_VARIANCE)
+"""The columns that are equal on all rows of a group."""
+CLUSTER_COLUMNS = (*OF_GROUP, c.RATE_CORRELATION)
+"""What bands of rows in clusters read besides the effective sizes."""
+SIZES_UNREACHED = {
+    c.N_POS_EFFECTIVE: pl.col(c.N_POS_UNREACHED),
+    c.N_NEG_EFFECTIVE: pl.col(c.N_NEG_UNREACHED),
+}
+"""The effective sizes at a threshold above all scores."""
+
+
+CLUSTER_SUMS = (
+    *(
+        f"{side}_{kind}"
+        for side in _SIDES
+        for kind in (
+            *(_COUNT, _TOTAL, _SQUARES, _SIZES, _ALL, _CROSSED),
+            *(_HALF + kind for kind in (_COUNT, _SQUARES, _SIZES)),
+        )
+    ),
+    *(_PRODUCTS, _ALL_PRODUCTS),
+)
+"""What `add_cluster_sums` adds to rows, and `measure_cluster_sizes` reads."""
+
+
+def add_cluster_sums(ordered: SortedRows) -> SortedRows:
+    """Add CLUSTER_SUMS, whole numbers, to sorted rows: running sums and totals within each group."""
+    frame = ordered.frame.with_columns(
+        ordered.group.alias(c.GROUP),
+        ordered.amounts[c.POS].cast(pl.Int64).alias(c.POS),
+        ordered.amounts[c.NEG].cast(pl.Int64).alias(c.NEG),
+        ordered.is_last.alias(_IS_LAST),
+    )
+    above, every = f"{c.RESERVED}cluster_above", f"{c.RESERVED}cluster_total"
+    frame = frame.with_columns(
+        expr.over(c.GROUP, c.CLUSTER).alias(f"{side}_{kind}")
+        for side in _SIDES
+        for kind, expr in ((above, pl.col(side).cum_sum()), (every, pl.col(side).sum()))
+    )
+    terms: dict[str, pl.Expr] = {}
+    totals = {_ALL_PRODUCTS: pl.col(c.POS) * pl.col(f"{c.NEG}_{every}")}
+    for side, other in _SIDES.items():
+        row, x, size = pl.col(side), pl.col(f"{side}_{above}"), pl.col(f"{side}_{every}")
+        terms |= {
+            f"{side}_{_COUNT}": row,
+            f"{side}_{_SQUARES}": row * (2 * x - row),
+            f"{side}_{_SIZES}": row * size,
+            f"{side}_{_CROSSED}": row * pl.col(f"{other}_{every}"),
+        }
+        totals |= {f"{side}_{_TOTAL}": row, f"{side}_{_ALL}": row * size}
+    # A row is of one class, so the product grows by what the cluster has of the other one.
+    pos_above, neg_above = (pl.col(f"{side}_{above}") for side in _SIDES)
+    terms[_PRODUCTS] = pl.col(c.POS) * neg_above + pl.col(c.NEG) * pos_above
+    frame = frame.with_columns(
+        *(term.cum_sum().over(c.GROUP).alias(name) for name, term in terms.items()),
+        *(term.sum().over(c.GROUP).alias(name) for name, term in totals.items()),
+    )
+    # At the last threshold that at most half of a class is above; sums never fall: it has the greatest.
+    half: dict[str, pl.Expr] = {}
+    for side in _SIDES:
+        few = 2 * pl.col(f"{side}_{_COUNT}") <= pl.col(f"{side}_{_TOTAL}")
+        for kind in (_COUNT, _SQUARES, _SIZES):
+            reached = pl.when(pl.col(_IS_LAST) & few).then(f"{side}_{kind}")
+            half[f"{side}_{_HALF}{kind}"] = reached.max().over(c.GROUP)
+    return ordered._replace(frame=frame.with_columns(**half))
+
+
+def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
+    """Replace CLUSTER_SUMS by what bands and promises read: sizes, freedom, moments, correlation."""
+    columns: dict[str, pl.Expr] = {}
+    for side, (size, unreached, freedom) in _SIZE_NAMES.items():
+        total, n_clusters = _float(side, _TOTAL), _count_clusters(side)
+        of_clusters = pl.when(n_clusters > 1)
+        # The examples that a class counts as if its design effect is 1.
+        most = total * ((n_clusters - 1) / n_clusters)
+        # The design effect half way: V over r (1 - r) / X, the variance of independent examples; without
+        # such a threshold the greatest one.
+        count = _float(side, _HALF + _COUNT)
+        effect = _divide(_read_deviations(side, _HALF), total * count * (total - count))
+        half = pl.max_horizontal(effect.fill_null(total / n_clusters), 1.0)
+        count, rest = _float(side, _COUNT), total - _float(side, _COUNT)
+        fewer = pl.min_horizontal(count, rest)
+        own = _divide(_read_deviations(side) * fewer, total * count * rest)
+        columns |= {
+            size: of_clusters.then(most * (fewer + _FORCE) / (own.fill_null(0.0) + half * _FORCE)),
+            unreached: of_clusters.then(most / half),
+            freedom: of_clusters.then(n_clusters - 1),
+        }
+    # The variance of the logit of the prevalence, ln X - ln Y: the sum of (X(c) / X - Y(c) / Y)**2.
+    n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
+    pos, neg = (_float(side, _ALL) for side in _SIDES)
+    products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
+    columns[c.ETA_VARIANCE] = pos / n_pos**2 + neg / n_neg**2 - 2 * products / (n_pos * n_neg)
+    frame = _add_alert_sizes(running.with_columns(*_list_moments(), **columns))
+    return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
+
+
+def _list_moments() -> list[pl.Expr]:
+    """Return MOMENTS, from CLUSTER_SUMS: with x of the X rows of a cluster flagged, X - x are not."""
+    moments: dict[str, pl.Expr] = {}
+    products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
+    crossed = {side: _float(side, _CROSSED) for side in _SIDES}
+    for side, flagged, silent in ((c.POS, "tp", "fn"), (c.NEG, "fp", "tn")):
+        squares, sizes, every = (_float(side, kind) for kind in (_SQUARES, _SIZES, _ALL))
+        moments |= {
+            name_moment(flagged, flagged): squares,
+            name_moment(flagged, silent): sizes - squares,
+            name_moment(silent, silent): every - 2 * sizes + squares,
+        }
+    moments |= {
+        name_moment("tp", "fp"): products,
+        name_moment("tp", "tn"): crossed[c.POS] - products,
+        name_moment("fp", "fn"): crossed[c.NEG] - products,
+        name_moment("fn", "tn"): all_products - crossed[c.POS] - crossed[c.NEG] + products,
+    }
+    return [moment.alias(name) for name, moment in moments.items()]
+
+
+def _add_alert_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ALERT_SIZES, for which both classes of a cluster are one."""
+    counts = dict(zip(("tp", "fp"), (_float(side, _COUNT) for side in _SIDES), strict=True))
+    totals = [_float(side, _TOTAL) for side in _SIDES]
+    counts |= {"fn": totals[0] - counts["tp"], "tn": totals[1] - counts["fp"]}
+
+    def add(*cells: str) -> Sums:
+        ones = dict.fromkeys(cells, pl.lit(1.0))
+        return Sums(pl.sum_horizontal(counts[cell] for cell in cells), sum_moments(ones, ones))
+
+    pos, neg, all_products = (add("tp", "fn"), add("fp", "tn"), pl.col(_ALL_PRODUCTS).cast(pl.Float64))
+    # How many rows of either class the cluster of a row has on average, by the class of the row.
+    of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))
+    alert = add("tp", "fp").mean * pl.max_horizontal(1.0, of_neg / of_pos)
+    miss = add("fn", "tn").mean * pl.max_horizontal(1.0, of_pos / of_neg)
+    unseen = pl.min_horizontal(alert, neg.mean), pl.min_horizontal(miss, pos.mean)
+    return add_alert_sizes(frame, add, *unseen)
+
+
+def _read_deviations(side: str, at: str = "") -> pl.Expr:
+    """Return X**2 times the sum of squared deviations of clusters, X**4 V, computed exactly."""
+    total, count, squares, sizes, every = (
+        pl.col(f"{side}_{kind}").cast(pl.Int128)
+        for kind in (_TOTAL, at + _COUNT, at + _SQUARES, at + _SIZES, _ALL)
+    )
+    whole = total * total * squares - 2 * total * count * sizes + count * count * every
+    return whole.cast(pl.Float64)
+
+
+def _correlate_rates() -> pl.Expr:
+    """Return the correlation of both rates, as the variances of their effective sizes leave it."""
+    pos, neg, n_pos, n_neg = (
+        pl.col(f"{side}_{kind}").cast(pl.Int128) for kind in (_COUNT, _TOTAL) for side in _SIDES
+    )
+    crossed = [pl.col(f"{side}_{_CROSSED}").cast(pl.Int128) for side in _SIDES]
+    products, every = (pl.col(name).cast(pl.Int128) for name in (_PRODUCTS, _ALL_PRODUCTS))
+    # (X Y)**2 C, in whole numbers, whose sum is exact.
+    whole = n_pos * n_neg * products - neg * n_pos * crossed[0] - pos * n_neg * crossed[1]
+    covariance = (whole + pos * neg * every).cast(pl.Float64)
+    scale: pl.Expr = pl.lit(1.0)
+    for side, (size, _, _) in _SIZE_NAMES.items():
+        total, count, n_clusters = _float(side, _TOTAL), _float(side, _COUNT), _count_clusters(side)
+        variance = count * (total - count) / pl.col(size)
+        scale = scale * (variance * total * total * ((n_clusters - 1) / n_clusters))
+    return _divide(covariance, scale.sqrt()).clip(-1.0, 1.0).fill_null(0.0)
+
+
+def _count_clusters(side: str) -> pl.Expr:
+    """Return the number of clusters that a class counts as: of one size, if they are."""
+    total = _float(side, _TOTAL)
+    return _divide(total * total, _float(side, _ALL))
+
+
+def _float(side: str, kind: str) -> pl.Expr:
+    return pl.col(f"{side}_{kind}").cast(pl.Float64)
+
+
+def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
+    """Return the quotient, null where the total is not above 0."""
+    return pl.when(total > 0).then(part / total)  # NaN is above 0, so a total must not be NaN

@@ -1,0 +1,219 @@
+"""How certain sums of weights are: effective sizes at each threshold, from sums of squared weights.
+
+A weight is the inverse of the probability with which a row was sampled. With the weights w of a class,
+their total W, and the rate r of those above a threshold, the design-based variance of r is
+
+    V = ((1 - r)**2 * (sum of w**2 above) + r**2 * (sum of w**2 below)) / W**2
+
+and the class counts there as r * (1 - r) / V examples. Where weights do not depend on the score this is
+W**2 / (sum of w**2), and with equal weights the number of examples.
+
+What was not found may weigh more than what was. If labels are bought by score, a few positives below a
+cut stand for many, and a sample may miss them all. The rows of both classes on one side of a threshold
+tell what a row weighs there: m = (sum of w**2) / (sum of w), their mean weight.
+
+- Either sum of w**2 counts as m**2 at least, one row of that weight; but as no more than it would be if
+  all rows of the class on that side had this weight. For equal weights this changes nothing.
+- Where none of a class is on one side, V is 0. The class counts as W / m examples.
+
+Weights may go by class, too: those of a field in which few are positive are small for positives and
+large for negatives. Where a class has no row on one side, the weight of the other class there is then
+multiplied by how many times as much a row of the class weighs, on the side with rows of both. That is
+done where it makes m half as large again or more: a table does not tell whether weights go by class or
+by score, and by score this factor differs from 1 by chance.
+
+Sources: Hajek 1971; Sarndal, Swensson and Wretman 1992; Kish 1965.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import polars as pl
+
+from polars_prcurve.core.confidence.cohort_intervals import name_moment
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import exact_arithmetic
+from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
+from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS
+
+_SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
+"""The counts of positives and of negatives on either side of a threshold."""
+_MEANS = {side: f"{c.RESERVED}mean_{side}" for side in _SIDES}
+"""The mean weight of the rows of both classes on one side."""
+_OWN_MEANS = {count: f"{c.RESERVED}mean_{count}" for counts in _SIDES.values() for count in counts}
+"""The mean weight of the rows behind one count; null where there are none."""
+_LEAST_FACTOR = 1.5
+"""How much larger the weight of an unseen row must be by class than by score to be taken for it."""
+
+
+def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
+    """Return effective and least sizes of the classes, UNSEEN_SHARE and ETA_VARIANCE, from totals."""
+    (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
+    mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
+    # A positive that was not sampled has the mean weight of its class, or of all rows if that is more.
+    unseen = pl.max_horizontal(mean_weight, pos_squares / n_pos)
+    of_pos, of_neg = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
+    # A sample without a heavy positive looks as if none was heavy. So the least size, which flags of
+    # reliability read, takes the mean weight of the other class, if that is fewer examples. A class that
+    # is thinned out keeps its mean weight, so no size grows when rows are left out.
+    least_pos, least_neg = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
+    return [
+        # Squares that are given as counts may be 0: then nothing is known.
+        pl.when(pos_squares > 0).then(of_pos).alias(c.N_POS_EFFECTIVE),
+        pl.when(neg_squares > 0).then(of_neg).alias(c.N_NEG_EFFECTIVE),
+        pl.min_horizontal(of_pos, least_pos).alias(c.N_POS_LEAST),
+        pl.min_horizontal(of_neg, least_neg).alias(c.N_NEG_LEAST),
+        (unseen / (n_pos + unseen)).alias(c.UNSEEN_SHARE),
+        (unseen / (n_pos + unseen)).alias(c.MISSED_SHARE),
+        (1 / of_pos + 1 / of_neg).alias(c.ETA_VARIANCE),
+    ]
+
+
+def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
+    """Return the effective sizes at a threshold above all scores, over columns of the group table."""
+    (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
+    mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
+    return {
+        c.N_POS_EFFECTIVE: n_pos / _choose_weight(mean_weight, pos_squares / n_pos),
+        c.N_NEG_EFFECTIVE: n_neg / _choose_weight(mean_weight, neg_squares / n_neg),
+    }
+
+
+def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Set the sizes of rows with counts to those at their thresholds; add moments and ALERT_SIZES."""
+    above = [pl.col(s.cum) - pl.col(s.before) for s in SQUARE_SUMS]
+    below = [pl.col(s.total) - flagged for s, flagged in zip(SQUARE_SUMS, above, strict=True)]
+    all_squares = sum(_scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS)), pl.lit(0.0))
+    mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
+    means: dict[str, pl.Expr] = {}
+    moments: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
+    for (side, counts), squares in zip(_SIDES.items(), (above, below), strict=True):
+        of_classes, n = _scale_squares(table, *squares), _add_counts(*counts)
+        mean = pl.when(n > 0).then(sum(of_classes, pl.lit(0.0)) / n)
+        means[_MEANS[side]] = mean.otherwise(mean_weight)
+        for count, own in zip(counts, of_classes, strict=True):
+            means[_OWN_MEANS[count]] = pl.when(_add_counts(count) > 0).then(own / _add_counts(count))
+            moments[name_moment(count, count)] = own
+    shares = {
+        name: _divide(flagged, pl.col(s.total))
+        for name, s, flagged in zip((c.SQUARE_RECALL, c.SQUARE_FPR), SQUARE_SUMS, above, strict=True)
+    }
+    frame = frame.with_columns(**shares, **means, **moments)
+    frame = _add_alert_sizes(table, frame)
+    return frame.with_columns(_measure_sizes(table)).drop(*means)
+
+
+def _add_alert_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ALERT_SIZES, from the counts and the moments of the cells."""
+    sums = {cell: Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in c.CELLS}
+
+    def add(*cells: str) -> Sums:
+        return reduce(Sums.__add__, (sums[cell] for cell in cells))
+
+    # The next negative weighs as those at this score, or else at the next one below, or above.
+    n = pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
+    squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE)
+    own = Sums(_near_one(table, n) * _ratios(table)[1], _scale_squares(table, squares, squares)[1])
+    next_negative = own.mean.backward_fill().forward_fill().over(c.GROUP)
+    # And a positive below the threshold, by class or by score.
+    tp, fp, _, tn = (sums[cell].mean for cell in c.CELLS)
+    by_class = pl.coalesce(tp * (tn / fp), tp, pl.lit(0.0))
+    by_score = pl.coalesce(add("fn", "tn").mean, add(*c.CELLS).mean)
+    return add_alert_sizes(frame, add, next_negative, _choose_weight(by_score, by_class))
+
+
+def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
+    """Return the effective size of each class at the threshold of a row."""
+    sizes = []
+    squares = _scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS))
+    columns = ((c.N_POS_EFFECTIVE, "recall", c.SQUARE_RECALL), (c.N_NEG_EFFECTIVE, "fpr", c.SQUARE_FPR))
+    for number, (size, name, share) in enumerate(columns):
+        rate, rest = pl.col(name), 1 - pl.col(name)
+        part, unseen = {"above": pl.col(share), "below": 1 - pl.col(share)}, {}
+        for side, opposite in (("above", "below"), ("below", "above")):
+            mean, count = pl.col(_MEANS[side]), _add_counts(_SIDES[side][number])
+            # The share of squares is at least that of one row of the mean weight, and not raised above
+            # what the class would have if all its rows on this side had that weight.
+            least = pl.min_horizontal(count * mean, mean * mean)
+            least = least / repeat_in_rows(squares[number], part[side])
+            # With equal weights both may be the square of one row, apart from rounding.
+            raised = least > part[side] * (1 + 1e-6)
+            part[side] = pl.when(raised).then(least).otherwise(part[side])
+            # What a row would weigh where the class has none on this side.
+            own = pl.col(_OWN_MEANS[_SIDES[opposite][number]])
+            here, there = (pl.col(_OWN_MEANS[_SIDES[at][1 - number]]) for at in (side, opposite))
+            unseen[side] = _choose_weight(mean, pl.coalesce(here * (own / there), own))
+        # Exactly 1 where the shares of squares equal the rates, as those of equal weights do.
+        design_effect = rest * (part["above"] / rate) + rate * (part["below"] / rest)
+        total = _add_counts(*(counts[number] for counts in _SIDES.values()))
+        of_empty = total / pl.when(rate == 0).then(unseen["above"]).otherwise(unseen["below"])
+        inside = (rate > 0) & (rate < 1)
+        sizes.append(pl.when(inside).then(pl.col(size) / design_effect).otherwise(of_empty).alias(size))
+    return sizes
+
+
+def _choose_weight(by_score: pl.Expr, by_class: pl.Expr) -> pl.Expr:
+    """Return the weight of an unseen row if weights go by score, or by class if that is far larger."""
+    return pl.when(by_class > by_score * _LEAST_FACTOR).then(by_class).otherwise(by_score)
+
+
+def add_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
+    n_neg = pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
+    squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE)
+    own = _near_one(table, squares, squares=True) / _near_one(table, n_neg)
+    shares = {
+        name: _divide(pl.col(s.above) - pl.col(s.before), pl.col(s.total))
+        for name, s in zip((c.SQUARE_RECALL_BEFORE, c.SQUARE_FPR_BEFORE), SQUARE_SUMS, strict=True)
+    }
+    local = pl.when(n_neg > 0).then(own * _ratios(table)[1])
+    frame = frame.with_columns(local.alias(c.N_NEG_LOCAL), **shares)
+    # The weight of the negatives at a score, or else at the next one below; at the end, above.
+    for fill in (pl.col(c.N_NEG_LOCAL).backward_fill(), pl.col(c.N_NEG_LOCAL).forward_fill()):
+        frame = frame.with_columns(fill.over(c.GROUP))
+    return frame.with_columns((_add_counts("fp", "tn") / pl.col(c.N_NEG_LOCAL)).alias(c.N_NEG_LOCAL))
+
+
+def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
+    """Return the total weight of each class and that of squares, in the unit of both classes."""
+    squares = _scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS))
+    return [
+        (_near_one(table, pl.col(s.total).fill_null(0)) * ratio, of_class)
+        for s, ratio, of_class in zip(CLASS_SUMS, _ratios(table), squares, strict=True)
+    ]
+
+
+def _ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
+    """Return the factors from the unit of the weights of each class to that of both classes."""
+    if not table.float_sums:
+        return pl.lit(1.0), pl.lit(1.0)
+    pos, neg = pl.col(c.POS_EXPONENT), pl.col(c.NEG_EXPONENT)
+    return exact_arithmetic.exponent_ratio(pos, neg), exact_arithmetic.exponent_ratio(neg, pos)
+
+
+def _near_one(table: ScoreTable, total: pl.Expr, *, squares: bool = False) -> pl.Expr:
+    """Return a sum of integers as a float, in the unit of its class."""
+    unit = exact_arithmetic.SQUARES_NEAR_ONE if squares else exact_arithmetic.NEAR_ONE
+    return total.cast(pl.Float64) * unit if table.float_sums else total.cast(pl.Float64)
+
+
+def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
+    """Return the quotient of two integers, null where the total is 0."""
+    part = part.cast(pl.Float64)
+    return pl.when(total > 0).then(part / repeat_in_rows(total.cast(pl.Float64), part))
+
+
+def _scale_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
+    """Return the sum of squares of each class, in the unit of both."""
+    return [
+        _near_one(table, total, squares=True) * (ratio * ratio)
+        for total, ratio in zip((pos, neg), _ratios(table), strict=True)
+    ]
+
+
+def _add_counts(*names: str) -> pl.Expr:
+    """Return a sum of counts that users see, in the unit of both classes."""
+    return pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names) * pl.col(c.WEIGHT_UNIT)

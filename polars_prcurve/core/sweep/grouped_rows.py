@@ -1,0 +1,370 @@
+"""Groups and the rows in them: one row per group, and the rows to count, by group and falling score.
+
+    score table -> groups           number, totals (or exponents of weights) and tallies
+                -> checked groups   a broken check stops the query
+                -> numbered rows    amounts as integers that add up exactly
+                -> sorted rows      mostly by one integer column that holds it all
+
+The number of a group, GROUP, rises in the order of the `by` columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import exact_arithmetic
+from polars_prcurve.core.ground.group_keys import float_bits, join_groups, merge_zeros
+from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.inputs.score_and_rate_tables import (
+    TOTALS,
+    InputTable,
+    RateTable,
+    ScoreTable,
+    class_amounts,
+)
+
+
+class SumColumns(NamedTuple):
+    """The columns of one sum of what rows add: of a class, or of the squares of its weights."""
+
+    amount: str  # of a row
+    total: str  # of a group
+    before: str  # of all groups before
+    cum: str
+    """Of the rows at this score and above, and of all groups before; `above` is without this score."""
+    above: str
+    exponent: str  # weights are added as integers, times this power of two
+
+
+CLASS_SUMS = (
+    SumColumns(c.POS, c.N_POS, c.POS_BEFORE_GROUP, c.CUM_POS, c.CUM_POS_ABOVE, c.POS_EXPONENT),
+    SumColumns(c.NEG, c.N_NEG, c.NEG_BEFORE_GROUP, c.CUM_NEG, c.CUM_NEG_ABOVE, c.NEG_EXPONENT),
+)
+SQUARE_SUMS = (
+    SumColumns(
+        *(c.POS_SQUARES, c.N_POS_SQUARES, c.POS_SQUARES_BEFORE_GROUP),
+        *(c.CUM_POS_SQUARES, c.CUM_POS_SQUARES_ABOVE, c.POS_EXPONENT),
+    ),
+    SumColumns(
+        *(c.NEG_SQUARES, c.N_NEG_SQUARES, c.NEG_SQUARES_BEFORE_GROUP),
+        *(c.CUM_NEG_SQUARES, c.CUM_NEG_SQUARES_ABOVE, c.NEG_EXPONENT),
+    ),
+)
+
+
+class SweepTables(NamedTuple):
+    """The two tables of a sweep: `rows`, one per threshold, and `groups`, one per group."""
+
+    rows: pl.LazyFrame
+    """By GROUP and falling score: SCORE, CUM_POS, CUM_NEG, CUM_POS_ABOVE, CUM_NEG_ABOVE. In published
+    rates, by GROUP and rising fpr: the rates, RECALL_BEFORE, FPR_BEFORE, and recall as CUM_POS."""
+    groups: pl.LazyFrame
+    """By GROUP: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
+    and N_POS and N_NEG, which are null if zero; in published points they are null if not known."""
+    design: bool = False
+    """Whether rows have what errors of weighted examples are computed from; see `effective_weights`."""
+
+
+def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
+    """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in rates of unknown size."""
+    pos, neg = (count.cast(pl.Float64) * pl.col(c.WEIGHT_UNIT) for count in class_counts(table))
+    return pos, neg
+
+
+def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
+    """Positives and negatives of a group as users see them; null in rates of unknown size."""
+    n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
+    if isinstance(table, ScoreTable):
+        n_pos, n_neg = (n.fill_null(0) for n in (n_pos, n_neg))
+        n_pos, n_neg = to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    elif table.count_dtype is not None:
+        n_pos, n_neg = n_pos.cast(table.count_dtype), n_neg.cast(table.count_dtype)
+    else:
+        n_pos = n_neg = pl.lit(None, dtype=pl.Int64)
+    return n_pos.alias("n_pos"), n_neg.alias("n_neg")
+
+
+def has_class(table: InputTable, total: str) -> pl.Expr:
+    """Return whether a group has examples of a class with this total; rates tell that it has some."""
+    if isinstance(table, RateTable):
+        return (pl.col(total) > 0).fill_null(True) if table.has_counts else pl.lit(True)
+    return pl.col(total).is_not_null()
+
+
+def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
+    """Return what is aggregated per group: totals, also of squares, or the exponents of weights."""
+    amounts = class_amounts(table.columns)
+    if unscored := table.unscored:
+        is_below = table.columns[c.SCORE].is_null() if unscored.in_rows else pl.lit(False)
+        totals = []
+        for of_class, added in zip(amounts.values(), (unscored.n_pos, unscored.n_neg), strict=True):
+            below = pl.when(is_below).then(of_class).otherwise(0)
+            totals += [of_class.sum() + added, below.sum() + added]
+        return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
+    if c.LABEL in table.columns:
+        n_pos = amounts[c.POS].sum()
+        return [n_pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(c.N_NEG)]
+    if table.float_sums:  # only the largest weight of a group tells the scale of its integers
+        return [
+            exact_arithmetic.weight_exponent(amounts[s.amount].max()).alias(s.exponent)
+            for s in CLASS_SUMS
+        ]
+    sums = {s.total: amounts[s.amount] for s in CLASS_SUMS}
+    for s, of in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
+        sums[of.total] = exact_arithmetic.square_integer(amounts[s.amount], scaled=False)
+    return [amount.sum().alias(name) for name, amount in sums.items()]
+
+
+def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+    """Return one row per group in the order of `by`, with GROUP, `aggregates` and tallies."""
+    groups = table.aggregate_groups(aggregates)
+    if table.group_expr is not None:
+        return groups.with_columns(table.group_expr.alias(c.GROUP))
+    return groups.with_row_index(c.GROUP).with_columns(pl.col(c.GROUP).cast(pl.UInt32))
+
+
+def join_group_numbers(
+    table: InputTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *values: str
+) -> pl.LazyFrame:
+    """Add GROUP, and columns `values` of the group table, to `rows`; by a join if no expression does."""
+    if table.group_expr is None:
+        return join_groups(rows, groups.select(*table.by, c.GROUP, *values), table.by)
+    rows = rows.with_columns(table.group_expr.alias(c.GROUP))
+    return rows.join(groups.select(c.GROUP, *values), on=c.GROUP) if values else rows
+
+
+def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool = False) -> pl.LazyFrame:
+    """Return the rows that count, scored or not, with GROUP, and with POS and NEG as floats.
+
+    With `whole`, POS and NEG are integers that add up exactly, in a unit of their own for weights.
+    """
+    if whole:
+        rows = prepare_rows(table, groups, unscored=True)
+    else:
+        rows = join_group_numbers(table, table.all_rows, groups)
+    amounts = class_amounts({name: pl.col(name) for name in table.columns})
+    rows = rows.with_columns(
+        (amount if whole else amount.cast(pl.Float64)).alias(name) for name, amount in amounts.items()
+    )
+    rows = rows.filter((pl.col(c.POS) > 0) | (pl.col(c.NEG) > 0))
+    if table.score_dtype.is_float():  # equal scores have equal bits
+        rows = rows.with_columns(merge_zeros(pl.col(c.SCORE)).alias(c.SCORE))
+    return rows
+
+
+def check_groups(table: InputTable, groups: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
+    """Return the groups that count, without tallies; the query stops if a check of the table fails."""
+    # Every result is joined with this table, so no check can be optimized away.
+    checks = [*table.tallies.checks, *others]
+    checked = stop_if_broken(groups, checks).drop(*table.tallies.tests)
+    return keep_counted_groups(table, checked)
+
+
+def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Leave out groups whose rows all have weight 0, once their tallies have been checked."""
+    if not isinstance(table, ScoreTable) or (c.LABEL in table.columns and table.unscored is None):
+        return frame
+    return frame.filter((pl.col(c.N_POS).fill_null(0) > 0) | (pl.col(c.N_NEG).fill_null(0) > 0))
+
+
+def prepare_rows(
+    table: ScoreTable,
+    groups: pl.LazyFrame,
+    *,
+    without: str = "",
+    squares: bool = False,
+    unscored: bool = False,
+) -> pl.LazyFrame:
+    """Return the rows that count, with GROUP, and with weights as integers that add up exactly.
+
+    Drop the column `without`, add `squares` of the weights, and keep `unscored` rows.
+    """
+    rows = table.all_rows if unscored else table.rows
+    rows = rows.select(pl.exclude(without)) if without else rows
+    exponents = [s.exponent for s in CLASS_SUMS] if table.float_sums else []
+    rows = join_group_numbers(table, rows, groups, *exponents)
+    if c.LABEL in table.columns:
+        return rows
+    # A row whose amounts are both 0 would make a threshold.
+    rows = rows.filter((pl.col(c.POS) != 0) | (pl.col(c.NEG) != 0))
+    rows = rows.with_columns(_WHOLE_WEIGHTS) if table.float_sums else rows
+    if not squares:
+        return rows
+    if c.POS_SQUARES in table.columns:  # sums that counts come with
+        return rows.with_columns(_WHOLE_SQUARES)
+    return rows.with_columns(
+        exact_arithmetic.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(of.amount)
+        for s, of in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
+    )
+
+
+_WHOLE_WEIGHTS = [exact_arithmetic.to_integer(pl.col(s.amount), pl.col(s.exponent)) for s in CLASS_SUMS]
+_WHOLE_SQUARES = [
+    exact_arithmetic.sum_to_square_integer(pl.col(s.amount), pl.col(s.exponent)) for s in SQUARE_SUMS
+]
+
+
+def to_counts(
+    table: ScoreTable, pos: Mapping[str, pl.Expr], neg: Mapping[str, pl.Expr]
+) -> list[pl.Expr]:
+    """Return the counts that users see, by name, from integers of the running sums of both classes."""
+    counts: list[pl.Expr] = []
+    for sums, of in zip((pos, neg), CLASS_SUMS, strict=True):
+        if table.float_sums:
+            values = exact_arithmetic.from_integers(sums.values(), pl.col(of.exponent))
+        else:
+            # A count too large for Int64 stops the query by a check, which no other error may forestall.
+            values = [value.cast(table.count_dtype, wrap_numerical=True) for value in sums.values()]
+        counts += [value.alias(name) for name, value in zip(sums, values, strict=True)]
+    return counts
+
+
+# Rows sorted by group and falling score ---------------------------------------------------------
+
+# A score of up to 64 bits becomes an Int64 *code* of the same order. Group, code and two low bits are
+# packed into one Int128 key,
+#
+#     key = group * 2**66 + falling * 4 + bits        falling = 2**63 - 1 - code
+#
+# so that sorting one column sorts the table, and no other column is moved. Group, score and class are
+# decoded from the key after the sort. The bits tell what a row is:
+#
+#     0    a negative, or a row with amounts in columns of its own (weights, counts)
+#     1    a positive
+#     2    a mark: a requested threshold, without an example, after all examples of its score
+#
+# Wider scores (Int128, UInt128, Decimal) do not fit and are sorted by several columns: slower, but with
+# the same result.
+
+_KEY = f"{c.RESERVED}key"
+_POSITIVE_BIT, _MARK_BIT = 1, 2
+_INT64_MAX = pl.lit(2**63 - 1, dtype=pl.Int64)
+_SIGN_BIT = pl.lit(-(2**63), dtype=pl.Int64)
+
+
+class SortedRows(NamedTuple):
+    """Rows by group, then by falling score, marks last among equals; and how to read a row."""
+
+    frame: pl.LazyFrame
+    columns: tuple[str, ...]  # the columns that `group` and `threshold` read
+    group: pl.Expr
+    threshold: pl.Expr  # the score of the row, in its own dtype
+    is_last: pl.Expr  # whether the next row has another group or score
+    ends_group: pl.Expr  # whether the next row has another group
+    is_mark: pl.Expr
+    amounts: dict[str, pl.Expr]  # what the row adds: POS and NEG, and sums of squares if there are any
+    negatives_first: bool = False
+    """Each row is one example, and among equal scores the negatives come before the positives."""
+
+
+def sort_rows(
+    rows: pl.LazyFrame,
+    table: ScoreTable,
+    marks: pl.LazyFrame | None,
+    summed: tuple[str, ...],
+    carried: tuple[str, ...],
+) -> SortedRows:
+    """Sort rows of GROUP, SCORE, and LABEL or POS and NEG, together with marks.
+
+    `summed` are columns of other amounts. Marks have all columns but LABEL, with amounts of 0, and those
+    `carried`, which are null in marks.
+    """
+    dtype, labelled, amount_names = table.score_dtype, c.LABEL in table.columns, (c.POS, c.NEG, *summed)
+    if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
+        return _sort_by_columns(rows, labelled, marks, amount_names, carried)
+    # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
+    # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
+    inverted = (~_code_score(pl.col(c.SCORE), dtype)).cast(pl.Int128)
+    place = pl.col(c.GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
+    bit: pl.Expr = pl.col(c.LABEL) if labelled else pl.lit(0)
+    amounts = {} if labelled else {name: pl.col(name) for name in amount_names}
+    keyed = rows.select((place + bit).alias(_KEY), *amounts, *carried)
+    if marks is not None:
+        marked = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
+        keyed = pl.concat([keyed, marked], how="diagonal")
+    key = pl.col(_KEY)
+    # The fill is above all keys, so the last row of the table counts as a last one.
+    changes = key ^ key.shift(-1, fill_value=2**126)
+    # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
+    bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
+    if labelled:
+        amounts = {c.POS: bits == _POSITIVE_BIT, c.NEG: bits == 0}
+        amounts = {name: test.cast(pl.Int64) for name, test in amounts.items()}
+    return SortedRows(
+        keyed.sort(_KEY),
+        (_KEY,),
+        # The group is in range, and a cast that may wrap around is cheaper than one that checks.
+        group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),
+        # In 64 bits, `falling` is the code with all bits flipped except the sign; flip them back.
+        threshold=_code_score(
+            (key // 4).cast(pl.Int64, wrap_numerical=True) ^ _INT64_MAX, dtype, back=True
+        ),
+        # Neighbours of equal group and score differ in the two low bits at most.
+        is_last=changes > (_POSITIVE_BIT | _MARK_BIT),
+        ends_group=changes >= 2**66,
+        is_mark=bits == _MARK_BIT,
+        amounts=amounts,
+        negatives_first=labelled and marks is None,
+    )
+
+
+_UP_TO_64_BITS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+
+
+def _sort_by_columns(
+    rows: pl.LazyFrame,
+    labelled: bool,
+    marks: pl.LazyFrame | None,
+    amounts: tuple[str, ...],
+    carried: tuple[str, ...],
+) -> SortedRows:
+    """Sort by group, score and mark, for scores that do not fit into a key."""
+    if labelled:
+        of_class = {c.POS: pl.col(c.LABEL), c.NEG: ~pl.col(c.LABEL)}
+        rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in of_class.items())
+    columns = (c.GROUP, c.SCORE, *amounts)
+    rows = rows.select(*columns, *carried, pl.lit(False).alias(c.MARK))
+    if marks is not None:
+        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(c.MARK))], how="diagonal")
+    group, score = pl.col(c.GROUP), pl.col(c.SCORE)
+    ends_group = group.ne_missing(group.shift(-1))
+    return SortedRows(
+        rows.sort(c.GROUP, c.SCORE, c.MARK, descending=[False, True, False]),
+        (c.GROUP, c.SCORE),
+        group=group,
+        threshold=score,
+        is_last=ends_group | score.ne_missing(score.shift(-1)),
+        ends_group=ends_group,
+        is_mark=pl.col(c.MARK),
+        amounts={name: pl.col(name) for name in amounts},
+    )
+
+
+def _code_score(value: pl.Expr, dtype: pl.DataType, *, back: bool = False) -> pl.Expr:
+    """Return an Int64 that rises with the score and is equal for equal scores, or the score of one."""
+    if dtype.is_float():  # those of 32 bits are widened without loss
+        if back:
+            return _mirror_negative_bits(value).reinterpret(dtype=pl.Float64).cast(dtype)
+        return _mirror_negative_bits(float_bits(value))
+    if dtype == pl.UInt64:
+        # The upper half reads as negative; flipping the sign bit puts it above the lower half.
+        if back:
+            return (value ^ _SIGN_BIT).reinterpret(dtype=pl.UInt64)
+        return value.reinterpret(dtype=pl.Int64) ^ _SIGN_BIT
+    return value.cast(dtype if back else pl.Int64)
+
+
+def rising_code(value: pl.Expr) -> pl.Expr:
+    """Return an Int64 that rises with a float and is equal for 0.0 and -0.0."""
+    return _mirror_negative_bits(float_bits(value))
+
+
+def _mirror_negative_bits(bits: pl.Expr) -> pl.Expr:
+    """Reverse the order of negative numbers; twice gives the bits back."""
+    # Read as an integer, the bits of a positive float rise with the number, but those of a negative one
+    # fall. Flipping all bits except the sign turns them round and leaves them negative.
+    return pl.when(bits < 0).then(bits ^ _INT64_MAX).otherwise(bits)

@@ -1,0 +1,265 @@
+"""How many examples the positives, the negatives and the false alerts of a row count as.
+
+Errors are those of rates of so many independent examples. A `Design` answers for one kind of sample.
+
+Let a part of a field have the share w of a class, and n examples of this class. A rate of the field is a
+sum of rates of the parts, times w. If these rates are equal, its variance is that of a rate of
+
+    1 / sum(w**2 / n)
+
+examples: no more than the class has, and fewer where a part has few examples for its share. At a
+threshold the false alerts count as (sum of weights)**2 / (sum of squared weights) examples: all of them
+if they weigh alike, and fewer where one part has the weight.
+
+Source: Kish 1965.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from polars_prcurve.core.confidence.cohort_intervals import MOMENTS, OWN_MOMENTS, UNITS
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.exact_arithmetic import (
+    NEAR_ONE,
+    SQUARES_NEAR_ONE,
+    repeat_in_rows,
+    sum_shares,
+    to_whole_shares,
+)
+from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.sweep import effective_clusters as clusters
+from polars_prcurve.core.sweep import effective_strata as strata
+from polars_prcurve.core.sweep import effective_weights as weights
+from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SortedRows, to_counts
+
+CLASS_WEIGHTS = {c.N_POS: f"{c.RESERVED}pos_weight", c.N_NEG: f"{c.RESERVED}neg_weight"}
+"""The columns with the share that a part has of the positives, and of the negatives, of its field."""
+_SIZES = {c.N_POS: c.N_POS_EFFECTIVE, c.N_NEG: c.N_NEG_EFFECTIVE}
+_SQUARES = (c.POS_SQUARES, c.NEG_SQUARES)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the classes of a table count as: here the examples that they have, which count alike."""
+
+    table: InputTable
+    effective: bool  # whether sizes are asked for; otherwise the group table has none
+    summed: ClassVar[tuple[str, ...]] = ()  # the amounts of a row that are added up beside POS and NEG
+    carried: ClassVar[tuple[str, ...]] = ()  # the columns of rows that `add_sums` reads
+    sums: ClassVar[tuple[str, ...]] = ()
+    """The columns that `add_sums` makes, and `measure_rows` replaces."""
+    row_columns: ClassVar[tuple[str, ...]] = ()  # what bands read of a row besides the sizes
+    group_columns: ClassVar[tuple[str, ...]] = ()
+    """Those of `row_columns` that are equal on all rows of a group."""
+    varies: ClassVar[bool] = False  # whether sizes differ between the thresholds of a group
+    weighted: ClassVar[bool] = False  # whether rows have shares of squared weights
+    moments: ClassVar[tuple[str, ...]] = ()
+    """Those of MOMENTS that rows have, because examples do not count alike."""
+
+    def add_sums(self, ordered: SortedRows) -> SortedRows:
+        """Add `sums` to sorted rows."""
+        return ordered
+
+    def measure_rows(self, running: pl.LazyFrame) -> pl.LazyFrame:
+        """Put what bands read in place of `sums`."""
+        return running
+
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the sizes of the classes, if they are asked for, to a group table with their totals."""
+        return groups.with_columns(
+            list_plain_sizes(pl.col(c.N_POS).cast(pl.Float64), pl.col(c.N_NEG).cast(pl.Float64))
+        )
+
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add SWEEP_COLUMNS, rates before a row, and sizes to running sums joined with their groups."""
+        if not isinstance(self.table, ScoreTable):
+            return frame  # points have rates, and counts if these are known
+        of_classes: list[dict[str, pl.Expr]] = []
+        names = (("tp", "fn", c.RECALL_BEFORE), ("fp", "tn", c.FPR_BEFORE))
+        for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
+            # Running sums go on from one group to the next; subtract the totals of earlier groups.
+            flagged = pl.col(s.cum) - pl.col(s.before)
+            silent = pl.col(s.total) - flagged
+            # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
+            # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
+            sums = {above: flagged, below: silent, s.total: flagged + silent}
+            of_classes.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
+        columns = to_counts(self.table, *of_classes)
+        return frame.with_columns(pl.col(c.SCORE).alias("threshold"), *columns).with_columns(
+            # The total of an empty class is null, so that its rates are null; its counts are 0.
+            pl.col("fn", "tn").fill_null(0),
+            (pl.col("tp") / pl.col(c.N_POS)).alias("recall"),
+            (pl.col("fp") / pl.col(c.N_NEG)).alias("fpr"),
+            pl.col(c.RECALL_BEFORE) / pl.col(c.N_POS),
+            pl.col(c.FPR_BEFORE) / pl.col(c.N_NEG),
+        )
+
+    def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add what errors of areas read besides."""
+        return frame
+
+    def sizes_without_alerts(self) -> dict[str, pl.Expr]:
+        """Return the sizes at a threshold above all scores, over columns of the group table."""
+        return {}
+
+
+@dataclass(frozen=True)
+class WeightedDesign(Design):
+    """Examples with weights; fewer where these differ, at each threshold: see `effective_weights`."""
+
+    table: ScoreTable
+    summed = _SQUARES
+    varies = True
+    weighted = True
+    moments = OWN_MOMENTS
+
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        return groups.with_columns(weights.group_design_columns(self.table))
+
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        return weights.set_design_sizes(self.table, super().add_counts(frame))
+
+    def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        return weights.add_design_shares(self.table, frame)
+
+    def sizes_without_alerts(self) -> dict[str, pl.Expr]:
+        return weights.sizes_without_alerts(self.table)
+
+
+@dataclass(frozen=True)
+class StratifiedDesign(WeightedDesign):
+    """Examples drawn by strata; fewer where one has few labels for its rows: see `effective_strata`."""
+
+    carried = (c.STRATUM, c.ROW_WEIGHT)
+    sums = strata.STRATA_SUMS
+    row_columns = (c.RATE_CORRELATION, c.N_ABOVE)
+    moments = (*MOMENTS, *UNITS)
+    add_sums = staticmethod(strata.add_strata_sums)
+    measure_rows = staticmethod(strata.measure_strata)
+
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        # The effective sizes are those of weights; strata tell the rest of all rows of a group.
+        sizes = weights.group_design_columns(self.table)[: len(_SIZES)]
+        return strata.join_strata(self.table, groups).with_columns(sizes)
+
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        return strata.set_strata_sizes(super().add_counts(frame))
+
+    def sizes_without_alerts(self) -> dict[str, pl.Expr]:
+        return clusters.SIZES_UNREACHED
+
+
+@dataclass(frozen=True)
+class ClusteredDesign(Design):
+    """Examples in clusters; fewer where rows of one are alike: see `effective_clusters`."""
+
+    carried = (c.CLUSTER,)
+    sums = clusters.CLUSTER_SUMS
+    row_columns = clusters.CLUSTER_COLUMNS
+    group_columns = clusters.OF_GROUP
+    varies = True
+    moments = MOMENTS
+    add_sums = staticmethod(clusters.add_cluster_sums)
+    measure_rows = staticmethod(clusters.measure_cluster_sizes)
+
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        return super().add_group_sizes(groups).drop(c.ETA_VARIANCE, strict=False)  # it is that of rows
+
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        # A row that no score reaches has no sums of its own. There none is flagged.
+        frame = (
+            super()
+            .add_counts(frame)
+            .with_columns(pl.col(name).max().over(c.GROUP) for name in self.group_columns)
+        )
+        return frame.with_columns(
+            pl.coalesce(c.N_POS_CLUSTERED, c.N_POS_UNREACHED).alias(c.N_POS_EFFECTIVE),
+            pl.coalesce(c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED).alias(c.N_NEG_EFFECTIVE),
+            pl.col(c.RATE_CORRELATION).fill_null(0.0),
+        )
+
+    def sizes_without_alerts(self) -> dict[str, pl.Expr]:
+        return clusters.SIZES_UNREACHED
+
+
+@dataclass(frozen=True)
+class PartsDesign(Design):
+    """Fields of several parts, whose rows are weighted so that each part has its share."""
+
+    table: ScoreTable
+    summed = _SQUARES
+
+    def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
+        parts = build_class_weights(self.table).with_columns(
+            to_whole_shares((pl.col(weight) * pl.col(weight) / pl.col(n)).fill_nan(0.0)).alias(weight)
+            for n, weight in CLASS_WEIGHTS.items()
+        )
+        by = self.table.by
+        sums = [sum_shares(pl.col(CLASS_WEIGHTS[n])).alias(size) for n, size in _SIZES.items()]
+        sizes = aggregate_by(parts, by, sums).with_columns(
+            pl.when(pl.col(size) > 0).then(1 / pl.col(size)).alias(size) for size in _SIZES.values()
+        )
+        groups = join_groups(groups, sizes, by, how="left", keep_order=True)
+        return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
+
+    def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        false = pl.col(c.CUM_NEG) - pl.col(c.NEG_BEFORE_GROUP)
+        false_squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.NEG_SQUARES_BEFORE_GROUP)
+        of_class = ((c.N_POS, c.N_POS_SQUARES), (c.N_NEG, c.N_NEG_SQUARES))
+        sums = [*((pl.col(n), pl.col(squares)) for n, squares in of_class), (false, false_squares)]
+        rows = pl.col(c.CUM_NEG).cast(pl.Float64)
+        columns = []
+        for name, (total, squares) in zip(c.FIELD_COLUMNS, sums, strict=True):
+            size = total.fill_null(0).cast(pl.Float64) * NEAR_ONE
+            # Kish 1965: (sum of w)^2 / (sum of w^2).
+            square = repeat_in_rows(squares.cast(pl.Float64) * SQUARES_NEAR_ONE, rows)
+            columns.append(pl.when(size > 0).then(size * size / square).otherwise(0.0).alias(name))
+        return super().add_counts(frame.with_columns(columns))
+
+
+def choose_design(table: InputTable, *, effective: bool, clustered: bool = False) -> Design:
+    """Return the design of a table; weights matter only if `effective`, clusters if `clustered`."""
+    if isinstance(table, ScoreTable):
+        if table.parts is not None:
+            return PartsDesign(table, effective)
+        if clustered:
+            return ClusteredDesign(table, effective)
+        if effective and c.STRATUM in table.columns:
+            return StratifiedDesign(table, effective)
+        if effective and table.has_squares:
+            return WeightedDesign(table, effective)
+    return Design(table, effective)
+
+
+def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
+    """Return the columns of sizes, UNSEEN_SHARE and ETA_VARIANCE of n_pos and n_neg examples."""
+    sizes = {c.N_POS_EFFECTIVE: n_pos, c.N_NEG_EFFECTIVE: n_neg, c.N_NEG_LOCAL: n_neg}
+    sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg}
+    sizes |= {c.UNSEEN_SHARE: 1 / (n_pos + 1), c.MISSED_SHARE: 1 / (n_pos + 1)}
+    # Of the logit, ln n_pos - ln n_neg. One example more would be a share 1 / (n + 1) of its class.
+    sizes |= {c.ETA_VARIANCE: 1 / n_pos + 1 / n_neg}
+    return [size.alias(name) for name, size in sizes.items()]
+
+
+def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
+    """Return the parts of a field that have a share, with CLASS_WEIGHTS, 0 for a class without any."""
+    assert table.parts is not None
+    eta = pl.col(c.PART_ETA)
+    amounts = {c.N_POS: pl.col(c.PART_SHARE) * eta, c.N_NEG: pl.col(c.PART_SHARE) * (1 - eta)}
+    parts = table.parts.frame.filter(pl.col(c.PART_SHARE) > 0)
+    parts = parts.with_columns(
+        amount.fill_null(0.0).alias(CLASS_WEIGHTS[n]) for n, amount in amounts.items()
+    )
+    totals = (sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values())
+    whole = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
+    parts = join_groups(parts, aggregate_by(parts, table.by, totals).rename(whole), table.by)
+    return parts.with_columns(
+        (pl.col(name) / repeat_in_rows(pl.col(total), pl.col(name))).fill_nan(0.0).alias(name)
+        for name, total in whole.items()
+    ).drop(whole.values())

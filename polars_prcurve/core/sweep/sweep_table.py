@@ -1,0 +1,561 @@
+"""The sweep: cumulative counts at every distinct score of every group, by one sort.
+
+score table -> groups        one row per group: number, totals, checks
+            -> running sums  one row per distinct score: sums over the whole table
+            -> sweep         both joined; the totals of earlier groups are subtracted
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import exact_arithmetic
+from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.query_checks import Check, count_check, stop_if_broken
+from polars_prcurve.core.inputs.score_and_rate_tables import (
+    InputTable,
+    RateTable,
+    ScoreTable,
+    has_unscored,
+)
+from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.prevalence import eta_argument
+from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.sweep import grouped_rows
+from polars_prcurve.core.sweep.grouped_rows import (
+    CLASS_SUMS,
+    SQUARE_SUMS,
+    SortedRows,
+    SumColumns,
+    SweepTables,
+    sort_rows,
+)
+from polars_prcurve.core.sweep.sample_designs import Design, choose_design, list_plain_sizes
+
+
+def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
+    """Return the result of `sweep`: the `by` columns, then SWEEP_COLUMNS."""
+    frame = build_eta_sweep(None, table, thresholds=thresholds).select(*table.by, *c.SWEEP_COLUMNS)
+    if table.counts_negatives:
+        return frame
+    return frame.with_columns(pl.when(False).then(pl.col("tn", "fpr")))
+
+
+def build_eta_sweep(
+    grid: EtaTable | None,
+    table: InputTable,
+    *,
+    thresholds: Thresholds = None,
+    listed: pl.Series | None = None,
+    effective: bool = False,
+    clusters: bool = False,
+) -> pl.LazyFrame:
+    """Return the checked sweep, repeated at each prevalence of `grid`, if any, with eta and its factors.
+
+    With `effective`, the effective sizes of both classes are beside it; with `clusters` those of rows in
+    clusters, and RATE_CORRELATION. `listed` are thresholds in place of `thresholds`: different values of
+    the score's dtype.
+    """
+    steps, read = (None, None) if thresholds is None else read_thresholds(thresholds, table)
+    design = choose_design(table, effective=effective, clustered=clusters)
+    marks = read if listed is None else listed
+    rows, groups, _ = build_running_sums(table, marks, design=design)
+    if steps == CORNERS:
+        rows = drop_inner_negatives(rows)
+    elif steps is not None:  # before they are repeated at each prevalence, which does not change them
+        counted = rows.join(groups, on=c.GROUP, maintain_order="left")
+        counted = keep_recall_steps(Design(table, effective=False).add_counts(counted), steps)
+        rows = counted.select(rows.collect_schema().names())
+    if grid is None:
+        frame = rows.join(groups, on=c.GROUP, maintain_order="left")
+    else:
+        groups = eta_argument.join_etas(groups, grid, *grouped_rows.class_sizes(table))
+        if checks := eta_argument.own_eta_checks(table, grid, pl.lit(True)):
+            groups = stop_if_broken(groups, checks)
+        if grid.etas_per_group == 1 and grid.copies == 1:
+            frame = rows.join(groups, on=c.GROUP, maintain_order="left")
+        else:
+            # With the groups on the left, the join itself puts the rows in order.
+            frame = groups.join(rows, on=c.GROUP, maintain_order="left_right")
+    return design.add_counts(frame)
+
+
+def build_sweep(
+    table: InputTable,
+    *,
+    effective: bool = False,
+    clusters: bool = False,
+    ends_only: bool = False,
+    unscored: bool = True,
+) -> SweepTables:
+    """Return the sweep with its internal columns, and the group table, both unchecked.
+
+    Callers that add up the rows check their result with `check_at_end`. With `ends_only`, scores that no
+    positive has may be missing, and CUM_NEG_ABOVE may be null: for metrics that read only the ends of
+    segments. Examples that were never scored are a last row of their group, without a score; who looks
+    for a threshold leaves these rows out, by `unscored`.
+    """
+    design = choose_design(table, effective=effective, clustered=clusters)
+    rows, groups, _ = build_running_sums(table, None, checked=False, design=design, ends_only=ends_only)
+    groups = groups.cache()
+    if unscored and has_unscored(table):
+        rows = add_unscored_rows(rows, groups)
+    frame = rows.join(groups, on=c.GROUP, maintain_order="left")
+    frame = design.add_area_columns(design.add_counts(frame))
+    return SweepTables(frame, groups, design.weighted)
+
+
+def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) -> pl.LazyFrame:
+    """Return the result of `counts`: the `by` columns, then `columns` for each distinct score."""
+    if not isinstance(table, ScoreTable):
+        raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
+    design = choose_design(table, effective=table.has_squares)
+    rows, groups, weighted = build_running_sums(table, None, design=design)
+    rows = add_unscored_rows(rows, groups) if has_unscored(table) else rows
+    sums = (*CLASS_SUMS, *(SQUARE_SUMS if weighted else ()))
+    own_counts = rows.with_columns(pl.col(s.cum) - pl.col(s.above) for s in sums)
+    frame = own_counts.join(groups, on=c.GROUP, maintain_order="left")
+    n_pos, n_neg = (pl.col(s.cum) for s in CLASS_SUMS)
+    n_pos, n_neg = grouped_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    values = {"score": pl.col(c.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
+    if weighted:
+        for name, s in zip(c.SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
+            square, exponent = pl.col(s.cum), pl.col(s.exponent)
+            values[name] = square.cast(pl.Float64)
+            if table.float_sums:
+                values[name] = exact_arithmetic.square_from_integer(square, exponent)
+        columns = (*columns, *c.SQUARE_COLUMNS)
+    return frame.select(*table.by, *(values[name].alias(name) for name in columns))
+
+
+# Which rows of a sweep are kept -----------------------------------------------------------------
+
+# Corners and steps of recall filter rows that are already counted. Listed thresholds are
+# read here, and join the sort as marks (see `_sum_rows`).
+
+Thresholds: TypeAlias = int | Literal["corners"] | Sequence[Any] | pl.Series | None
+CORNERS = 0
+"""Stands for a number of recall steps, if the corners of the ROC curve are kept in their place."""
+
+
+def drop_inner_negatives(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Leave out rows inside runs of negatives, whose neighbours in the group both have their recall."""
+    begins = begin_block(c.CUM_POS)
+    return rows.filter(begins | end_block(begins))
+
+
+def begin_block(level: str) -> pl.Expr:
+    """Return whether a row is the first of its block: of the rows of a group that share a level."""
+    # A first row has no neighbour: ne_missing makes its comparison true, not null.
+    group, value = pl.col(c.GROUP), pl.col(level)
+    return group.ne_missing(group.shift(1)) | value.ne_missing(value.shift(1))
+
+
+def end_block(begins: pl.Expr) -> pl.Expr:
+    """Return whether a row is the last of its block, since the next one `begins` another."""
+    return begins.shift(-1, fill_value=True)
+
+
+def mark_blocks(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the number of each row's block, and whether it is a corner; see `curves.row_search`."""
+    begins = pl.col(c.IS_CORNER)
+    # Where fp = 0 much is undefined at eta = 0, and the row after it is the first that has a value.
+    follows_none = (pl.col("fpr").shift(1) == 0).fill_null(False)
+    return rows.with_columns(begin_block("recall").alias(c.IS_CORNER)).with_columns(
+        begins.cast(pl.UInt32).cum_sum().alias(c.BLOCK),
+        (begins | end_block(begins) | follows_none).alias(c.IS_CORNER),
+    )
+
+
+def keep_recall_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
+    """Keep the rows at which recall first reaches one or more of 1/steps, 2/steps, ..., 1."""
+
+    def count_steps_reached(recall: pl.Expr) -> pl.Expr:
+        # The product may round up or down to a whole number, so the steps on both sides of it are
+        # compared with recall as k / steps, which is the float that users compare with.
+        step = (recall * steps).floor()
+        divisor = step * 0 + steps  # a column: Polars would multiply by the reciprocal of a number
+        too_many = (recall < step / divisor).cast(pl.Int64)
+        too_few = (recall >= (step + 1) / divisor).cast(pl.Int64)
+        return step - too_many + too_few
+
+    reached, reached_before = map(count_steps_reached, (pl.col("recall"), pl.col(c.RECALL_BEFORE)))
+    return frame.filter(reached > reached_before)
+
+
+def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | None, pl.Series | None]:
+    """Return the number of recall steps, or CORNERS, and the listed thresholds; one of the two is None.
+
+    Thresholds are values of the score's dtype; null stands for those that no score reaches.
+    """
+    if isinstance(thresholds, str):
+        read_choice("thresholds=", thresholds, ["corners"])
+        return CORNERS, None
+    if isinstance(thresholds, Integral) and not isinstance(thresholds, bool):
+        return read_whole_number("thresholds=, a number of recall steps,", thresholds, 1), None
+    if not isinstance(table, ScoreTable):
+        argument = table.argument if isinstance(table, RateTable) else ""
+        raise PrcError(
+            f"{argument}= has no thresholds to look up; pass thresholds= as a number of recall steps"
+        )
+    scores = read_list("thresholds=", thresholds, "a whole number or a list of scores")
+    numbers = read_threshold_list("thresholds", scores, table.score_dtype)
+    return None, to_least_scores(numbers, table.score_dtype).unique()
+
+
+# Running sums over the sorted rows of all groups ------------------------------------------------
+
+#     rows (and marks) -> sorted    by group and falling score
+#                      -> sums      over the whole table, one sum per class
+#                      -> kept      the last row of each score, or the marks; group and score decoded
+#
+# The sums never start anew at a group, so ten groups and a hundred thousand cost much the same. Integers
+# lose nothing when the totals of earlier groups are subtracted, and weights become integers (see
+# `exact_arithmetic`).
+
+_IS_KEPT = f"{c.RESERVED}kept"
+_BELOW = {c.N_POS: c.POS_BELOW, c.N_NEG: c.NEG_BELOW}
+
+
+def build_running_sums(
+    table: InputTable,
+    listed: pl.Series | None,
+    *,
+    asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
+    checked: bool = True,
+    design: Design | None = None,
+    ends_only: bool = False,
+) -> SweepTables:
+    """Return the running sums of each group and score, or published points, and the group table.
+
+    A table that keeps its counts is sorted once for all questions that need no rows of their own.
+    """
+    if isinstance(table, RateTable):
+        return build_points(table, checked=checked)
+    assert isinstance(table, ScoreTable)
+    design = design or Design(table, effective=False)
+    if table.kept is None or listed is not None or asked is not None or design.carried:
+        return _sum_rows(table, listed, design, asked, checked=checked, ends_only=ends_only)
+    # Rows are the same whether sizes are asked for or not; groups are few, and have those of the design.
+    keys = ("rows", type(design), ends_only), ("groups", type(design), design.effective)
+    if not set(keys) <= set(table.kept):
+        made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
+        store(table, keys[0], made.rows)
+        store(table, keys[1], made.groups)
+    rows, groups = (table.kept[key] for key in keys)
+    return SweepTables(rows, groups, design.weighted)
+
+
+def store(table: InputTable, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a query, or of a table that keeps what was counted of it the result, stored by a name."""
+    if table.kept is not None and name not in table.kept:
+        table.kept[name] = table.collect(query, "", n_etas=1).lazy()
+    return query if table.kept is None else table.kept[name]
+
+
+MANY_ROWS = 100_000  # from so many rows on a query of corners alone saves time, if they are kept
+
+
+def keep_blocks(table: InputTable) -> pl.Expr | None:
+    """Add BLOCK to rows that an earlier question has kept, if many; return the test of corners then."""
+    name, kept = ("rows", Design, False), table.kept or {}
+    if name not in kept or (table.n_rows or 0) < MANY_ROWS:
+        return None
+    rows = kept[name]  # read once: another thread may add BLOCK at this time
+    if c.BLOCK not in rows.collect_schema():
+        marks = mark_blocks(build_sweep(table, unscored=False).rows).select(c.BLOCK, c.IS_CORNER)
+        kept[name] = table.collect(rows, "").hstack(table.collect(marks, "")).lazy()
+    return pl.col(c.IS_CORNER)
+
+
+def _sum_rows(
+    table: ScoreTable,
+    listed: pl.Series | None,
+    design: Design,
+    asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None,
+    *,
+    checked: bool,
+    ends_only: bool,
+) -> SweepTables:
+    """Return the running sums of each group and score, and the group table; see `build_running_sums`.
+
+    With thresholds `listed`, there is one row per group and threshold in place of one per score. So it
+    is with those that the function `asked` returns, from the group table: GROUP and SCORE.
+    """
+    squares = bool(design.summed)
+    sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
+    # Cached because the rows and the sweep both join it; Polars would aggregate the table twice.
+    groups = grouped_rows.build_groups(table, grouped_rows.class_totals(table, squares=squares)).cache()
+    if checked and not table.float_sums:
+        groups = grouped_rows.check_groups(table, groups)
+    rows = grouped_rows.prepare_rows(table, groups, squares=squares)
+    if table.float_sums:
+        # Prepared a second time, without scores: rows shared with the sort would be held in memory.
+        weights = grouped_rows.prepare_rows(table, groups, without=c.SCORE, squares=squares)
+        totals = weights.group_by(c.GROUP).agg(pl.col(s.amount).sum().alias(s.total) for s in sums)
+        groups = groups.join(totals, on=c.GROUP, how="left", maintain_order="left")
+        # A group whose weights are all 0 has no rows to add up.
+        groups = groups.with_columns(pl.col([s.total for s in sums]).fill_null(0))
+        # Checked last: an error ahead of a group_by can lock the streaming engine.
+        groups = grouped_rows.check_groups(table, groups) if checked else groups
+    marks = None
+    if listed is not None:
+        marks = groups.select(c.GROUP).join(pl.LazyFrame({c.SCORE: listed.drop_nulls()}), how="cross")
+    elif asked is not None:
+        marks = asked(groups)
+    if marks is not None:  # a mark adds nothing to either class
+        zero = pl.lit(0, dtype=pl.Int128)
+        marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
+    ordered = sort_rows(rows, table, marks, design.summed, design.carried)
+    ordered = design.add_sums(ordered) if design.sums else ordered
+    running = _add_up(ordered, sums, ends_only=ends_only, also=design.sums, marked=marks is not None)
+    running = design.measure_rows(running) if design.sums else running
+    groups = design.add_group_sizes(groups) if design.effective else groups
+    groups = groups.with_columns(_group_columns(table, sums))
+    if listed is not None and listed.null_count() > 0:
+        # A first row of each group, with a null score that no score reaches: nothing is flagged there.
+        ends = {name: pl.col(s.before) for s in sums for name in (s.cum, s.above)}
+        running = pl.concat([running, groups.select(c.GROUP, **ends)], how="diagonal_relaxed")
+        running = running.sort(c.GROUP, c.SCORE, descending=[False, True])
+    return SweepTables(running, groups, design.weighted)
+
+
+def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Expr]:
+    """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
+    # Running sums add up what has a score.
+    below = {} if table.unscored is None else _BELOW
+    scored = [
+        pl.col(s.total) - pl.col(below[s.total]) if s.total in below else pl.col(s.total) for s in sums
+    ]
+    columns = [(of.cum_sum() - of).alias(s.before) for of, s in zip(scored, sums, strict=True)]
+    # A null total makes every rate of an empty class null, without a test per row.
+    columns += [pl.when(pl.col(s.total) > 0).then(s.total) for s in CLASS_SUMS]
+    unit: pl.Expr = pl.lit(1.0)
+    if table.float_sums:
+        unit = exact_arithmetic.weight_unit(pl.min_horizontal(c.POS_EXPONENT, c.NEG_EXPONENT))
+    return [*columns, unit.alias(c.WEIGHT_UNIT)]
+
+
+def _add_up(
+    ordered: SortedRows,
+    sums: Sequence[SumColumns],
+    *,
+    also: Sequence[str],
+    marked: bool,
+    ends_only: bool,
+) -> pl.LazyFrame:
+    """Return the last row of each score, or each mark: its running sums, and those of the row before."""
+    if ends_only and ordered.negatives_first:
+        # Row numbers take the place of sums: nothing is added up, and no column of amounts is held in
+        # memory. Among equal scores negatives come first. So before positive number i (from 0) in row r
+        # there are i positives and r - i negatives, and no negative of its score comes after it.
+        frame = ordered.frame.with_row_index(c.CUM_NEG).filter(ordered.amounts[c.POS] > 0)
+        frame = frame.with_row_index(c.CUM_POS)
+        pos_before = pl.col(c.CUM_POS).cast(pl.Int64)
+        values = {c.CUM_POS: pos_before + 1, c.CUM_NEG: pl.col(c.CUM_NEG).cast(pl.Int64) - pos_before}
+        # Among positives alone, `is_last` still finds the last row of each score that a positive has.
+        kept, neg_above = ordered.is_last, pl.lit(None, dtype=pl.Int64)
+    else:
+        frame, also = ordered.frame, (*also, c.ENDS_GROUP)
+        values = {s.cum: ordered.amounts[s.amount].cum_sum() for s in sums}
+        values |= {name: pl.col(name) for name in also[:-1]} | {c.ENDS_GROUP: ordered.ends_group}
+        kept = ordered.is_mark if marked else ordered.is_last
+        neg_above = pl.col(c.CUM_NEG).shift(1, fill_value=0)
+    running = frame.select(*ordered.columns, **values, **{_IS_KEPT: kept})
+    # For the first row of a group the row before belongs to the group before, and its sums are the
+    # totals of all earlier groups: just where this curve starts. With marks this is not read.
+    above = {s.above: pl.col(s.cum).shift(1, fill_value=0) for s in sums} | {c.CUM_NEG_ABOVE: neg_above}
+    # The shift comes before group and score are decoded, so that Polars moves a later filter on
+    # CUM_POS and CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
+    running = running.filter(_IS_KEPT).with_columns(**above)
+    group, threshold = ordered.group.alias(c.GROUP), ordered.threshold.alias(c.SCORE)
+    return running.select(group, threshold, *(s.cum for s in sums), *above, *also)
+
+
+def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Add a last row to each group that has examples below all scores; its score is null."""
+    has_some = groups.filter((pl.col(c.POS_BELOW) > 0) | (pl.col(c.NEG_BELOW) > 0))
+    ends: dict[str, pl.Expr] = {}
+    for s in CLASS_SUMS:
+        last = pl.col(s.before) + pl.col(s.total).fill_null(0)
+        ends |= {s.cum: last, s.above: last - pl.col(_BELOW[s.total])}
+    last_rows = has_some.select(c.GROUP, **ends)
+    both = pl.concat([running, last_rows], how="diagonal_relaxed").sort(c.GROUP, maintain_order=True)
+    if c.ENDS_GROUP not in running.collect_schema():
+        return both
+    ends_group = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(-1))
+    return both.with_columns(ends_group.alias(c.ENDS_GROUP))
+
+
+# Counts of the parts of a field at its thresholds ----------------------------------------------
+
+# A field has one threshold for all its parts, and a part need not have an example with that score. So
+# the thresholds of the field join the rows of every part as marks.
+
+_FIELD = f"{c.RESERVED}field"
+PART = f"{c.RESERVED}part"  # the number of a part, over all groups
+PART_COUNTS = tuple(f"{c.RESERVED}part_{name}" for name in ("tp", "n_pos", "fp", "n_neg"))
+"""The positives at or above a threshold, all positives, and the same of the negatives, as floats."""
+
+
+def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a row per threshold of a field and part with a share: GROUP, SCORE, PART and PART_COUNTS.
+
+    `points` are thresholds of the fields, with the `by` columns, GROUP and SCORE; a null score is above
+    all.
+    """
+    parts = table.parts
+    assert parts is not None
+    points = points.select(*table.by, c.GROUP, c.SCORE).unique([c.GROUP, c.SCORE])
+    fields = points.rename({c.GROUP: _FIELD})
+
+    def list_marks(groups: pl.LazyFrame) -> pl.LazyFrame:
+        thresholds = fields.filter(pl.col(c.SCORE).is_not_null())
+        joined = join_groups(groups.select(*table.by, c.GROUP), thresholds, table.by)
+        return joined.select(c.GROUP, c.SCORE)
+
+    rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
+    swept = Design(parts.table, effective=False).add_counts(rows.join(groups, on=c.GROUP))
+    zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
+    none = groups.select(c.GROUP, c.N_POS, c.N_NEG, tp=zero, fp=zero).with_columns(
+        no_score.alias(c.SCORE)
+    )
+    given = zip(("tp", c.N_POS, "fp", c.N_NEG), PART_COUNTS, strict=True)
+    counts = [pl.col(of).cast(pl.Float64).fill_null(0.0).alias(name) for of, name in given]
+    part = pl.col(c.GROUP).alias(PART)
+    counted = pl.concat([frame.select(part, c.SCORE, *counts) for frame in (swept, none)])
+    known = join_groups(groups.select(*parts.table.by, c.GROUP), parts.frame, parts.table.by)
+    known = join_groups(known, fields.select(*table.by, _FIELD).unique(_FIELD), table.by)
+    known = known.filter(pl.col(c.PART_SHARE) > 0)
+    of_parts = (c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS)
+    return counted.join(known.select(part, pl.col(_FIELD).alias(c.GROUP), *of_parts), on=PART)
+
+
+# Published ROC points, in the shape of running sums --------------------------------------------
+
+#     rate table -> groups  one row per group, with the number of points at which recall falls
+#                -> rows    one row per point, each with the point before it
+#
+# Points without counts leave counts null, and points without a score leave thresholds null.
+
+
+def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
+    """Return the points of each group by rising fpr, then rising recall, and the group table."""
+    aggregates: list[pl.Expr] = []
+    if table.has_counts:
+        columns = table.columns
+        n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
+        # Sizes that are one number are as long as the table this way.
+        both = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
+        differ = pl.any_horizontal(
+            (n.max() != n.min()) | (n.is_null().any() & n.is_not_null().any()) for n in both
+        )
+        aggregates = [n.max().alias(name) for n, name in zip(both, (c.N_POS, c.N_NEG), strict=True)]
+        aggregates.append(differ.fill_null(False).cast(pl.Int64).alias(c.SIZES_DIFFER))
+    groups = grouped_rows.build_groups(table, aggregates).with_columns(pl.lit(1.0).alias(c.WEIGHT_UNIT))
+    if table.has_counts:
+        # A class without examples has no interval, as one of unknown size.
+        sizes = (pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (c.N_POS, c.N_NEG))
+        groups = groups.with_columns(list_plain_sizes(*sizes))
+    rows = grouped_rows.join_group_numbers(table, table.rows, groups)
+    order = [c.GROUP, "fpr", "recall", *([] if table.score_dtype is None else [c.SCORE])]
+    rows = rows.sort(
+        order, descending=[name == c.SCORE for name in order], nulls_last=[False] * len(order)
+    )
+    unknown = dict.fromkeys([] if table.has_counts else c.CELLS, pl.lit(None, dtype=pl.Int64))
+    no_score = pl.lit(None, dtype=pl.Float64)
+    # Recall stands in for running sums where these only tell whether recall grows.
+    rows = add_row_before(rows).with_columns(
+        pl.col("recall").alias(c.CUM_POS),
+        (no_score if table.score_dtype is None else pl.col(c.SCORE)).alias("threshold"),
+        **unknown,
+    )
+    falls = (pl.col("recall") < pl.col(c.RECALL_BEFORE)).sum().alias(c.RECALL_FALLS)
+    count = rows.group_by(c.GROUP).agg(falls)
+    groups = groups.join(count, on=c.GROUP, how="left", maintain_order="left")
+    if checked:
+        # Checked last: an error ahead of a group_by can lock the streaming engine.
+        groups = grouped_rows.check_groups(
+            table, groups, *point_checks(table, lambda name: pl.col(name).sum())
+        )
+        groups = groups.drop(c.RECALL_FALLS, c.SIZES_DIFFER, strict=False)
+    return SweepTables(rows, groups)
+
+
+def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
+    """Add to sorted ROC points the point before each, first the origin."""
+    same = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
+    starts = {c.RECALL_BEFORE: "recall", c.FPR_BEFORE: "fpr"}
+    return points.with_columns(
+        pl.when(same).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
+        for start, end in starts.items()
+    )
+
+
+def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Check]:
+    """Return the checks that recall never falls, and of one size per class, over sums by `count`."""
+    are_rates = not table.has_cells
+    text = (
+        " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
+        "such as 1 - pl.col('specificity'); does the table hold several curves? Pass by="
+        if are_rates
+        else " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
+    )
+    falling = count_check(count(c.RECALL_FALLS), f"{table.argument}= holds ", text)
+    if not table.has_counts:
+        return [falling]
+    what = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
+    text = " group(s); one curve is of one test set: pass by=, or check the columns"
+    text += "; what is not known is null in all rows of a group" if are_rates else ""
+    return [count_check(count(c.SIZES_DIFFER), f"{what} between the rows of ", text), falling]
+
+
+# Checks of a query that adds up rows, made on its result ----------------------------------------
+
+# An error ahead of a group_by can lock the streaming engine. So tallies travel along with the groups,
+# and the query stops at its end.
+
+
+def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
+    """Return `frame` without groups that do not count; the query stops if a check fails.
+
+    First come the checks of all tallies, then those of `others`, which see only groups that count, and
+    may read FIRST_IN_GROUP, which is added. The rows are in the order of GROUP.
+    """
+    # A join repeated the tallies of a group in all its rows: count those of the first row.
+    first = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(1))
+    frame = frame.with_columns(first.alias(c.FIRST_IN_GROUP))
+    once = (
+        pl.when(c.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
+    )
+    frame = stop_if_broken(frame.with_columns(once), table.tallies.checks)
+    frame = grouped_rows.keep_counted_groups(table, frame)
+    return stop_if_broken(frame, others) if others else frame
+
+
+def check_first(table: InputTable, pairs: pl.LazyFrame, *others: Check) -> None:
+    """Run the checks of `check_at_end` now, over rows of groups, ahead of seconds of work in memory."""
+    if table.is_in_memory:
+        checked = check_at_end(table, pairs.sort(c.PAIR), *others).select(c.GROUP)
+        table.collect(checked, "", n_etas=1)
+
+
+def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
+    """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
+    first = pl.col(c.FIRST_IN_GROUP)
+    checks = [
+        *eta_argument.eta_row_checks(grid, first),
+        *eta_argument.own_eta_checks(table, grid, first),
+    ]
+    if grid.shared is not None:
+        checks.append(eta_argument.same_eta_check(grid.shared))
+    if isinstance(table, RateTable):
+        checks += point_checks(table, lambda name: pl.when(first).then(name).otherwise(0).sum())
+    return checks

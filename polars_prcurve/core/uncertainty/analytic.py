@@ -1,0 +1,431 @@
+"""Standard errors and intervals of curve metrics without resampling.
+
+    average precision    from influences; on the logit scale, with what the sample lacks
+    ROC AUC              from influences (DeLong et al. 1988); on the logit scale
+    precision at recall  from the error of fpr and the error of the threshold, in quadrature
+
+An interval is reliable where no doubt of `list_doubts` holds. Their limits were read off the simulations
+of `benchmarks/coverage.py`.
+
+Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952; Clopper and Pearson 1934.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.confidence.intervals import Doubts, compute_limits, tell_doubts, z_value
+from polars_prcurve.core.confidence.point_intervals import combine_distances
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.ground.normal_distribution import student_quantile
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified
+from polars_prcurve.core.metrics.curve_metric import CurveMetric, Recipe, Rows
+from polars_prcurve.core.metrics.point_metric import null_if_nan
+from polars_prcurve.core.uncertainty import influence
+from polars_prcurve.core.uncertainty.influence import cluster_standard_error, standard_error
+
+_Z_95 = z_value(0.95)
+_N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
+_LEAST_POS, _LEAST_NEG = pl.col(c.N_POS_LEAST), pl.col(c.N_NEG_LEAST)
+_CLUSTERED, _CORRELATED = ("clustered", "weighted clusters"), ("clustered", "stratified")
+_KNOWN_AT_RECALL = ("independent", *_CORRELATED)
+
+RowKind: TypeAlias = Literal["independent", "stratified", "clustered", "weighted clusters", "in parts"]
+"""Whether examples are independent, were drawn by strata, come in clusters, or are those of parts.
+
+Of weighted clusters the rates at a threshold have no errors, and so precision at a recall has none."""
+
+SLOPE = "slope"  # the helper of a metric that is its derivative by logit(eta)
+CAUTIOUS, HOPEFUL = "cautious", "hopeful"
+"""The helpers of a metric with one false positive more, and of the positives below one more."""
+_LEAST, _MOST = "least", "most"
+
+
+def has_analytic_interval(metric: CurveMetric) -> bool:
+    """Return whether the interval of a metric is known without resampling."""
+    return metric.recipe.influence is not None or metric.recipe.at_recall is not None
+
+
+def find_row_kind(table: InputTable) -> RowKind:
+    """Return of which kind the rows of a table are, unless it is a field of several parts."""
+    if not is_clustered(table):
+        return "stratified" if is_stratified(table) else "independent"
+    return "weighted clusters" if table.has_squares else "clustered"
+
+
+def needs_cluster_rates(table: InputTable, metrics: Iterable[CurveMetric]) -> bool:
+    """Return whether the intervals of metrics read the effective sizes of clusters at a threshold."""
+    at_recall = any(metric.recipe.at_recall is not None for metric in metrics)
+    return at_recall and find_row_kind(table) == "clustered"
+
+
+class IntervalPlan(NamedTuple):
+    """How the interval of a metric is computed."""
+
+    helpers: dict[str, CurveMetric]  # other metrics that it is computed from, by name
+    # Columns to add, one mapping after the other, since Polars computes an expression again for each
+    # use. The last ones are `<name>_standard_error`, `_low`, `_high`, `_reliable`, `_why`.
+    steps: Sequence[Mapping[str, pl.Expr]]
+
+
+def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKind) -> IntervalPlan:
+    """Return how the interval of a metric is computed, over its variances and the columns of pairs."""
+    recipe, clustered = metric.recipe, rows in _CLUSTERED
+    if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
+        return _plan_at_recall(name, recipe.at_recall, confidence, rows)
+    helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
+    value, error = pl.col(name), pl.col(f"{name}_error")
+    if recipe.influence is None:
+        nothing = pl.lit(None, dtype=pl.Float64)
+        freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if clustered else {}
+        return IntervalPlan(helpers, [freedom, _name_interval(name, [nothing] * 3, {}, pl.lit(False))])
+    influenced = list_influenced({name: metric})
+    errors = {
+        f"{of}_error": find_standard_error(of, m, clustered=clustered) for of, m in influenced.items()
+    }
+    if SLOPE in recipe.helpers:
+        slope = pl.col(f"{name}_{SLOPE}")
+        for of in influenced:
+            added = slope**2 * pl.col(c.ETA_VARIANCE)
+            added = _add_counted_eta(of, slope) if rows == "stratified" else added
+            own = errors[f"{of}_error"]
+            errors[f"{of}_error"] = (own * own + added).clip(lower_bound=0.0).sqrt()
+    if clustered:
+        errors |= influence.find_freedom(name)
+    if recipe.least_if_perfect is not None:
+        errors[f"{name}_if_perfect"] = recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
+    z = z_value(confidence)
+    quantile = student_quantile(z, pl.col(f"{name}_freedom")) if clustered else z
+    known, inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
+    steps: list[Mapping[str, pl.Expr]] = [errors]
+    ends: Sequence[pl.Expr]
+    if counts_unseen(metric):
+        steps.append(bind_extended(name))
+        varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # at eta = 0 and 1 it is certain
+        ends = find_ends(name, quantile)
+    else:
+        varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
+    shown = [pl.when(known & varies).then(end) for end in ends]
+    numbers = [pl.when(known & (inside | ~varies)).then(error), *shown]
+    steps.append(_name_interval(name, numbers, list_doubts(name, metric, quantile, rows=rows), known))
+    return IntervalPlan(helpers, steps)
+
+
+def _name_interval(
+    name: str, numbers: Sequence[pl.Expr], doubts: Doubts, known: pl.Expr
+) -> dict[str, pl.Expr]:
+    """Return the columns of standard error, low and high end, and of what makes them unreliable."""
+    kinds = ("standard_error", "low", "high", "reliable", "why")
+    columns = zip(kinds, (*numbers, *tell_doubts(doubts, known)), strict=True)
+    return {f"{name}_{kind}": column for kind, column in columns}
+
+
+def _add_counted_eta(name: str, moved: pl.Expr) -> pl.Expr:
+    """Return what the count of a prevalence adds to the variance of a value, where rows have weights."""
+    # Heavy rows move both. A positive far below lowers the value and raises the prevalence, so the sum
+    # is mostly less than that of both errors: it is that of influences with the slope added to those of
+    # positives, and taken from those of negatives.
+    sides = (("pos", moved, _N_POS), ("neg", -moved, _N_NEG))
+    terms = ((moved * moved + 2 * of * pl.col(f"{name}_{side}_tilt")) / n for side, of, n in sides)
+    return pl.when(pl.col(c.ETA_VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
+
+
+def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
+    """Return the metrics that have influences, and their cautious values, by name."""
+    influenced = {name: metric for name, metric in named.items() if metric.recipe.influence is not None}
+    return influenced | {
+        f"{name}_{CAUTIOUS}": metric.recipe.helpers[CAUTIOUS]
+        for name, metric in influenced.items()
+        if counts_unseen(metric)
+    }
+
+
+def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> pl.Expr:
+    """Return the standard error of a metric from variances of influences, of examples or of clusters."""
+    if metric.recipe.influence is None:
+        return pl.lit(None, dtype=pl.Float64)
+    return cluster_standard_error(name) if clustered else standard_error(name, metric.recipe.influence)
+
+
+def _find_logit_ends(name: str, quantile: float | pl.Expr) -> list[pl.Expr]:
+    """Return both ends of a ROC AUC, on the logit scale."""
+    value, least = pl.col(name), pl.col(f"{name}_if_perfect")
+    # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
+    half = quantile * pl.col(f"{name}_error") / (value * (1 - value))
+    # At 1 and at 0 all positives score higher, or all lower, than all negatives, so influences see no
+    # uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
+    at_bounds = ((least, 0.0, -half), (1.0, 1 - least, half))
+    logit, is_1 = to_logit(value), pl.when(value == 1)
+    return [
+        is_1.then(at_1).when(value == 0).then(at_0).otherwise(from_logit(logit + by))
+        for at_1, at_0, by in at_bounds
+    ]
+
+
+def list_doubts(
+    name: str, metric: CurveMetric, quantile: float | pl.Expr, *, rows: RowKind = "independent"
+) -> Doubts:
+    """Return why the interval of a metric from influences may not be calibrated."""
+    # Of average precision, what the test could not see must matter less than chance; of ROC AUC, the
+    # smaller class times 1 - AUC must be at least 12. Of weighted rows each class must be large enough
+    # for what it may not show. Strata show that: of each its weight is known, and least sizes count one
+    # row more of either class in it.
+    pos, neg = (_LEAST_POS, _LEAST_NEG) if rows == "stratified" else (_N_POS, _N_NEG)
+    few = {"few positives": pos < 10, "few negatives": neg < 10}
+    if counts_unseen(metric):
+        at_end = {"eta at 0 or 1": (pl.col(c.ODDS) == 0) | pl.col(c.ODDS).is_infinite()}
+        if rows == "stratified":
+            return at_end | few
+        clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
+        unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
+        return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
+    classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
+    # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
+    counted = [least if rows == "stratified" else size * (size / least) for size, least in classes]
+    enough = {
+        f"few {of_class}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
+        for of_class, size in zip(("positives", "negatives"), counted, strict=True)
+    }
+    if rows == "stratified":
+        return few | enough
+    # About least**2 / size rows of a class weigh as much as those of the other class do on average.
+    # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
+    shown = pl.all_horizontal(
+        *(_shows_weights(*of) for of in classes),
+        *(least**2 / size >= 20 * (1 - least / size) for size, least in classes),
+    )
+    return enough | {"heavy weights": ~shown}
+
+
+def _shows_weights(size: pl.Expr, least: pl.Expr) -> pl.Expr:
+    """Return whether a class is large enough for its heavy examples to be in the sample as expected."""
+    # It counts as `size` examples by its own weights, and as `least` by those of the other class. If a
+    # few heavy ones are missing, `size` is too large and `least` too small, and a metric is wrong. So
+    # the flag reads their product, which hardly changes: it must be 6000 times the share by which they
+    # differ. Equal weights are always shown.
+    return size * least >= 6000 * (1 - least / size)
+
+
+def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
+    """Return why the bootstrap interval of a metric, of a `side` of a pair, may not be calibrated."""
+    few_pos = _N_POS < 100
+    if metric.range[1] == 1:
+        few_pos |= _N_POS * (1 - pl.col(side + name)) < 12
+    doubts = {"few positives": few_pos, "few negatives": _N_NEG < 100}
+    if metric.recipe.at_fpr is not None:
+        # Where an fpr allows one negative, intervals of recall at it held the truth as rarely as 73 %.
+        doubts["few false alerts"] = metric.recipe.at_fpr * _N_NEG < 10
+    if metric.depends_on_eta:
+        # A sample without negatives above its highest positives has no replicate that has one. By their
+        # odds the negatives stand for n_neg / odds positives, and 500 are needed: with 100, intervals
+        # were seen to hold the truth as rarely as 86 %.
+        doubts["tail not seen"] = 500 * pl.col(c.ODDS) > _N_NEG
+    return doubts
+
+
+def _build_helpers_at_recall(name: str, recall: float, rows: RowKind) -> dict[str, CurveMetric]:
+    """Return the metrics that the interval of precision at a recall is computed from, by name."""
+
+    def find_column(column: str) -> CurveMetric:
+        """Return a metric: the value of a column, above -1, on the row on which recall reaches it."""
+
+        def term(rows: Rows) -> pl.Expr:
+            level = recall - 1e-12
+            reaches = (rows.recall >= level) & (rows.recall_before < level)
+            return pl.when(reaches).then(rows.column(column)).otherwise(-1.0)
+
+        return CurveMetric(f"{column} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
+
+    def find_fpr(deviations: float) -> CurveMetric:
+        """Return a metric: the fpr at which recall is that many of its errors farther on."""
+
+        def term(rows: Rows) -> pl.Expr:
+            # Of weighted examples the error of recall differs between rows: each row has its own level.
+            n = rows.column(c.N_POS_EFFECTIVE)
+            level = recall + deviations * (recall * (1 - recall) / n).sqrt()
+            level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
+            # As the value is: on the ROC curve joined by straight lines, which matters under ties.
+            share = ((level - rows.recall_before) / rows.rise).clip(0.0, 1.0)
+            # Level and recall are both rounded, and recall may equal the level.
+            return pl.when(rows.recall >= level - 1e-12).then(rows.fpr_before + rows.run * share)
+
+        return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
+
+    read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
+    read |= {"correlation": c.RATE_CORRELATION} if rows in _CORRELATED else {}
+    found = {kind: find_column(column) for kind, column in read.items()}
+    # Less recall is reached above the threshold, more recall below it.
+    found |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
+    return {f"{name}_{kind}": helper for kind, helper in found.items()}
+
+
+def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) -> IntervalPlan:
+    """Return how the interval of precision at a recall is computed: from fpr, and a counted eta."""
+    z, helpers = z_value(confidence), _build_helpers_at_recall(name, recall, rows)
+    value, fpr = pl.col(name), pl.col(f"{name}_middle")
+    size = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr)
+    # The helpers know no confidence: they are fpr at 1.96 standard errors of recall.
+    sizes = {"size": size, "size_of_limits": size, "stretch": pl.lit(z / _Z_95)}
+    if rows == "clustered":
+        # Student's quantiles, of as many clusters as either class has, in place of normal ones.
+        of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
+        sizes |= {"size_of_limits": size * (z / of_fpr) ** 2, "stretch": of_recall * (1 / _Z_95)}
+        sizes["freedom"] = pl.col(influence.STUDENT_FREEDOM)
+    correlation = pl.col(f"{name}_correlation") if rows in _CORRELATED else None
+    bound_ends, ends = _find_ends_at_recall(name, recall, confidence, correlation)
+    size = pl.col(f"{name}_size")
+    of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
+    spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
+    # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
+    error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
+    error = (error**2 + (value * (1 - value)) ** 2 * pl.col(c.ETA_VARIANCE)).sqrt()
+    known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
+    known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
+    known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
+    low, high = (pl.when(known).then(null_if_nan(end)) for end in ends)
+    # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
+    least = pl.min_horizontal(low, pl.when(low.is_not_null()).then(value))
+    most = pl.max_horizontal(high, pl.when(high.is_not_null()).then(value))
+    n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
+    doubts = {"few positives": n_pos * (recall * (1 - recall)) < 8, "few false alerts": fpr * size < 5}
+    if rows != "stratified":
+        doubts["heavy weights"] = ~_shows_weights(_N_POS, _LEAST_POS)
+    shown = _name_interval(name, [pl.when(known & (fpr > 0)).then(error), least, most], doubts, known)
+    bound = {f"{name}_{kind}": of for kind, of in sizes.items()}
+    return IntervalPlan(helpers, [bound, bound_ends, shown])
+
+
+def _find_ends_at_recall(
+    name: str, recall: float, confidence: float, correlation: pl.Expr | None
+) -> tuple[dict[str, pl.Expr], list[pl.Expr]]:
+    """Return columns to bind, and from them both ends of precision at a recall."""
+    # Fpr has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is
+    # that of the threshold, which moves with the sample: fpr at the two ends of an interval of recall
+    # (Woodruff 1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008),
+    # here on the logarithm of fpr. Clusters that hold both classes make both errors go together; what
+    # they share cancels out.
+    fpr, above, below, size, stretch = (
+        pl.col(f"{name}_{kind}") for kind in ("middle", "above", "below", "size_of_limits", "stretch")
+    )
+
+    def log_distance(limit: pl.Expr, moved: pl.Expr) -> pl.Expr:
+        return combine_distances([(limit / fpr).log(), (moved / fpr).log() * stretch], correlation)
+
+    low, high = compute_limits(fpr * size, size, confidence, "wilson")
+    # An fpr of 0 has no logarithm: then the upper limit is Wilson's, at the lower threshold.
+    high_below = compute_limits(below * size, size, confidence, "wilson")[1]
+    least = pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
+    most = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
+    # The logit of precision is that of eta plus a number, and so distances add up in quadrature there.
+    # The limits of an eta that was counted in the table are those of a share of as many examples as
+    # ETA_VARIANCE tells (Wilson).
+    value, eta, variance = pl.col(name), pl.col("eta"), pl.col(c.ETA_VARIANCE)
+    n, ends = 1 / (variance * eta * (1 - eta)), []
+    bound = {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
+    limits = compute_limits(eta * n, n, confidence, "wilson")
+    for sign, kind, limit in zip((-1, 1), ("most", "least"), limits, strict=True):
+        at_limit, shift = (
+            pl.col(f"{name}_{kind}_fpr").clip(upper_bound=1.0),
+            pl.col(f"{name}_{kind}_shift"),
+        )
+        bound[f"{name}_{kind}_shift"] = to_logit(limit) - to_logit(eta)
+        end = recall / (recall + pl.col(c.ODDS) * at_limit)
+        distance = combine_distances([to_logit(value) - to_logit(end), shift])
+        # From a precision of 1 no distance is known, and both errors add up.
+        far = pl.when(value < 1).then(to_logit(value) + sign * distance).otherwise(to_logit(end) + shift)
+        ends.append(pl.when(variance > 0).then(from_logit(far)).otherwise(end))
+    return bound, ends
+
+
+# Examples that the sample lacks -----------------------------------------------------------------
+
+# A variance tells of examples that were seen. Three that may be missing move average precision by more
+# than their share of it:
+#
+#     a false positive above all positives    at small prevalences it costs almost everything
+#     a positive below all negatives          of few positives it is a large share
+#     a positive above all negatives          at small prevalences it is worth more than all others
+#
+# So the lower end of an interval is that of a curve with one false positive more at every threshold, and
+# with one more positive below all others, whose precision is eta, or 0 where examples were never scored.
+# The upper end is that of a curve with one more positive at the top. Either is the plain end where that
+# is farther away. As in the interval of a rate by Clopper and Pearson (1934), both ends are of other
+# counts than the estimate, so the interval is rather too wide.
+#
+# A positive more is a share of all positives: UNSEEN_SHARE above them, and MISSED_SHARE below them.
+# Where rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do
+# there.
+
+
+def counts_unseen(metric: CurveMetric) -> bool:
+    """Return whether the interval of a metric allows for examples that the sample lacks."""
+    return CAUTIOUS in metric.recipe.helpers
+
+
+def bind_extended(name: str) -> dict[str, pl.Expr]:
+    """Return the values of both extended curves and their errors, by column."""
+    missed, top, lowest = map(pl.col, (c.MISSED_SHARE, c.UNSEEN_SHARE, c.MISSED_PRECISION))
+    # A mean over one positive more: below all others it has the least precision, and on top 1.
+    least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
+    most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")
+    errors = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}_error"), (1 - top) * pl.col(f"{name}_error")
+    # The influence of that positive: its share, times how far its precision is from the mean.
+    jumps = missed * (least - lowest), top * (1 - most)
+    columns: dict[str, pl.Expr] = {}
+    for end, value, error, jump in zip((_LEAST, _MOST), (least, most), errors, jumps, strict=True):
+        both = (error * error + jump * jump).sqrt()
+        columns |= {f"{name}_{end}": value, f"{name}_{end}_jump": jump, f"{name}_{end}_error": both}
+    return columns
+
+
+EXTENDED = ("", *(f"_{end}{of}" for end in (_LEAST, _MOST) for of in ("", "_jump", "_error")), "_error")
+"""What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
+
+
+def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of the interval that reaches `deviations` standard errors to either side."""
+    value = pl.col(side + name)
+
+    def reach(kind: str, sign: int) -> pl.Expr:
+        middle, error = pl.col(f"{side}{name}{kind}"), pl.col(f"{side}{name}{kind}_error")
+        # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
+        return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
+
+    # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
+    low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
+    inside, is_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
+    return (
+        inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(is_0.then(0.0).otherwise(low)),
+        inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(is_0.then(high).otherwise(1.0)),
+    )
+
+
+def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
+    """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
+    # The side that is `better` has its lower curve, and that which is `worse` its upper one.
+    lower, upper = f"{better}{name}_{_LEAST}", f"{worse}{name}_{_MOST}"
+    below, above = pl.col(better + name) - pl.col(lower), pl.col(upper) - pl.col(worse + name)
+    jumps = (pl.col(f"{end}_jump") for end in (lower, upper))
+    spread = sum((jump * jump for jump in jumps), error * error).sqrt()
+    return pl.max_horizontal(below, 0.0) + pl.max_horizontal(above, 0.0) + deviations * spread
+
+
+def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
+    """Return how far unseen examples move the value, in halves of the plain interval."""
+    value, least, most = (to_logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}"))
+    half = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
+    return pl.max_horizontal(value - least, most - value) / half
+
+
+def to_logit(value: pl.Expr) -> pl.Expr:
+    """Return ln(value / (1 - value))."""
+    return (value / (1 - value)).log()
+
+
+def from_logit(value: pl.Expr) -> pl.Expr:
+    """Return the inverse of `to_logit`."""
+    return 1 / (1 + (-value).exp())

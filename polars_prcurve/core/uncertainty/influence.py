@@ -1,0 +1,504 @@
+"""Standard errors of curve metrics, from how much each example moves the estimate.
+
+Each example has an *influence*. Except for terms of higher order, an estimate is the truth, plus the
+mean influence of the positives in the sample, plus that of the negatives. With the variances V and W of
+both kinds of influence among the examples, the variance of the estimate is V / n_pos + W / n_neg.
+
+A constant added to all influences changes no variance. All examples of one score have equal influence,
+and so have all negatives between two scores of positives. So a row of the curve stands for all examples
+down to it: `rise` is the share of positives on this row, `run` that of the negatives on it, and `gap`
+that of the negatives between it and the row before. Influences are a sum along each curve, from the
+highest score down, less their means. To be added up exactly (see `exact_arithmetic`), they are first
+divided by a power of two, their size, which none of their curve reaches.
+
+Sources: Hampel 1974; DeLong et al. 1988; of clusters Liang and Zeger 1986; Obuchowski 1997; Wallace 1959
+for Student's quantile; of parts Cochran 1977, on stratified samples, and Lumley 2004, on strata of one
+example.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_prcurve.core.curves.curve_segments import CurveSegments
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.exact_arithmetic import (
+    is_at_least,
+    repeat_in_rows,
+    round_up_to_power_of_two,
+    sum_shares,
+    to_whole_shares,
+)
+from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, Rows, Step
+from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
+from polars_prcurve.core.sweep.sample_designs import CLASS_WEIGHTS, build_class_weights
+from polars_prcurve.core.sweep.sweep_table import PART
+
+CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}
+"""The columns with the number of examples of each class; of weighted examples, the effective number."""
+
+
+IS_TIED = f"{c.RESERVED}is_tied"  # the column that tells whether an example has the score of a positive
+
+
+class InfluenceTable(NamedTuple):
+    """The influences of metrics that go by one key, less their means."""
+
+    key: str  # GROUP for metrics that do not depend on prevalence, PAIR for metrics that do
+    names: list[str]  # the names of the metrics
+    # One row per key and score of positives, from the highest down, and for the last score, with
+    # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
+    frame: pl.LazyFrame
+    design: bool  # whether examples have weights, and add to a variance by their squares
+    lanes: EtaLanes  # how many prevalences share a row: a name is in each lane
+
+
+def build_influences(
+    curves: CurveSegments,
+    pairs: pl.LazyFrame,
+    metrics: Mapping[str, CurveMetric],
+    also: Sequence[str] = (),  # columns of the pairs that stay, beside those of the segments
+    *,
+    etas_per_group: int | None = None,  # puts prevalences in lanes
+) -> Iterator[InfluenceTable]:
+    """Yield the influences of metrics that do not depend on prevalence, and of metrics that do."""
+    in_group = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
+    fpr_above = pl.when(in_group).then(pl.col(c.FPR_OR_ZERO).shift(1)).otherwise(0.0)
+    # Other metrics may have asked for more rows, whose negatives are then in a gap.
+    segments = curves.segments[False].filter(pl.col(c.RISES) | pl.col(c.ENDS_GROUP))
+    place = pl.int_range(pl.len()).over(c.GROUP)
+    segments = segments.with_columns(
+        (pl.col(c.FPR_BEFORE) - fpr_above).alias(c.FPR_GAP), place.alias(c.PLACE)
+    )
+    if curves.design:
+        above = pl.when(in_group).then(pl.col(c.SQUARE_FPR).shift(1)).otherwise(0.0)
+        segments = segments.with_columns((pl.col(c.SQUARE_FPR_BEFORE) - above).alias(c.SQUARE_GAP))
+    for key, depends_on_eta in ((c.GROUP, False), (c.PAIR, True)):
+        chosen = {
+            name: metric.recipe.influence
+            for name, metric in metrics.items()
+            if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
+        }
+        if chosen:
+            lanes = EtaLanes(etas_per_group if depends_on_eta else None, curves.of_pair)
+            frame = segments
+            if depends_on_eta:
+                # The pairs on the left, so that the join leaves each curve in order.
+                packed = lanes.pack(pairs, also)
+                frame = packed.join(segments, on=c.GROUP, maintain_order="left_right")
+            rows = [curves.make_rows(column) for column in lanes.column_readers()]
+            frame = add_influences(frame, lanes, rows, key, chosen)
+            frame = subtract_means(frame, key, lanes.list_names(chosen))
+            yield InfluenceTable(key, list(chosen), frame, curves.design, lanes)
+
+
+def add_influences(
+    frame: pl.LazyFrame,
+    lanes: EtaLanes,
+    rows: Sequence[Rows],
+    key: str,
+    metrics: Mapping[str, Influence],
+) -> pl.LazyFrame:
+    """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row."""
+
+    def compute_influences(rows: Rows) -> dict[str, pl.Expr]:
+        terms = {name: zip(_KINDS, of[:3], strict=True) for name, of in metrics.items()}
+        return {f"{name}_{kind}": term(rows) for name in terms for kind, term in terms[name]}
+
+    for influence in metrics.values():
+        terms = lanes.compute(influence.sums, rows)
+        frame = frame.with_columns(**terms).with_columns(
+            # The influence sums over this score and lower ones: a constant minus the sum over higher
+            # ones, and constants do not change a variance.
+            pl.col(name).cum_sum().shift(1, fill_value=0.0).over(key)
+            for name in terms
+        )
+    return frame.with_columns(**lanes.compute(compute_influences, rows))
+
+
+def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
+    """Subtract from influences their means by class, and add `<name>_pos_size` and `<name>_neg_size`."""
+    # A size is a power of two just above the largest influence of the class before that.
+    sizes, means, centred = {}, {}, []
+    for name, (side, shares) in product(names, _SHARES.items()):
+        kinds, size, mean = (
+            [f"{name}_{kind}" for kind in shares],
+            f"{name}_{side}_size",
+            f"{name}_{side}_mean",
+        )
+        largest = pl.max_horizontal(pl.col(kind).abs().max().over(key) for kind in kinds)
+        sizes[size] = round_up_to_power_of_two(largest)
+        terms = to_whole_shares(_sum_kinds(name, side, shares))
+        means[mean] = sum_shares(terms).over(key) * pl.col(size)
+        centred.append(pl.col(kinds) - pl.col(mean))
+    return frame.with_columns(**sizes).with_columns(**means).with_columns(centred)
+
+
+def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
+    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences."""
+    # Of examples with weights they are means of squares by the squares of weights, so that over an
+    # effective size W**2 / (sum of w**2) they are design-based variances. A tilt is such a mean of the
+    # influences themselves, which is not 0 where heavy examples are unlike light ones.
+    key, names, frame, design, _ = influences
+    shares = _SQUARE_SHARES if design else _SHARES
+    powers = {"": 2, "_tilt": 1} if design else {"": 2}
+    squares, variances = {}, {}
+    for name, side, (kind, power) in product(names, _SHARES, powers.items()):
+        # Less their mean, influences are at most twice as large as before.
+        of_size = _sum_kinds(name, side, shares[side], power=power)
+        column, size = f"{name}_{side}{kind}", pl.col(f"{name}_{side}_size").first()
+        squares[column] = to_whole_shares(of_size / 4)
+        variances[column] = sum_shares(pl.col(column)) * 4 * size**power
+    sizes = [f"{name}_{side}_size" for name in names for side in _SHARES]
+    return frame.select(key, *sizes, **squares).group_by(key).agg(**variances)
+
+
+_KINDS = ("pos", "neg", "gap")
+_SHARES = {"pos": {"pos": c.RISE}, "neg": {"neg": c.RUN, "gap": c.FPR_GAP}}
+"""The kinds of influences of each class, with the share of the class that has each on a row."""
+_SQUARE_SHARES = {"pos": {"pos": c.SQUARE_RISE}, "neg": {"neg": c.SQUARE_RUN, "gap": c.SQUARE_GAP}}
+"""The same, with the share of the squared weights of the class."""
+
+
+def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 1) -> pl.Expr:
+    """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
+    size = pl.col(f"{name}_{side}_size")
+    kinds = ((pl.col(f"{name}_{kind}"), pl.col(share)) for kind, share in shares.items())
+    return pl.sum_horizontal((influence / size) ** power * share for influence, share in kinds)
+
+
+def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Add PLACE, the number of scores of positives above, and whether an example IS_TIED to one."""
+    scores = pl.col(c.SCORE).filter(pl.col(c.POS) > 0).drop_nulls().unique().sort(descending=True)
+    higher = scores.search_sorted(pl.col(c.SCORE), side="left", descending=True).cast(pl.Int64)
+    # What was never scored lies below all of them, as one more score.
+    below = pl.col(c.SCORE).is_null()
+    higher = pl.when(below).then(scores.len().cast(pl.Int64)).otherwise(higher)
+    rows = rows.with_columns(higher.over(c.GROUP).alias(c.PLACE))
+    # Scores below all positives find the null at the end; so do all scores where there are no positives.
+    next_score = scores.extend_constant(None, 1).gather(pl.col(c.PLACE))
+    is_tied = below | (next_score == pl.col(c.SCORE)).fill_null(False)
+    return rows.with_columns(is_tied.over(c.GROUP).alias(IS_TIED))
+
+
+def join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
+    """Return cells of a place beside their influences, `<name>_pos` and `<name>_neg`, and both sizes."""
+    kinds = (*_KINDS, "pos_size", "neg_size")
+    columns = [f"{name}_{kind}" for name in influences.names for kind in kinds]
+    keys = dict.fromkeys((c.GROUP, influences.key, c.PLACE))
+    return cells.join(influences.frame.select(*keys, *columns), on=[c.GROUP, c.PLACE]).with_columns(
+        pl.when(IS_TIED).then(f"{name}_neg").otherwise(f"{name}_gap").alias(f"{name}_neg")
+        for name in influences.names
+    )
+
+
+def standard_error(name: str, influence: Influence) -> pl.Expr:
+    """Return the standard error of a metric, over its variances and class sizes; null if infinite."""
+    sizes = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
+    sums = {side: pl.col(f"{name}_{side}") for side in sizes}
+    of_pos, of_neg = (
+        sums[side] / repeat_in_rows(size - influence.ddof, sums[side]) for side, size in sizes.items()
+    )
+    error = (of_pos + of_neg).sqrt()
+    # One example does not tell how much examples differ.
+    has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in sizes.values())
+    return pl.when(has_two_of_each & error.is_finite()).then(error)
+
+
+# Rows that come in clusters, such as the images of one patient ---------------------------------
+
+# Influences of the rows of one cluster, of both classes, are added up first: what they have in common
+# does not cancel out. With u the influence of a row over the number of rows of its class (of weights,
+# times its weight over their total), and G clusters, the variance of an area is
+#
+#     G / (G - 1) * (sum over clusters of (sum of u)**2)
+#
+# A class with n rows in a cluster counts as (sum of n)**2 / (sum of n**2) examples: as the number of its
+# clusters, if they are of one size. That many choose the quantile of Student's distribution, and decide
+# whether the interval is reliable. Where few clusters carry the error there are fewer degrees of
+# freedom: with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**4), the clusters that
+# carry it, they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
+#
+# A cluster that the sample lacks is worth as many rows as V is times the variance of independent rows:
+# UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `analytic`.
+
+STUDENT_FREEDOM = f"{c.RESERVED}freedom"  # the column with the degrees of freedom of an interval
+_N_CLUSTERS = f"{c.RESERVED}n_clusters"
+CLUSTER_ETA_VARIANCE = f"{c.RESERVED}cluster_eta_variance"
+"""The variance of the logit of the own prevalence of a group, among clusters."""
+ROW_SIZES = {c.POS: f"{c.RESERVED}n_pos_rows", c.NEG: f"{c.RESERVED}n_neg_rows"}
+"""The columns with the sizes of the classes if rows were independent."""
+CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS, CLUSTER_ETA_VARIANCE)
+"""What errors of clusters read besides the sizes of the classes."""
+_CLASSES = {c.POS: (c.N_POS_EFFECTIVE, c.N_POS_LEAST), c.NEG: (c.N_NEG_EFFECTIVE, c.N_NEG_LEAST)}
+
+
+def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
+    """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
+    rows = build_numbered_rows(table, sweep.groups, whole=True)
+    placed = add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED)
+    cells = placed.agg(pl.col(c.POS, c.NEG).sum())
+    amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
+    totals = {name: pl.col(name).sum().over(c.GROUP).cast(pl.Float64) for name in _CLASSES}
+    shares = cells.with_columns(
+        amounts[name] / repeat_in_rows(totals[name], amounts[name]) for name in _CLASSES
+    )
+    return shares.cache()  # read for the sizes, and for each kind of influences
+
+
+def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Set the sizes of pairs to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
+    shares = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _CLASSES}
+    clusters = cells.select(c.GROUP, c.CLUSTER, **shares).group_by(c.GROUP, c.CLUSTER)
+    # A cluster moves the logit of the prevalence by its share of positives less that of negatives.
+    squares = clusters.agg(sum_shares(pl.col(name)) for name in _CLASSES).select(
+        c.GROUP,
+        *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES),
+        to_whole_shares((pl.col(c.POS) - pl.col(c.NEG)) ** 2).alias(CLUSTER_ETA_VARIANCE),
+    )
+    n_clusters = pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
+    sums = squares.group_by(c.GROUP).agg(sum_shares(pl.exclude(c.GROUP)), n_clusters)
+    n = pl.col(_N_CLUSTERS)
+    sizes = {size: name for name, names in _CLASSES.items() for size in names}
+    counted = sums.select(
+        *(c.GROUP, _N_CLUSTERS, pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1))),
+        *(pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size) for size, name in sizes.items()),
+    )
+    freedom = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) - 1
+    counted = counted.with_columns(freedom.alias(STUDENT_FREEDOM))
+    of_rows = pairs.rename({names[0]: ROW_SIZES[name] for name, names in _CLASSES.items()})
+    return of_rows.drop(*sizes, strict=False).join(
+        counted, on=c.GROUP, how="left", maintain_order="left"
+    )
+
+
+def grow_unseen_shares(value: str) -> list[pl.Expr]:
+    """Return UNSEEN_SHARE and MISSED_SHARE of a cluster, over the variances `<value>_pos` and `_neg`."""
+    sides = (("pos", c.POS), ("neg", c.NEG))
+    terms = (pl.col(f"{value}_{side}") / pl.col(ROW_SIZES[n]) for side, n in sides)
+    of_rows = sum(terms, pl.lit(0.0))
+    # One unseen row of n + 1 is a share s = 1 / (n + 1). A cluster worth d rows is d / (n + d).
+    effect = (cluster_standard_error(value) ** 2 / of_rows).fill_nan(1.0).clip(lower_bound=1.0)
+    return [
+        (effect * pl.col(name) / (1 - pl.col(name) + effect * pl.col(name))).alias(name)
+        for name in (c.UNSEEN_SHARE, c.MISSED_SHARE)
+    ]
+
+
+def find_freedom(name: str) -> dict[str, pl.Expr]:
+    """Return `<name>_carried`, how many clusters carry an error, and `<name>_freedom`, for Student."""
+    carried = pl.col(f"{name}_of_clusters") ** 2 / pl.col(f"{name}_of_fourths")
+    freedom = 2 / (1 / carried - 1 / pl.col(_N_CLUSTERS))
+    freedom = pl.min_horizontal(freedom.fill_nan(None), STUDENT_FREEDOM).clip(lower_bound=1.0)
+    return {f"{name}_carried": carried.fill_nan(None), f"{name}_freedom": freedom}
+
+
+def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
+    """Return one row per key: what `add_up_clusters` has, the variances apart from G / (G - 1)."""
+    # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
+    terms = {
+        name: (
+            pl.col(f"{name}_pos") * pl.col(c.POS).fill_nan(0.0)
+            + pl.col(f"{name}_neg") * pl.col(c.NEG).fill_nan(0.0),
+            4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
+        )
+        for name in influences.names
+    }
+    return add_up_clusters(join_influences(cells, influences), [influences.key], terms)
+
+
+def add_up_clusters(
+    cells: pl.LazyFrame, keys: Sequence[str], terms: Mapping[str, tuple[pl.Expr, pl.Expr]]
+) -> pl.LazyFrame:
+    """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
+    # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
+    shares = {name: to_whole_shares(moved / size) for name, (moved, size) in terms.items()}
+    most = {f"{name}_most": size for name, (_, size) in terms.items()}
+    sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
+    clusters = cells.select(*keys, c.CLUSTER, **shares, **most).group_by(*keys, c.CLUSTER)
+    powers = {"of_clusters": 2, "of_fourths": 4}
+    raised = {
+        f"{name}_{kind}": to_whole_shares(pl.col(name) ** power)
+        for name in terms
+        for kind, power in powers.items()
+    }
+    of_clusters = clusters.agg(*sums, pl.col(*most).first()).select(*keys, *most, **raised)
+    return of_clusters.group_by(keys).agg(
+        sum_shares(pl.col(f"{name}_{kind}")) * pl.col(f"{name}_most").first() ** power
+        for name in terms
+        for kind, power in powers.items()
+    )
+
+
+def cluster_standard_error(name: str) -> pl.Expr:
+    """Return the standard error of a metric, null unless several clusters have rows of each class."""
+    n = pl.col(_N_CLUSTERS)
+    error = (pl.col(f"{name}_of_clusters") * (n / (n - 1))).sqrt()
+    # Rounded sums of shares may leave the size of two clusters just below 2.
+    has_two_of_each = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) > 1 + 1e-9
+    return pl.when(has_two_of_each & error.is_finite()).then(error)
+
+
+# Fields of several parts -----------------------------------------------------------------------
+
+# Recall and fpr of a field are sums of those of its parts, with weights w that eta and share fix. So an
+# example of a part moves an area of the field by its influence on the field, less the mean of these
+# influences among the examples of its part and class: how many of them come from which part is no
+# chance. With n examples of a class in a part, and the variance V of their influences, the variance of
+# the area is
+#
+#     sum over parts and classes of w**2 V / n
+#
+# One example alone does not tell how much the examples of its part differ. Its distance from the mean of
+# the whole field stands in for that.
+
+_PART_CLASSES = {
+    "pos": (c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),
+    "neg": (c.NEG, c.N_NEG, CLASS_WEIGHTS[c.N_NEG], c.N_NEG_EFFECTIVE),
+}  # the columns of one class: its share in a cell, examples of a part, weight, and effective size
+_FIELD = f"{c.RESERVED}field"  # the number of a field
+
+
+class PartCells(NamedTuple):
+    """The examples of the parts of all fields, by their place among the scores of positives."""
+
+    cells: pl.LazyFrame  # by GROUP of a field, PART, PLACE and IS_TIED, with the shares of both classes
+    parts: pl.LazyFrame  # by PART: N_POS, N_NEG, CLASS_WEIGHTS, and the effective sizes of the field
+
+
+def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
+    """Return the cells of fields, whose sweep has `effective` sizes and all of its rows."""
+    assert table.parts is not None
+    of = table.parts.table
+    numbered = build_groups(of, [])
+    fields = sweep.groups.select(*table.by, pl.col(c.GROUP).alias(_FIELD), *CLASS_SIZE_COLUMNS.values())
+    parts = join_groups(numbered.select(*of.by, c.GROUP), build_class_weights(table), of.by)
+    parts = join_groups(parts, fields, table.by).rename({c.GROUP: PART, _FIELD: c.GROUP})
+    sizes = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
+    parts = parts.select(PART, c.GROUP, c.N_POS, c.N_NEG, *sizes).cache()
+    rises = (pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)).cast(pl.Int64)
+    places = sweep.rows.select(c.GROUP, c.SCORE, rises.alias(c.PLACE))
+    places = places.with_columns(
+        pl.col(c.PLACE).cum_sum().over(c.GROUP) - pl.col(c.PLACE), (pl.col(c.PLACE) > 0).alias(IS_TIED)
+    )
+    rows = build_numbered_rows(of, numbered).rename({c.GROUP: PART})
+    rows = rows.join(parts.select(PART, c.GROUP, c.N_POS, c.N_NEG), on=PART)
+    cells = rows.join(places, on=[c.GROUP, c.SCORE]).group_by(c.GROUP, PART, c.PLACE, IS_TIED)
+    # Counts are whole, so that sums of floats lose nothing.
+    counted = cells.agg(pl.col(c.POS, c.NEG).sum(), pl.col(c.N_POS, c.N_NEG).first())
+    shares = ((pl.col(share) / pl.col(n)).alias(share) for share, n, *_ in _PART_CLASSES.values())
+    return PartCells(counted.with_columns(shares).drop(c.N_POS, c.N_NEG).cache(), parts)
+
+
+def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
+    """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
+    # Of both classes of the field, times the effective sizes less 1.
+    key, names, *_ = influences
+    sizes = [f"{name}_{side}_size" for name in names for side in _PART_CLASSES]
+    moments = {}
+    for name, side in product(names, _PART_CLASSES):
+        # Less their mean over the field, influences are at most twice the size.
+        scaled = pl.col(f"{name}_{side}") / (2 * pl.col(f"{name}_{side}_size"))
+        for power in (1, 2):
+            part = scaled**power * pl.col(_PART_CLASSES[side][0])
+            moments[f"{name}_{side}_{power}"] = to_whole_shares(part.fill_nan(0.0).fill_null(0.0))
+    by_part = (
+        join_influences(of.cells, influences).select(key, PART, *sizes, **moments).group_by(key, PART)
+    )
+    sums = [sum_shares(pl.col(moment)).alias(moment) for moment in moments]
+    parts = by_part.agg(sums + [pl.col(size).first() for size in sizes])
+    parts = parts.join(of.parts.drop(c.GROUP), on=PART)
+    terms, totals = {}, {}
+    for name, (side, (_, size, weight, effective)) in product(names, _PART_CLASSES.items()):
+        mean, square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
+        n, weighed = pl.col(size), pl.col(weight)
+        within = (square - mean * mean).clip(lower_bound=0.0) / (n - 1)
+        variance = pl.when(n > 1).then(within).otherwise(square)
+        column = f"{name}_{side}"
+        terms[column] = to_whole_shares((weighed * weighed * variance).fill_nan(0.0).fill_null(0.0))
+        back = 4 * pl.col(f"{column}_size").first() ** 2
+        totals[column] = sum_shares(pl.col(column)) * back * (pl.col(effective).first() - 1)
+    return parts.select(key, *sizes, *CLASS_SIZE_COLUMNS.values(), **terms).group_by(key).agg(**totals)
+
+
+# Lanes: up to four prevalences of a group side by side in one row -------------------------------
+
+# Errors of paired differences join every cell of examples with every prevalence, and each row of that
+# join costs a match, a copy of the cell and a look-up of the sum that it is added to. With four
+# prevalences to a row these are paid once in place of four times. In lane 0 a column keeps its name; in
+# lane k it is called `_prc_k_<name>`. The formulas of metrics do not know of lanes: they ask for a
+# column by name, and get that of the lane at hand. Values are the same to the last bit without lanes.
+
+_PAIR_COLUMNS = ("eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
+_MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
+
+
+class EtaLanes:
+    """How many prevalences share a row, and which columns each of them has for itself."""
+
+    def __init__(self, etas_per_group: int | None, of_pair: Sequence[str]) -> None:
+        # The pairs of a group follow one another in the order of PAIR; None if groups differ in their
+        # number. There are as many lanes as are nearly all in use.
+        self.etas_per_group = etas_per_group or 1
+        rows = math.ceil(self.etas_per_group / _MAX_LANES)
+        self.width = math.ceil(self.etas_per_group / rows)
+        # Columns that exist once per lane: those of a pair, and whatever is computed from them.
+        self.of_pair = (*_PAIR_COLUMNS, *of_pair)
+        self.laned = {*self.of_pair}
+
+    def column_readers(self) -> list[Callable[[str], pl.Expr]]:
+        """Return for each lane a function from the name of a column to its expression there."""
+
+        def read(lane: int, name: str) -> pl.Expr:
+            return pl.col(_name_in_lane(name, lane) if name in self.laned else name)
+
+        return [partial(read, lane) for lane in range(self.width)]
+
+    def compute(self, make: Step, rows: Sequence[Rows]) -> dict[str, pl.Expr]:
+        """Return the columns that `make` gives for the rows of each lane, under their names there."""
+        columns = [make(of_lane) for of_lane in rows]
+        self.laned.update(*columns)
+        return {
+            _name_in_lane(name, lane): value
+            for lane, values in enumerate(columns)
+            for name, value in values.items()
+        }
+
+    def list_names(self, names: Iterable[str]) -> list[str]:
+        """Return the names that columns have in all lanes."""
+        return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
+
+    def pack(self, pairs: pl.LazyFrame, also: Sequence[str]) -> pl.LazyFrame:
+        """Return one row for every `width` pairs: PAIR and the columns `also` are those of lane 0."""
+        # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
+        # drops them.
+        first_in_row = pl.col(c.PAIR) % self.etas_per_group % self.width == 0
+        columns = [
+            pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
+            for lane in range(self.width)
+            for name in self.of_pair
+        ]
+        return pairs.select(c.GROUP, c.PAIR, *also, *columns).filter(first_in_row)
+
+    def unpack(self, totals: pl.LazyFrame, names: Sequence[str], pair: str, also: str) -> pl.LazyFrame:
+        """Return a row per pair, with `names` and `also`; the number `pair` of unused lanes is null."""
+        if self.width == 1:
+            return totals
+        number, lanes = pl.col(pair) % self.etas_per_group, range(self.width)
+        in_use = [pl.when(number + lane < self.etas_per_group) for lane in lanes]
+        lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(in_use))}
+        lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
+        return totals.select(also, **lists).explode(*lists)
+
+
+def _name_in_lane(name: str, lane: int) -> str:
+    """Return the name of a column in a lane; an ending such as `_pos` may be put behind either name."""
+    return f"{c.RESERVED}{lane}_{name}" if lane else name

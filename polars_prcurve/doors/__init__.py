@@ -1,0 +1,1 @@
+"""The ways in: `.prc` on frames and expressions, the command line, other engines, scikit-learn."""

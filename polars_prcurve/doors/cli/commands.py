@@ -1,0 +1,498 @@
+"""The commands: the method that each asks, what its help says otherwise than others, what it writes."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from shutil import get_terminal_size
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve import __version__
+from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.core.ground.atomic_file import resolve_target
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import make_visible, shorten_name
+from polars_prcurve.core.ground.progress import is_watched, show_seconds
+from polars_prcurve.core.ground.query_checks import run_query
+from polars_prcurve.core.ground.terminal_text import fill_lines
+from polars_prcurve.core.inputs.table_reader import gives_squares
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_base import DECLARED, list_factories
+from polars_prcurve.core.metrics.metric_lookup import format_signature
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.fields import Field
+from polars_prcurve.core.prevalence.sampled_eta import describe_refuted_estimates
+from polars_prcurve.doors.cli import command_errors, table_files
+from polars_prcurve.doors.cli import options as kinds
+from polars_prcurve.doors.cli.command_errors import PROGRAM, RaisingParser, name_command
+from polars_prcurve.doors.cli.method_call import AskedMethod, FilePrc, check_output_path, read_command
+from polars_prcurve.doors.cli.options import OPTIONS, Option, add_option
+from polars_prcurve.doors.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
+from polars_prcurve.doors.namespace import prc
+
+_ABOUT = """\
+Precision-recall analysis at any prevalence. Measure a classifier once, on a
+table with a row per example, its score and its label; see what it does where
+1 in 2, 1 in 250 or 1 in 10 000 is positive.
+
+Prevalence (--eta) is the share of positives: 0.001 is 1 in 1 000, and so is
+0.1%. With a colon it is a ratio of positives to negatives: 1:5000 is 1 positive
+to 5 000 negatives, and 1/5000 is 1 positive in 5 000 events.
+"""
+_EXAMPLES = """\
+examples:
+  Which model is better where 1 in 1 000 is positive? Areas of each:
+    polars-prcurve summary scores.parquet --by model --eta 0.001
+
+  Which threshold has a precision of 0.9? Which one gives 500 alerts a day,
+  among 2 million events?
+    polars-prcurve points scores.csv --eta 1:5000 --precision 0.9 --alerts 500/2000000
+
+  Is one of two models better for sure? Each has a column of scores:
+    polars-prcurve compare scores.csv --score forest,logistic --eta 0.1%
+
+  Which model to use, and from which score? One verdict, and a report to send:
+    polars-prcurve decide scores.csv --score forest,logistic --eta 0.1% --recall 60% --report r.html
+
+  Precision and F1 at all thresholds, at a prevalence of 1 % and at that of the
+  table, into a file:
+    polars-prcurve curve scores.parquet --eta 1% own --metrics precision f1 -o curve.parquet
+
+polars-prcurve COMMAND --help tells the options of a command.
+"""
+_FILES_HELP = """\
+The end of a file's name tells its format: .parquet, .csv, .tsv, .ndjson,
+.jsonl, .arrow, .feather or .ipc. An option of several values takes them with
+spaces or commas between; INPUT comes before such options.
+"""
+_CONFIDENCE_HELP = """\
+--confidence takes words after the level, with commas between: method=bootstrap
+knows the intervals of all metrics, with resamples=1000 and seed=1;
+method=rectangle holds the level at least, not on average; rate=jeffreys (or
+wilson, clopper_pearson, hoeffding) is the interval of recall and of fpr; and
+simultaneous holds at all thresholds at once. A command refuses those that it
+does not have.
+"""
+
+
+_FILE = "the file to write"
+_LEVEL = "the level of intervals, such as 95%"
+_GROUPS = {  # the heading in help of options that stand apart
+    **dict.fromkeys(TARGET_WORDS, "targets"),
+    **dict.fromkeys((*TABLE_WORDS, "unlabelled", "table"), "the table"),
+}
+_MODELS = "the column that names the models (default: model)"
+
+
+# What commands write: a table to a file, a pipe or a terminal, or a report --------------------------
+
+
+def write_table(args: argparse.Namespace) -> None:
+    """Run a command that makes a table, and write its rows."""
+    check_output_path(args)
+    started, write, shown = time.monotonic(), _choose_output(args.output), None
+    with _read_at_work(args) as asked:
+        query = _ask_method(asked)
+        if write is None:
+            shown = collect_shown_rows(query)
+        else:
+            write(query)
+    if shown is not None:
+        if sentence := _find_verdict(asked):
+            print_lines([*fill_lines(f"{sentence}.", get_terminal_size().columns), ""])
+        given = asked.arguments
+        weighted = isinstance(given.get("eta"), Field)
+        weighted = weighted or gives_squares(given.get("weight"), given.get("counts"))
+        at_any_eta = asked.method == "sample_size" and "eta" not in given
+        above = "at any prevalence (at one, --eta, fewer will do)" if at_any_eta else ""
+        print_rows(shown, Layout(asked.groups, args.command.columns, asked.level, weighted, above))
+        if asked.method in _NAME_LEADS and not _TESTED_OTHERWISE & asked.arguments.keys():
+            ask = "" if asked.method == "ranking" else "ranking "
+            told = f"No lead was tested; {ask}--confidence 95% tells which models may be best."
+            print_lines(fill_lines(told, get_terminal_size().columns))
+    elif args.output not in (None, table_files.STDIO) and is_watched():
+        n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
+        seconds = time.monotonic() - started
+        command_errors.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
+
+
+_NAME_LEADS = ("ranking", "leaders", "crossings")
+_TESTED_OTHERWISE = {"confidence", "coarse", "rates", "cells"}
+_SAY_VERDICT = ("operating_points", "compare", "ranking")
+_OTHER_QUESTIONS = {"metrics", "metric", "other", "match", "paired", "worst", "together", "coarse"}
+
+
+def _find_verdict(asked: AskedMethod) -> str:
+    """Return the sentence of the decision that asks what a command asks; empty if none does."""
+    given = asked.arguments
+    if asked.method not in _SAY_VERDICT or asked.level is None or _OTHER_QUESTIONS & given.keys():
+        return ""
+    words = {*TABLE_WORDS, *TARGET_WORDS, "eta", "guarantee"} & given.keys()
+    asking = {name: given[name] for name in words}
+    if not isinstance(given.get("score"), list) and "model" not in given:
+        if asked.method not in COMPARES_MODELS:
+            return ""  # of groups each row tells of its own
+        asking["model"] = "model"
+    try:
+        verdict = asked.table.decide(**asking, confidence=asked.level).verdict
+    except PrcError:  # such as several values of a target
+        return ""
+    return str(verdict.sentence)
+
+
+def write_report(args: argparse.Namespace) -> None:
+    """Write the report on a table in files."""
+    check_output_path(args)
+    with _read_at_work(args) as asked:
+        path = asked.table.report(args.output, **asked.arguments)
+    command_errors.print_progress(f"wrote {path}")
+
+
+def write_decision(args: argparse.Namespace) -> None:
+    """Print a decision, or write its rows, and the documents that are asked for."""
+    from polars_prcurve.view.report.html_and_svg import check_page_path
+
+    check_output_path(args)
+    write = None if args.output is None else _choose_output(args.output)
+    takes = {"report": ("title", "date", "notes"), "page": ("title", "date"), "card": ("date",)}
+    with _read_at_work(args) as asked:
+        given = asked.arguments
+        words = {name: given.pop(name, None) for name in takes["report"]}
+        paths = {kind: given.pop(kind) for kind in takes if kind in given}
+        for kind, path in paths.items():
+            (resolve_target if kind == "card" else check_page_path)(path)
+        decision = asked.table.decide(**given)
+        written = [
+            getattr(decision, kind)(path, **{name: words[name] for name in takes[kind]})
+            for kind, path in paths.items()
+        ]
+    if write is not None:
+        write(decision.table.lazy())
+        command_errors.print_note(decision.verdict.sentence)
+    else:
+        print_lines(decision.say(hint="; -o FILE has all").split("\n"))
+    for path in written:
+        command_errors.print_progress(f"wrote {path}")
+
+
+_DEMO_NOTES = """\
+A demonstration on 1 797 scans of handwritten digits, which scikit-learn brings along. Linear
+discriminant analysis (lda) and logistic regression look for the digit 8. One scan in ten shows it here;
+what if it were one in a thousand?"""
+
+
+def write_demo(args: argparse.Namespace) -> None:
+    """Write a report on two classifiers of handwritten digits that are trained here and now."""
+    try:
+        from sklearn.datasets import load_digits
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import StratifiedKFold, cross_val_predict
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+    except ImportError:
+        raise PrcError('the demo needs scikit-learn: pip install "scikit-learn>=1.5"') from None
+    from polars_prcurve.view.report.html_and_svg import check_page_path
+
+    check_page_path(args.output)
+    with show_seconds("training two classifiers"):
+        pixels, digit = load_digits(return_X_y=True)
+        wide = pl.DataFrame({"label": digit == 8})
+        for name, classifier in {
+            "lda": LinearDiscriminantAnalysis(),
+            "logistic": LogisticRegression(max_iter=500),
+        }.items():
+            scaled = make_pipeline(StandardScaler(), classifier)
+            folds = StratifiedKFold(5, shuffle=True, random_state=0)
+            score = cross_val_predict(scaled, pixels, digit == 8, cv=folds, method="decision_function")
+            wide = wide.with_columns(pl.Series(name, score))
+        table = prc(wide).unpivot_scores(["lda", "logistic"], name="model", row="scan")
+    with show_seconds("report"):
+        etas, title = (0.001, 0.01, 0.1, 0.5), "Which scans show an 8?"
+        report = prc(table, model="model", id="scan").report
+        path = report(args.output, etas, recall=0.8, title=title, notes=_DEMO_NOTES)
+    command_errors.print_progress(f"wrote {path}")
+
+
+@contextmanager
+def _read_at_work(args: argparse.Namespace) -> Iterator[AskedMethod]:
+    """Return what a command asks, and show how long it runs, unless its rows go to the same terminal."""
+    is_mixed = args.output == table_files.STDIO and sys.stdout.isatty()
+    what = f"{args.parser.prog.rpartition(' ')[2]} of {shorten_name(make_visible(args.input), 40)}"
+    with nullcontext() if is_mixed else show_seconds(what):
+        asked = read_command(args)
+        for sentence in asked.table.describe_dropped_rows(asked.method, asked.arguments, asked.level):
+            command_errors.print_note(sentence)
+        yield asked
+
+
+def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
+    """Return the function that writes rows to a path, or None for a table on a terminal."""
+    if path is None and sys.stdout.isatty():
+        return None
+    if path is None or path == table_files.STDIO:
+        return table_files.write_csv
+    return table_files.build_writer(path)  # raises at once if it cannot be written
+
+
+def _ask_method(asked: AskedMethod) -> pl.LazyFrame:
+    """Return the rows of the method, and print notes on those that are not what was asked for."""
+    ask, given, by = getattr(asked.table, asked.method), asked.arguments, asked.groups
+    table, is_size = ask(**given), asked.method == "sample_size"
+    if "guarantee" in given or is_size:  # these rows are few, and read twice
+        table = run_query(table.lazy())
+    notes: list[str] = []
+    if "guarantee" in given:
+        notes += command_errors.describe_unmet_promises(table, by)
+    if is_size:
+        delta = given.get("delta", inspect.signature(ask).parameters["delta"].default)
+        notes += command_errors.describe_needed_sizes(table, None if "relative" in given else delta)
+    if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
+        notes += describe_refuted_estimates(table, by)
+    for sentence in notes:
+        command_errors.print_note(sentence)
+    rows: pl.LazyFrame = table.lazy()
+    return rows
+
+
+# The commands -----------------------------------------------------------------------------------
+
+
+class Command(NamedTuple):
+    """A command, which asks a method of a table in files."""
+
+    method: str
+    about: str
+    columns: tuple[str, ...] = ()  # the columns of the result that a terminal shows first
+    own: Mapping[str, str | Option] = {}  # options that differ from those of others, or their help
+    more: tuple[str, ...] = ()  # options that are no arguments
+    output: str | None = None  # the report that it writes if no other file is named; None for a table
+    run: Callable[[argparse.Namespace], None] = write_table
+
+
+COMMANDS = [  # in the order of help
+    Command(
+        "decide",
+        "which model to use, and from which score: one verdict",
+        own={
+            "confidence": _LEVEL,
+            "guarantee": "a level such as 0.95: thresholds that keep the targets in truth",
+            "threshold": "decide about this threshold",
+            "output": "write the rows of all models to this file; - is CSV to standard output",
+        },
+        more=("report", "page", "card", "title", "date", "notes", "table"),
+        run=write_decision,
+    ),
+    Command("curve", "precision at every threshold and prevalence", ("threshold", "value")),
+    Command("summary", "average precision and areas, at each prevalence", ("value", "reliable")),
+    Command(
+        "operating_points",
+        "the threshold that meets a target",
+        ("threshold", "precision", "value", "recall", "alerts", "true_alerts", "missed"),
+    ),
+    Command(
+        "decision_curve",
+        "net benefit at each risk at which users act",
+        ("threshold_probability", "net_benefit", "treat_all"),
+        {"confidence": _LEVEL},
+    ),
+    Command(
+        "compare",
+        "differences between models, with intervals and p-values",
+        ("difference", "p_value", "p_adjusted", "resolved", "reliable"),
+    ),
+    Command(
+        "ranking",
+        "the order of models at each prevalence, and how sure the lead is",
+        ("rank", "value", "behind", "may_be_best", "resolved", "reliable"),
+    ),
+    Command(
+        "crossings",
+        "the prevalences at which two models trade places",
+        ("eta", "value", "fpr", "recall"),
+    ),
+    Command("leaders", "the best model in each range of prevalences", ("eta_low", "eta_high", "model")),
+    Command(
+        "sample_size",
+        "how large a test set must be to know precision at a threshold",
+        ("n_pos_needed", "n_neg_needed", "threshold"),
+        {"eta": "as in the other commands; without it, all prevalences at once"},
+    ),
+    Command(
+        "resolution",
+        "from which prevalence up this table knows precision at a threshold",
+        ("eta", "threshold", "recall", "fpr"),
+    ),
+    Command(
+        "sampling_plan",
+        "which rows to label next, to know precision at a threshold",
+        ("stratum", "n_next", "n", "n_labelled", "positive_share", "weight"),
+        {
+            "score": Option(kinds.COLUMN, "larger means more positive"),
+            "label": "empty where a row has no label yet",
+            "threshold": Option(kinds.SCORE, "the threshold at which precision is asked for"),
+        },
+    ),
+    Command(
+        "weigh_sample",
+        "the labelled rows, with what each of them stands for by a sampling plan",
+        ("stratum", "weight"),
+        {
+            "score": Option(kinds.COLUMN, "larger means more positive"),
+            "label": "empty where a row has no label; these rows are left out",
+        },
+    ),
+    Command(
+        "estimate_prevalence",
+        "the prevalence of rows without labels",
+        ("eta", "n", "shift_p_value", "converged"),
+        {
+            "confidence": _LEVEL,
+            "score": "the column of scores, or of posteriors",
+            "label": "the label in --reference",
+            "counts": "a column with the number of rows that a row stands for",
+        },
+    ),
+    Command(
+        "monitor",
+        "in which period a rate has become worse than a reference",
+        ("value", "overall", "reference", "evidence", "alarm", "since"),
+        {
+            "reference": Option(
+                kinds.REFERENCE_OR_RATE,
+                "a file or a pattern of other rows with labels, and what its columns hold, if that "
+                "differs, such as counts=n_pos,n_neg; or a rate such as 80%",
+            ),
+            "threshold": Option(
+                kinds.THRESHOLD, "the threshold in use; or a file with one for each group"
+            ),
+            "eta": Option(kinds.SHARE, "the prevalence at which precision is watched, such as 1%"),
+            "metrics": Option(kinds.METRIC, "precision, recall or fpr"),
+            "confidence": "1 less the probability that there is ever a false alarm",
+        },
+    ),
+    Command(
+        "reweight",
+        "weights that give each part of a field its prevalence and its share",
+        ("weight",),
+        {
+            "eta": "a file with a row per part: the columns of --parts, eta and share",
+            "score": "columns of scores that the weights are for, of which no value may be missing "
+            "(default: none)",
+            "label": "the label, which it needs: weights go by part and class",
+        },
+    ),
+    Command(
+        "counts",
+        "positives and negatives at each score, which add up over days",
+        ("score", "n_pos", "n_neg", "n"),
+        more=("unlabelled",),
+    ),
+    Command(
+        "report",
+        "one HTML file on what to expect in the field, to send and to print",
+        own={
+            "confidence": _LEVEL,
+            "per": "count alerts among this number of events (default: a round number)",
+            "output": _FILE,
+        },
+        run=write_report,
+        output="report.html",
+    ),
+    Command(
+        "demo",
+        "a report on two classifiers of handwritten digits, made here and now",
+        own={"output": _FILE},
+        run=write_demo,
+        output="demo.html",
+    ),
+]
+
+
+@cache
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the program, with all commands; it takes 12 ms to make."""
+    style = argparse.RawDescriptionHelpFormatter
+    parser = RaisingParser(
+        prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES, formatter_class=style, allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        _add_command(commands, command)
+    return parser
+
+
+def _add_command(commands: Any, command: Command) -> None:
+    """Add a command with an option for each argument of its method."""
+    parameters, options = list_parameters(command.method), list_options(command)
+    epilog = [_FILES_HELP] if parameters else ["It needs scikit-learn."]
+    epilog += [_CONFIDENCE_HELP] if options.get("confidence") == OPTIONS["confidence"] else []
+    asked = [str(parameters[name].annotation) for name in ("metrics", "metric") if name in options]
+    for kind in (CurveMetric, PointMetric):
+        epilog += [describe_metrics(kind)] if any(kind.__name__ in text for text in asked) else []
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name_command(command.method),
+        help=command.about,
+        description=f"{command.about[0].upper()}{command.about[1:]}.",
+        epilog="\n".join(epilog),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    if parameters:
+        about_input = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
+        parser.add_argument("input", metavar="INPUT", help=about_input)
+    takes_one = command.method in COMPARES_MODELS and command.run is write_table
+    about_targets = "one of these, for a point metric" if takes_one else None
+    groups = {
+        "targets": parser.add_argument_group("targets", about_targets),
+        "the table": parser.add_argument_group("the table"),
+    }
+    for name, option in options.items():
+        default = parameters[name].default if name in parameters else None
+        group = groups.get(_GROUPS.get(name, ""), parser)
+        add_option(group, name, option, command.output if name == "output" else default)
+    parser.set_defaults(
+        parser=parser, command=command, options=options, run=command.run, output=command.output
+    )
+
+
+def list_parameters(method: str) -> Mapping[str, inspect.Parameter]:
+    """Return the arguments of a method; none for `demo`, which asks none."""
+    found = getattr(FilePrc, method, None)
+    return {} if found is None else inspect.signature(found).parameters
+
+
+def list_options(command: Command) -> dict[str, Option]:
+    """Return the options of a command: for arguments of the method, and for words that it reads."""
+    arguments, uses = list_parameters(command.method), USES.get(command.method, set())
+    left_out = {"self", "path", *({*TABLE_WORDS} - uses)}
+    names = [name for name in arguments if name in OPTIONS and name not in left_out]
+    # A file of --eta is a field by --parts, except where an eta of another kind is taken.
+    if "eta" in names and not isinstance(command.own.get("eta"), Option):
+        names.insert(names.index("eta") + 1, "parts")
+    own = {"model": _MODELS, **command.own} if command.method in COMPARES_MODELS else command.own
+    more = [name for name in command.more if name not in names]
+    has_table = {*names} & {*TABLE_WORDS} and "table" not in more
+    names += [*more, *(["table"] if has_table else []), "output"]
+    found = {name: own.get(name, OPTIONS[name]) for name in names}
+    return {
+        name: OPTIONS[name]._replace(help=option) if isinstance(option, str) else option
+        for name, option in found.items()
+    }
+
+
+def describe_metrics(kind: type[PointMetric | CurveMetric]) -> str:
+    """Return the names of all point metrics, or of all curve metrics, for the help of a command."""
+    plain = sorted(name for name, metric in DECLARED.items() if isinstance(metric, kind))
+    with_parameters = map(format_signature, list_factories(kind))
+    text = f"metrics: {', '.join(plain)}; in quotes, with parameters: {', '.join(with_parameters)}"
+    return textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,155 @@
+"""The command line: `polars-prcurve`, and `python -m polars_prcurve`.
+
+words -> arguments   see `commands` and `options`; an option that is not given is not passed
+      -> a method    of `.prc`, on the scanned files: it sets defaults and refuses bad input
+      -> rows        to a file, to standard output, or as a table on a terminal
+      -> errors      of the library, which `command_errors` puts in terms of options
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TextIO
+
+import polars as pl
+
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.progress import print_beside
+from polars_prcurve.doors.cli.command_errors import (
+    PROGRAM,
+    name_options,
+    print_note,
+    print_sentence,
+    translate_message,
+)
+from polars_prcurve.doors.cli.commands import build_parser
+from polars_prcurve.doors.cli.method_call import list_inputs
+from polars_prcurve.doors.cli.table_files import name_bad_files
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return 0, or 2 after one line about an error, or 128 and the signal's number."""
+    open_closed_streams()
+    with catch_stop_signals() as stop:
+        try:
+            status = _run_command(argv)
+        except KeyboardInterrupt:
+            print_beside(f"{PROGRAM}: interrupted")
+            status = 128 + stop.number  # by which shells tell that a signal ended a command
+    drop_unwritten_text(sys.stdout)
+    drop_unwritten_text(sys.stderr)
+    return status
+
+
+def _run_command(argv: Sequence[str] | None) -> int:
+    """Run one command; return its exit status."""
+    args = argparse.Namespace()
+    try:
+        build_parser().parse_args(argv, args)
+        with name_bad_files(list_inputs(args)), warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: print_note(f"warning: {message}")
+            args.run(args)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pass  # the reader, such as `head`, has read enough
+    except (PrcError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        # An error of Polars ends with the plan of its query.
+        said = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
+        if isinstance(error, OSError) and error.errno == errno.EBADF:
+            said = "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
+        message = translate_message(said, name_options(getattr(args, "parser", None)))
+        print_sentence(f"{PROGRAM}: error: {PrcError(message)}")  # short and visible
+        return 2
+    return 0
+
+
+# Standard streams that are closed or full --------------------------------------------------------
+
+
+def open_closed_streams() -> None:
+    """Give each standard stream that is closed a descriptor, which fails whoever needs the stream."""
+    # Otherwise the next file to be opened gets its number, and what was meant for the stream.
+    modes = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
+    for name, mode in modes.items():  # by number, since the system gives the lowest that is free
+        if getattr(sys, name) is None:
+            stream = os.fdopen(os.open(os.devnull, mode), "r" if name == "stdin" else "w")
+            setattr(sys, name, stream)
+
+
+def drop_unwritten_text(stream: TextIO) -> None:
+    """Drop text that a stream cannot take: Python would try again at its end, and fail."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+# Signals that ask a command to stop, turned into one KeyboardInterrupt --------------------------
+
+# Python runs handlers of signals only between its own steps, and a query can run for minutes in between.
+# Polars looks out for SIGINT alone. So a thread, which Python wakes at each signal, sends a SIGINT after
+# each SIGTERM and SIGHUP.
+
+_WITHOUT_POLARS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Signals to stop that Polars does not look out for; Windows has no SIGHUP."""
+
+
+@dataclass
+class StopSignal:
+    """The signal that asked a command to stop."""
+
+    ignores_interrupts: bool
+    number: int = signal.SIGINT
+
+    def interrupt(self, *_: object) -> None:
+        """Raise, unless Polars has raised already for the same SIGINT, or the user's are ignored."""
+        is_raised = isinstance(sys.exc_info()[1], KeyboardInterrupt)
+        if not is_raised and not (self.ignores_interrupts and self.number == signal.SIGINT):
+            raise KeyboardInterrupt
+
+    def send_interrupts(self, listen: int, numbers: set[int]) -> None:
+        """Send a SIGINT to the main thread for each of these signals, until the pipe is closed."""
+        main_thread = threading.main_thread().ident
+        while received := os.read(listen, 1):
+            if received[0] in numbers and main_thread is not None:
+                self.number = received[0]
+                signal.pthread_kill(main_thread, signal.SIGINT)
+
+
+@contextmanager
+def catch_stop_signals() -> Iterator[StopSignal]:
+    """Raise `KeyboardInterrupt` at each signal to stop; signals that were ignored stay ignored."""
+    before = signal.getsignal(signal.SIGINT)  # a shell script ignores it for commands that end in &
+    stop = StopSignal(before == signal.SIG_IGN)
+    caught = [s for s in _WITHOUT_POLARS if signal.getsignal(s) == signal.SIG_DFL]
+    is_ours = before in (signal.default_int_handler, signal.SIG_IGN) and caught
+    if not is_ours or threading.current_thread() is not threading.main_thread():
+        yield stop  # a program that calls `main` handles signals itself
+        return
+    listen, wake = os.pipe()
+    os.set_blocking(wake, False)
+    wake_before = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    thread = threading.Thread(target=stop.send_interrupts, args=(listen, set(caught)), daemon=True)
+    thread.start()
+    try:
+        for number in caught:
+            signal.signal(number, lambda *_: None)  # the thread acts on it
+        signal.signal(signal.SIGINT, stop.interrupt)
+        yield stop
+    finally:
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(wake_before)
+        os.close(wake)  # ends the thread
+        thread.join()
+        os.close(listen)

@@ -1,0 +1,424 @@
+"""The options of all commands: kinds of values, and one option for each argument of a method."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.core.confidence.intervals import Intervals, intervals
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.prevalence.eta_argument import read_fraction, read_share_text
+from polars_prcurve.doors.cli.table_files import TableFile, find_format
+
+
+def split_words(words: Sequence[str]) -> list[str]:
+    """Return the words, with those that have commas split at these."""
+    return [part.strip() for word in words for part in word.split(",") if part.strip()]
+
+
+class Kind(NamedTuple):
+    """A kind of value."""
+
+    metavar: str | tuple[str, ...]
+    """A word that stands for the value; a tuple for that number of values; empty for a switch."""
+    expects: str = ""  # what the option takes, as an error says it
+    read_word: Callable[[str], Any] = str
+    """Return the value of a word; a `ValueError` or an `ArithmeticError` is for a word that is none."""
+    several: bool = False
+    split: Callable[[Sequence[str]], list[str]] = list  # from words to those of single values
+    numbers: tuple[str, ...] = ()
+    """Columns of numbers in a file that may stand in place of values; none for no such file."""
+    column: str = ""  # the argument that names a column, whose dtype tells how to read the words
+    choices: tuple[str, ...] = ()
+
+    def read(self, flag: str, words: Any) -> Any:
+        """Return what the words of an option say: a value, a list of several, or a file."""
+        if not self.metavar:
+            return words
+        given = [words] if isinstance(words, str) else words
+        if self.numbers and len(given) == 1 and find_format(given[0]):
+            return TableFile(given[0], self.numbers)
+        values, word = [], " ".join(given)
+        try:
+            for word in self.split(given):
+                values.append(self.read_word(word))
+        except PrcError:
+            raise
+        except (ValueError, ArithmeticError):
+            raise PrcError(f"{flag} takes {self.expects}; got {word!r}") from None
+        return values[0] if len(values) == 1 and values != [None] else values
+
+
+def parse_number(word: str) -> float:
+    """Return the number that a word says; 60% is 0.6."""
+    return float(read_fraction(word[:-1]) / 100) if word.endswith("%") else float(read_fraction(word))
+
+
+def parse_eta(word: str) -> float | None:
+    """Return the prevalence that a word says, or None for each group's own."""
+    if word == "own":
+        return None
+    return parse_number(word) if word.endswith("%") else read_share_text(word)
+
+
+def split_etas(words: Sequence[str]) -> list[str]:
+    """Return the words split at commas, except at those between thousands, as in `1 in 1,000`."""
+    return [part.strip() for word in words for part in _ETA.findall(word) if part.strip()]
+
+
+_ETA = re.compile(r"[^,]*\bin\s*[1-9]\d{0,2}(?:,\d{3}(?![\d.:/]|\s+in\b))+|[^,]+")
+
+
+def read_budget(word: str) -> tuple[Fraction, Fraction]:
+    """Return the two numbers of `ALERTS/EVENTS`."""
+    alerts, events = map(read_fraction, word.split("/"))
+    if not 0 <= alerts <= events or events == 0:
+        raise ValueError
+    return alerts, events
+
+
+def read_confidence(word: str) -> float | Intervals:
+    """Return a level, or what `intervals()` makes of words after it: `95%,method=bootstrap,seed=1`."""
+    parts = split_words([word]) or [""]
+    known = {name: p.default for name, p in inspect.signature(intervals).parameters.items()}
+    given: dict[str, Any] = {}
+    if parts[0].partition("=")[0] not in known:
+        given["level"] = level = parse_number(parts.pop(0))
+        if not parts:
+            return level
+    for part in parts:
+        name, has_value, value = part.partition("=")
+        if name not in known:
+            raise PrcError(f"--confidence has no word {name!r}; {suggest_names(name, known)}")
+        if bool(has_value) == isinstance(known[name], bool):
+            raise ValueError
+        given[name] = True if not has_value else value if isinstance(known[name], str) else int(value)
+    return intervals(**given)
+
+
+def read_below(word: str) -> tuple[int, int | None]:
+    """Return the two numbers of `N_POS/N_NEG`, of which that of negatives may be `unknown`."""
+    n_pos, n_neg = word.split("/")
+    return int(n_pos), None if n_neg == "unknown" else int(n_neg)
+
+
+def split_metrics(words: Sequence[str]) -> list[str]:
+    """Return metrics as tables name them: `f1`, `f_beta(2)`, `best(f1)`."""
+    try:
+        tree = ast.parse(",".join(word.strip(" ,") for word in words), mode="eval").body
+    except SyntaxError:
+        raise ValueError from None
+    return [ast.unparse(node) for node in (tree.elts if isinstance(tree, ast.Tuple) else [tree])]
+
+
+def refuse_file(word: str) -> str:
+    """Return the word of a number, which the dtype of a column tells how to read."""
+    if find_format(word):
+        raise ValueError
+    return word
+
+
+def read_table_file(
+    option: str, *names: str, or_rate: bool = False
+) -> Callable[[str], TableFile | tuple[str, Any] | float]:
+    """Return what reads a file of another table or words about it, and with `or_rate` also a number."""
+
+    def read(word: str) -> TableFile | tuple[str, Any] | float:
+        name, has_value, columns = word.partition("=")
+        if has_value and name in names:
+            return name, COLUMNS.read(f"{option} {name}=", columns)
+        return parse_number(word) if or_rate and not find_format(word) else TableFile(word)
+
+    return read
+
+
+# Kinds -------------------------------------------------------------------------------------------
+
+
+SWITCH = Kind("")
+COLUMN = Kind("COLUMN")
+COLUMNS = Kind("COLUMN", several=True, split=split_words)
+SIZES = Kind(("N_POS", "N_NEG"), read_word=lambda word: int(word) if word.isdecimal() else word)
+BELOW = Kind(
+    "N_POS/N_NEG",
+    "two numbers, such as 12/340 or 12/unknown, or one file",
+    read_below,
+    numbers=("n_pos", "n_neg"),
+)
+TEXT = Kind("TEXT")
+WHOLE = Kind("N", "a whole number", int)
+NUMBER = Kind("N", "a number", parse_number)
+SHARE = Kind("SHARE", "a share, such as 0.9 or 90%", parse_number)
+SHARES = Kind("SHARE", "shares, such as 0.9 or 90%", parse_number, True, split_words)
+FACTORS = Kind("FACTOR", "factors, such as 5", parse_number, True, split_words)
+ETAS = Kind(
+    "SHARE",
+    "shares such as 0.001, 0.1%, 1/1000 or, in quotes, '1 in 1000', ratios such as 1:999, own, or one "
+    "file",
+    parse_eta,
+    True,
+    split_etas,
+    numbers=("eta", "k", "n"),
+)
+ETA_RANGE = Kind(("LOW", "HIGH"), "two prevalences, such as 0.001 or 1/1000", parse_eta)
+BUDGETS = Kind("ALERTS/EVENTS", "ALERTS/EVENTS, such as 500/2000000", read_budget, True, split_words)
+CONFIDENCE = Kind(
+    "LEVEL",
+    "a level such as 0.95 or 95%, and after commas words such as method=bootstrap",
+    read_confidence,
+)
+METRICS = Kind("METRIC", "metrics, such as f1, f_beta(2) or best(f1)", str, True, split_metrics)
+METRIC = METRICS._replace(several=False)
+ROW_CHOICE = Kind(
+    "N", "a number of steps of recall, or corners", lambda word: word if word == "corners" else int(word)
+)
+THRESHOLDS = Kind(
+    "SCORE", "numbers, or one file", refuse_file, True, split_words, ("eta", "threshold"), "score"
+)
+THRESHOLD = THRESHOLDS._replace(several=False)
+SCORE = Kind("SCORE", "one number here, and no file", refuse_file, column="score")
+VALUE = Kind("VALUE", column="label")
+PLAN = Kind("FILE", "a file", TableFile, numbers=("score_low", "score_high", "n"), column="score")
+REFERENCE = Kind("FILE", "a file", read_table_file("--reference", "score", "label", "counts"), True)
+REFERENCE_OR_RATE = Kind(
+    "FILE",
+    "a file, or a rate such as 0.8 or 80%",
+    read_table_file("--reference", "score", "label", "counts", "cells", or_rate=True),
+    True,
+)
+OTHER = Kind("FILE", "a file", read_table_file("--other", "cells"), True)
+
+
+# Values of a column, whose dtype tells how they are read -----------------------------------------
+
+_DIGITS = 38  # the most digits that a Decimal column holds
+
+
+def parse_threshold(option: str, text: str, dtype: pl.DataType) -> Any:
+    """Return a threshold from text: any number. For floats it is the score that is printed so."""
+    if dtype.is_float() or (dtype == pl.Boolean and text.lower() in ("true", "false")):
+        return parse_value(option, text, dtype)
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise PrcError(f"{option} takes a number; got {text!r}") from None
+
+
+def parse_threshold_column(option: str, column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return the thresholds in a column of a text file, each as `parse_threshold` reads it."""
+    texts = [None if value is None else str(value) for value in column]
+    numbers = [None if text is None else parse_threshold(option, text, dtype) for text in texts]
+    if dtype.is_float():
+        return pl.Series(column.name, numbers, dtype=dtype)
+    exact = [n if n is None else read_threshold_list("threshold", [n], dtype)[0] for n in numbers]
+    scores = to_least_scores(exact, dtype)
+    if all(number is None or number == score for number, score in zip(exact, scores, strict=True)):
+        return scores.alias(column.name)
+    # Numbers that are no scores keep all their digits.
+    decimals = [None if n is None else Decimal(n) for n in numbers]
+    finite = [n for n in decimals if n is not None and n.is_finite()]
+    places = max((-int(n.as_tuple().exponent) for n in finite), default=0)
+    places, whole = max(0, places), max((n.adjusted() + 1 for n in finite), default=0)
+    if len(finite) + decimals.count(None) < len(decimals) or places + whole > _DIGITS:
+        raise PrcError(f"{option} takes numbers of up to {_DIGITS} digits from a file")
+    return pl.Series(column.name, decimals, dtype=pl.Decimal(_DIGITS, places))
+
+
+def parse_value(option: str, text: str, dtype: pl.DataType) -> Any:
+    """Return the text as a value of this dtype, which a column of the table has."""
+    if dtype in (pl.String, pl.Enum, pl.Categorical):
+        return text
+    try:
+        if dtype == pl.Boolean:
+            return {"true": True, "false": False}[text.lower()]
+        return Decimal(text) if dtype == pl.Decimal else pl.Series([text]).cast(dtype).item()
+    except (KeyError, InvalidOperation, pl.exceptions.PolarsError):
+        raise PrcError(f"{option} takes a value of a column of {dtype}; got {text!r}") from None
+
+
+# Options -----------------------------------------------------------------------------------------
+
+
+class Option(NamedTuple):
+    """An option of the command line, named after the argument of a method that it becomes."""
+
+    kind: Kind
+    help: str
+
+
+OPTIONS = {
+    # What the table holds.
+    "score": Option(
+        COLUMNS, "larger means more positive; several columns are a model each, of the same examples"
+    ),
+    "label": Option(COLUMN, "true or false, 1 or 0, 1 or -1"),
+    "pos_label": Option(VALUE, "the positive value, if labels are anything else"),
+    "by": Option(COLUMNS, "group columns; each group has a curve of its own"),
+    "model": Option(COLUMN, "one more group column, after those of --by"),
+    "id": Option(
+        COLUMNS,
+        "columns that tell examples apart, if all models scored the same ones, to compare them in pairs",
+    ),
+    "weight": Option(COLUMN, "a number >= 0 per row"),
+    "stratum": Option(COLUMN, "rows of one value, with one --weight, were drawn together, in intervals"),
+    "cluster": Option(COLUMN, "rows of one value, such as a patient, belong together in intervals"),
+    "counts": Option(
+        COLUMNS,
+        "two columns of counts per score, in place of a label; of weights, two more with sums of "
+        "squares",
+    ),
+    "rates": Option(Kind(("TPR", "FPR")), "columns of published ROC points, in place of a label"),
+    "sizes": Option(SIZES, "numbers of positives and negatives behind --rates, or their columns"),
+    "cells": Option(
+        Kind(("TP", "FP", "FN", "TN")), "columns of cumulative counts per threshold, in place of a label"
+    ),
+    "below": Option(
+        BELOW,
+        "examples that were never scored, which lie below all scores: 12/340, or 12/unknown; of each "
+        "group, or a file with the group columns, n_pos and n_neg",
+    ),
+    "missing": Option(
+        Kind("KIND", choices=("raise", "drop", "below")),
+        "on an empty score, label or weight, stop or drop the row; below: an empty score lies below all",
+    ),
+    "unlabelled": Option(SWITCH, "count rows without labels"),
+    "table": Option(
+        Kind("FILE"),
+        "a TOML file that says what the columns hold, such as score = 'p' and by = ['country']; an "
+        "option holds before it",
+    ),
+    # Targets.
+    "threshold": Option(
+        THRESHOLDS,
+        "this threshold; or a file with a column threshold, any of the group columns, and eta if "
+        "thresholds differ by prevalence, such as the --output of points",
+    ),
+    "recall": Option(SHARES, "the highest threshold with at least this recall"),
+    "fpr": Option(SHARES, "the lowest with at most this false positive rate"),
+    "precision": Option(SHARES, "the lowest with at least this precision at --eta"),
+    "npv": Option(SHARES, "the highest with at least this npv at --eta"),
+    "fdr": Option(SHARES, "the lowest with at most this fdr at --eta"),
+    "lift": Option(FACTORS, "the lowest with at least this lift at --eta"),
+    "predicted_positive_rate": Option(SHARES, "the lowest that flags at most this share at --eta"),
+    "alerts": Option(
+        BUDGETS, "the lowest with at most these alerts among events at --eta, such as 500/2000000"
+    ),
+    "per": Option(NUMBER, "show the alerts among this number of events (default: those of --alerts)"),
+    "maximize": Option(METRICS, "the best by a metric, such as f1"),
+    # What is asked.
+    "eta": Option(
+        ETAS,
+        "prevalences: shares such as 0.001, 0.1% or 1/1000; ratios of positives to negatives such as "
+        "1:999; own, each group's own (the default); or a file with a column eta, or k positives among "
+        "n examples, and any of the group columns",
+    ),
+    "parts": Option(
+        COLUMNS,
+        "columns that tell the parts of one field apart, such as countries; --eta is a file with them, "
+        "eta and share",
+    ),
+    "metrics": Option(METRICS, "what to compute; see below"),
+    "metric": Option(METRIC, "the metric that ranks models; see below"),
+    "confidence": Option(
+        CONFIDENCE, "the level of intervals, such as 95%, or 95%,method=bootstrap,seed=1; see below"
+    ),
+    "guarantee": Option(
+        SHARE,
+        "a level such as 0.95: thresholds that meet their targets in truth, in this share of test sets",
+    ),
+    "start": Option(
+        THRESHOLD,
+        "where the tests of --guarantee start, fixed before the labels were seen (default: by counts); "
+        "or a file, as in --threshold",
+    ),
+    "together": Option(SWITCH, "one threshold that meets all targets"),
+    "thresholds": Option(
+        ROW_CHOICE,
+        "only the thresholds at which recall reaches 1/N, 2/N, ...; or corners, which leaves out rows "
+        "inside runs of negatives: the curves stay the same",
+    ),
+    "smooth": Option(
+        Kind("KIND", choices=("binormal",)), "the fit of a normal distribution to each class"
+    ),
+    "coarse": Option(
+        SWITCH, "limits of each metric: over all orders of equal scores, or of what lies between --rates"
+    ),
+    "long": Option(SWITCH, "a row per metric, in place of a column per metric"),
+    "probabilities": Option(SHARES, "the risks at which users act (default: 0.01, 0.02, ... 0.99)"),
+    "eta_train": Option(SHARE, "the prevalence at which scores are posteriors"),
+    "other": Option(
+        OTHER,
+        "a file with one point of other examples, such as a human reader, in the columns tp, fp, fn and "
+        "tn, or cells=a,b,c,d; with --match",
+    ),
+    "match": Option(
+        Kind("RATE", choices=("recall", "fpr")), "cut the scores where they have this rate of --other"
+    ),
+    "paired": Option(SWITCH, "each model, such as a country, has examples of its own"),
+    "worst": Option(SWITCH, "only the best and the worst model, with an interval for all pairs"),
+    "adjust": Option(Kind("KIND", choices=("holm",)), "adjust intervals and p-values for several pairs"),
+    "of": Option(
+        Kind("KIND", choices=("pr", "roc")),
+        "where a metric is equal, or where the ROC curves cross at any prevalence",
+    ),
+    "eta_range": Option(ETA_RANGE, "the prevalences to search"),
+    "delta": Option(SHARE, "the width of the band of precision, upper minus lower end"),
+    "relative": Option(
+        SWITCH,
+        "--delta is a share of the precision at --eta: 0.5 is a band half as wide as precision is high",
+    ),
+    "assurance": Option(SHARE, "the share of test sets of that size whose band is as narrow"),
+    "plan": Option(PLAN, "the table of sampling-plan, a file"),
+    "budget": Option(WHOLE, "how many rows to label next"),
+    "strata": Option(WHOLE, "into how many ranges scores are cut, half of them above the threshold"),
+    "reference": Option(
+        REFERENCE,
+        "a file or a pattern of examples with scores and labels, and what its columns hold, if that "
+        "differs: counts=n_pos,n_neg, score=p or label=sick",
+    ),
+    "time": Option(COLUMN, "the column of the period, such as a week; its values stand in their order"),
+    "name": Option(TEXT, "the name of the new column"),
+    "report": Option(Kind("FILE"), "write the decision as one HTML file to send"),
+    "page": Option(Kind("FILE"), "write a page to move the score, the prevalence and the costs"),
+    "card": Option(Kind("FILE"), "draw a picture to share, a PNG or an SVG"),
+    "title": Option(TEXT, "the title of the report"),
+    "date": Option(TEXT, "a date to print, since a report looks at no clock"),
+    "notes": Option(TEXT, "a text of your own"),
+    "output": Option(
+        Kind("FILE"),
+        "stream rows to this file, so that tables may exceed memory; - is CSV to standard output. "
+        "Without it a terminal shows the first 50 rows, and a pipe gets all as CSV",
+    ),
+}
+
+
+def name_flag(name: str, default: object = None) -> str:
+    """Return the option of an argument; a switch of what is on by default turns it off."""
+    return f"--{'no-' if default is True else ''}{name.replace('_', '-')}"
+
+
+def add_option(group: Any, name: str, option: Option, default: Any = None) -> None:
+    """Add an option to a group of options; without a default it is required."""
+    kind, about = option
+    how: dict[str, Any] = {"dest": name, "required": default is inspect.Parameter.empty}
+    if not kind.metavar:
+        how |= {"action": "store_const", "const": default is not True}
+    elif kind.choices:
+        how["choices"] = kind.choices
+    elif isinstance(kind.metavar, tuple):
+        how |= {"metavar": kind.metavar, "nargs": len(kind.metavar)}
+    else:
+        how |= {"metavar": kind.metavar, **({"nargs": "+", "action": "extend"} if kind.several else {})}
+    values = default if isinstance(default, tuple) else (default,)
+    if all(type(value) in (str, int, float) for value in values) and "(default" not in about:
+        about += f" (default: {' '.join(map(str, values))})"
+    flags = [*(["-o"] if name == "output" else []), name_flag(name, default)]
+    group.add_argument(*flags, help=about.replace("%", "%%"), **how)

@@ -1,0 +1,189 @@
+"""Tables in files, whose names tell the format: scanned lazily, and written whole or not at all."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.core.ground.atomic_file import is_stream, resolve_target, write_atomically
+from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.query_checks import translate_errors
+
+STDIO = "-"  # the path that stands for CSV from standard input, or to standard output
+_ROWS_TO_INFER = 10_000
+_BYTES_TO_JUDGE = 1 << 16
+
+
+class FileFormat(NamedTuple):
+    """The functions of Polars that scan and write files of one format."""
+
+    scan: Callable[..., pl.LazyFrame]
+    sink: Callable[..., Any]
+    """Must be called with `engine="streaming"`: another default engine would hold the whole table."""
+    separator: str = ""  # what stands between values, in a text with a header
+    is_text: bool = False  # whether numbers are written as text, which tells no dtype
+
+
+_CSV = FileFormat(
+    partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_csv, ",", is_text=True
+)
+_TSV = FileFormat(
+    partial(_CSV.scan, separator="\t"), partial(_CSV.sink, separator="\t"), "\t", is_text=True
+)
+_NDJSON = FileFormat(
+    partial(pl.scan_ndjson, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_ndjson, is_text=True
+)
+_IPC = FileFormat(pl.scan_ipc, pl.LazyFrame.sink_ipc)
+_FORMATS = {
+    ".parquet": FileFormat(pl.scan_parquet, pl.LazyFrame.sink_parquet),
+    **{".csv": _CSV, ".tsv": _TSV, ".ndjson": _NDJSON, ".jsonl": _NDJSON},
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), _IPC),
+}
+
+
+def find_format(path: str) -> FileFormat | None:
+    """Return the format that the name of a file ends in, or None if it is unknown."""
+    return _FORMATS.get(Path(path).suffix.lower())
+
+
+def _require_format(path: str) -> FileFormat:
+    """Return the format that the name of a file ends in; raise if it is unknown."""
+    if (file_format := find_format(path)) is None:
+        raise PrcError(f"expected the name of a file to end in {', '.join(_FORMATS)}; got {path!r}")
+    return file_format
+
+
+class TableFile(NamedTuple):
+    """A table in files that an option names, beside the input."""
+
+    path: str
+    numbers: tuple[str, ...] = ()  # columns of numbers, as `scan_files` takes them
+
+    @property
+    def is_text(self) -> bool:
+        """Whether numbers in the files are text, which tells no dtype."""
+        return _require_format(self.path).is_text
+
+    def scan(self, texts: Collection[str] = ()) -> pl.LazyFrame:
+        """Return the table, as `scan_files` does."""
+        return scan_files(self.path, self.numbers, texts)
+
+
+def scan_files(path: str, numbers: Collection[str] = (), texts: Collection[str] = ()) -> pl.LazyFrame:
+    """Return the table in a file, in all files that match a pattern, or on standard input."""
+    # Columns of `numbers` are Float64 if a text file has no rows, and so tells no dtypes. In a CSV those
+    # of `texts` stay as they are written, so that 007 is no number.
+    sources: list[Any] = _list_sources(path)
+    file_format = _CSV if path == STDIO else _require_format(path)
+    if file_format.separator:
+        sources = [s for s in sources if not _lacks_rows(s)] or sources
+    # Polars takes patterns, too, and would read a name with brackets as one.
+    options = {"schema_overrides": dict.fromkeys(texts, pl.String)} if file_format.separator else {}
+    table = file_format.scan([glob.escape(s) if isinstance(s, str) else s for s in sources], **options)
+    if file_format.separator and _lacks_rows(sources[0]):
+        table = table.with_columns(
+            pl.col(n).cast(pl.Float64) for n in table.collect_schema() if n in numbers and n not in texts
+        )
+    return table
+
+
+def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
+    """Return the files that a path or a pattern matches, or standard input; raise if there are none."""
+    if path == STDIO:
+        return [io.BytesIO(sys.stdin.buffer.read())]
+    if os.path.isdir(path):
+        raise PrcError(f"{path!r} is a folder; name the files in it, such as '{path}/*.parquet'")
+    _require_format(path)
+    if Path(path).is_fifo():  # files are opened more than once
+        raise PrcError(f"{path!r} is a pipe; pass its bytes to standard input, and - in its place")
+    paths = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    if not paths:
+        raise PrcError(f"there is no file {path!r}")
+    return paths
+
+
+def _lacks_rows(source: str | io.BytesIO) -> bool:
+    """Return whether a text file is a header alone; raise if it holds no text."""
+    if isinstance(source, str):
+        with open(source, "rb") as file:
+            start = file.read(_BYTES_TO_JUDGE)
+    else:
+        start = source.getvalue()[:_BYTES_TO_JUDGE]
+    if b"\0" in start:
+        name = repr(source) if isinstance(source, str) else "standard input"
+        raise PrcError(f"{name} holds bytes that are no text, so that it is no CSV")
+    header, _, rows = start.strip().partition(b"\n")
+    return bool(header) and not rows and len(start) < _BYTES_TO_JUDGE
+
+
+@contextmanager
+def name_bad_files(paths: Iterable[str]) -> Iterator[None]:
+    """Raise a `PrcError` that names the file, if Polars fails and one of these files cannot be read."""
+    try:
+        with translate_errors():  # a check in the query fails as a PrcError, which is none of a file
+            yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        for path in paths:
+            if path != STDIO:
+                _try_files(_list_sources(path), _require_format(path))
+        raise
+
+
+def _try_files(paths: Sequence[Any], file_format: FileFormat) -> None:
+    """Read one file after the other; raise for the first one that cannot be read, or differs."""
+    first: pl.Schema | None = None
+    for path in paths:
+        table = file_format.scan([glob.escape(path)])
+        try:
+            schema = table.collect_schema()
+            if first is not None and schema.names() != first.names():
+                raise PrcError(
+                    f"{path!r} has the columns {list_names(schema)}, unlike {paths[0]!r}, which has "
+                    f"{list_names(first)}"
+                )
+            table.select(pl.all().null_count()).collect(engine="streaming")
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            reason = str(error).partition("\n")[0]
+            if reason.startswith("could not parse"):
+                reason += "; in text, dtypes are told from the first 10 000 rows"
+            raise PrcError(f"cannot read {path!r}: {reason}") from None
+        first = schema if first is None else first
+
+
+def build_writer(path: str) -> Callable[[pl.LazyFrame], None]:
+    """Return a function that streams the rows of a query into a file, whole or not at all."""
+    # A path without a known format or folder raises here, before any query runs. A device or a pipe
+    # whose name tells no format gets CSV, as standard output does.
+    target = resolve_target(path)
+    file_format = find_format(path) or (_CSV if is_stream(target) else _require_format(path))
+
+    def write(query: pl.LazyFrame) -> None:
+        with write_atomically(target) as draft:
+            file_format.sink(query, draft, engine="streaming")
+
+    return write
+
+
+def write_csv(query: pl.LazyFrame) -> None:
+    """Stream the rows of a query to standard output, the header together with the first rows."""
+    # Batches are written here and not by Polars, which reports a reader that has left as an error of the
+    # query, and writes the header before the query has shown that its values are good.
+    sys.stdout.flush()
+    header = pl.DataFrame(schema=query.collect_schema()).write_csv()
+    for batch in query.collect_batches(maintain_order=True, engine="streaming"):
+        if batch.height:
+            sys.stdout.buffer.write((header + batch.write_csv(include_header=False)).encode())
+            header = ""
+    sys.stdout.buffer.write(header.encode())
+    sys.stdout.buffer.flush()

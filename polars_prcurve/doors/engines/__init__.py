@@ -1,0 +1,1 @@
+"""Counts made on the engine that holds the scores."""

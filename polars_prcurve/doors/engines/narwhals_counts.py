@@ -1,0 +1,353 @@
+"""Counts made on the engine that holds the scores, through narwhals, and fewer rows of them.
+
+    schema -> read_input      names, dtypes and arguments are checked as those of frame methods are
+    table  -> _check_values   one aggregation counts the rows of each kind of value, such as NaN or -1
+           -> counts          per group and score, with GROUP BY and SUM only, which every engine has
+           -> fewer rows      `_merge_negative_runs` on a whole table, `_merge_at_positives` on a shard
+
+An engine cannot run the checks of frame methods. So Polars runs them on one example per kind of value,
+with its number of rows, and errors have the same words everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground import query_checks
+from polars_prcurve.core.ground.argument_checks import read_choice
+from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.query_checks import Check, guard, run_query
+from polars_prcurve.core.inputs.column_reader import Missing, list_columns
+from polars_prcurve.core.inputs.table_reader import read_input
+from polars_prcurve.doors.namespace import prc
+
+T = TypeVar("T")
+_ROW_COUNT, _RUN_NUMBER, _RUN_START = (f"{c.RESERVED}{name}" for name in ("n", "run", "below"))
+_BITS: dict[pl.DataType, pl.DataType] = {pl.Float32(): pl.Int32(), pl.Float64(): pl.Int64()}
+
+
+def counts(
+    table: T,
+    *,
+    by: str | list[str] | None = None,
+    score: str = "score",
+    label: str = "label",
+    pos_label: Any = None,
+    weight: str | None = None,
+    missing: Literal["raise", "drop"] = "raise",
+    thresholds: Literal["corners"] | None = None,
+    positives: object | None = None,
+) -> T:
+    """Count positives and negatives at each distinct score, on the engine that holds the table.
+
+    The counts are those of `.prc.counts`, from a table of DuckDB, PySpark, Dask, Ibis, pandas, pyarrow
+    or Polars. They come as a table of the same kind, which is lazy if the engine is lazy. Once they are
+    in Polars, every frame method takes them by `counts=("n_pos", "n_neg")`. Needs
+    `pip install "narwhals>=2.10"`.
+
+    Parameters
+    ----------
+    by, score, label, pos_label, weight, missing
+        As in all frame methods, but columns go by name only. pandas and Dask do not tell NaN from null,
+        so that errors about either say null.
+    thresholds
+        `"corners"`, for scores that nearly all differ: keep what `sweep` keeps with it. All negatives
+        between two scores of positives are counted at the lowest of their scores, in at most 2 *
+        positives + 2 rows per group, with the same ROC curve, the same PR curve at every prevalence and
+        the same value of every curve metric. Such tables do not add up. Not for Dask.
+    positives
+        Like `thresholds="corners"`, but for one of several shards, in pandas, pyarrow or Polars: a table
+        with the columns `by` and `score`, which holds the scores of positives in all shards, such as the
+        rows of their counts where `n_pos` is not 0. A lazy one is computed at every call: collect it
+        first. The result counts the examples at each of these scores, just above it, and below all of
+        them. Tables of shards add up if their `positives` were the same. If a score of a positive is
+        missing, its threshold is lost, and all other rows stay right.
+
+    Returns
+    -------
+    One row per `by` group and distinct score, in no order:
+
+    - `score`: as in the table; -0.0 is 0.0
+    - `n_pos`, `n_neg`: Int64, or Float64 with weights
+    - with weights, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights
+
+    On a lazy engine one aggregation over the table looks for bad values before this returns, and raises
+    `PrcError` if there are any. A Polars LazyFrame is not read: its check is part of the query.
+
+    Examples
+    --------
+    >>> from polars_prcurve import engines
+    >>> scores = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]}).to_arrow()
+    >>> counts = engines.counts(scores)
+    >>> type(counts).__name__
+    'Table'
+    >>> prc(counts).sweep(counts=("n_pos", "n_neg")).select("threshold", "tp", "fp").rows()
+    [(0.9, 1, 1), (0.2, 2, 1), (0.1, 2, 2)]
+    """
+    nw, names, frame = _load_narwhals(), _read_names(by, score, label, weight), _to_narwhals(table)
+    eager = isinstance(frame, nw.DataFrame)
+    in_polars = eager or frame.implementation.is_polars()
+    corners = thresholds is not None
+    read_choice("missing=", missing, ["raise", "drop"])  # what was never scored has no place here
+    if corners:
+        read_choice("thresholds=", thresholds, ["corners"])
+    if positives is not None and corners:
+        raise PrcError("thresholds= is for a whole table, and positives= for a shard; pass one")
+    if positives is not None and not in_polars:
+        raise PrcError(
+            "positives= is for shards in pandas, pyarrow or Polars; an engine that holds the whole "
+            'table takes thresholds="corners"'
+        )
+    if corners and frame.implementation.is_dask():
+        raise PrcError(
+            'thresholds="corners" takes running sums, which Dask does not have in groups; call counts() '
+            "on each partition, with positives="
+        )
+    if in_polars:
+        polars_frame = frame.to_polars() if eager else frame.to_native()
+        arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
+        counted = prc(polars_frame).counts(**arguments).lazy()
+        if positives is not None:
+            marks = _to_narwhals(positives).lazy().collect("polars").to_native()
+            counted = _merge_at_positives(counted, names.by, marks.lazy())
+        counted = nw.from_native(counted)
+    else:
+        counted = _count_on_engine(frame, names, pos_label, missing)
+    if corners:
+        counted = _merge_negative_runs(counted, names.by)
+    if not eager:
+        return counted.to_native()  # type: ignore[no-any-return]
+    collected = counted.collect("polars")
+    return nw.from_arrow(collected, backend=frame.implementation).to_native()  # type: ignore[no-any-return]
+
+
+def _read_names(by: Any, score: Any, label: Any, weight: Any) -> ColumnNames:
+    """Return the names of columns; raise if one is an expression, or anything else but a name."""
+    given = {"score": [score], "label": [label], "weight": [weight] * (weight is not None)}
+    for argument, names in {"by": list_columns("by=", by), **given}.items():
+        for name in names:
+            if not isinstance(name, str):
+                raise PrcError(
+                    f"{argument}= takes names of columns here, since engines differ in expressions; "
+                    f"got {name!r}; compute the column first"
+                )
+    return ColumnNames(list_columns("by=", by), score, label, weight)  # type: ignore[arg-type]
+
+
+def _to_narwhals(table: object) -> Any:
+    try:
+        return _load_narwhals().from_native(table)
+    except TypeError:
+        raise PrcError(
+            "expected a table of pandas, pyarrow, DuckDB, PySpark, Dask, Ibis or Polars; "
+            f"got {type(table).__name__}"
+        ) from None
+
+
+# At the scores of positives -------------------------------------------------------------------
+
+
+def _merge_negative_runs(counted: Any, by: list[str]) -> Any:
+    """Merge each run of negatives into one row, at its lowest score; keep each group's highest score."""
+    nw = _load_narwhals()
+    has_positives = nw.col("n_pos") > 0
+    is_highest = nw.col("score").shift(-1).over(*by, order_by="score").is_null()
+    marked = counted.with_columns(nw.when(has_positives | is_highest).then(1).otherwise(0).alias(c.MARK))
+    # A run and the marked row just below it have the same number of marks so far; MARK tells them apart.
+    runs = marked.with_columns(nw.col(c.MARK).cum_sum().over(*by, order_by="score").alias(_RUN_NUMBER))
+    schema = counted.collect_schema()
+    amounts = _list_amounts(schema)
+    keys = [*by, _RUN_NUMBER, c.MARK]
+    merged = _sum_counts(runs, keys, amounts, schema["n_pos"], nw.col("score").min())
+    return merged.select(*by, "score", *amounts)
+
+
+def _list_amounts(columns: Iterable[str]) -> list[str]:
+    """Return the columns of counts that add up: with weights, those of squares, too."""
+    return [name for name in (*c.COUNT_COLUMNS[1:], *c.SQUARE_COLUMNS) if name in columns]
+
+
+def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.LazyFrame) -> pl.LazyFrame:
+    """Merge each run of negatives into one row, at a score just above the positive below it."""
+    schema = counted.collect_schema()
+    dtype: Any = schema["score"]
+    amounts = _list_amounts(schema)
+    if not (dtype.is_integer() or dtype in _BITS):
+        raise PrcError(
+            f"positives= takes scores that are integers or floats of 32 or 64 bits; got {dtype}"
+        )
+    columns = positives.collect_schema()
+    for name in (*by, "score"):
+        if name not in columns:
+            raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, columns)}")
+    score, mark = pl.col("score"), pl.col(c.MARK)
+    marks = positives.select(*by, score.cast(dtype)).filter(query_checks.is_missing(score, dtype).not_())
+    rows = pl.concat([counted, marks.with_columns(pl.lit(True).alias(c.MARK))], how="diagonal")
+    scores = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), mark.any())
+    below = pl.when(mark).then(score).forward_fill()
+    runs = scores.sort(*by, "score").with_columns((below.over(by) if by else below).alias(_RUN_START))
+    # The score must not depend on the shard, so that counts of shards add up: it is the next number, or
+    # below all positives the least one. The bits of floats, read as integers, count up from 0, and those
+    # of negative floats count down; the start is never -0.0.
+    start = pl.col(_RUN_START)
+    if dtype.is_integer():
+        above, least = start + 1, dtype.min()
+    else:
+        least, bits = pl.lit(float("-inf"), dtype), start.reinterpret(dtype=_BITS[dtype])
+        above = pl.when(start < 0).then(bits - 1).otherwise(bits + 1).reinterpret(dtype=dtype)
+    run_score = pl.coalesce(above, least)
+    renamed = runs.with_columns(pl.when(mark).then(score).otherwise(run_score))
+    sums = renamed.group_by(*by, "score").agg(pl.col(amounts).sum())
+    return sums.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
+
+
+# On an engine ----------------------------------------------------------------------------------
+
+
+class ColumnNames(NamedTuple):
+    """The arguments that name columns, as names."""
+
+    by: list[str]
+    score: str
+    label: str
+    weight: str | None
+
+    def value_columns(self) -> list[str]:
+        """Return the names of score and label, and of the weight if there is one."""
+        return [name for name in (self.score, self.label, self.weight) if name is not None]
+
+
+def _load_narwhals() -> ModuleType:
+    """Return the module narwhals, which reads the tables of engines; raise if it is not installed."""
+    try:
+        import narwhals.stable.v2 as nw
+    except ImportError:
+        raise PrcError('tables of other engines need narwhals: pip install "narwhals>=2.10"') from None
+    return nw
+
+
+def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Missing) -> Any:
+    """Return the `by` columns and COUNT_COLUMNS as a lazy table of narwhals; raise on bad values.
+
+    With weights, also return SQUARE_COLUMNS.
+    """
+    nw, used, schema = _load_narwhals(), {*names.by, *names.value_columns()}, frame.collect_schema()
+    # Other columns may have dtypes that Polars lacks, and only their names matter.
+    known = nw.Schema({name: schema[name] for name in schema if name in used}).to_polars()
+    dtypes = {name: known.get(name, pl.Null()) for name in schema}
+    arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
+    read_input(pl.LazyFrame(schema=dtypes), makes=c.COUNT_COLUMNS, may_collect=False, **arguments)
+    if missing == "drop":
+        for name in names.value_columns():
+            frame = frame.filter(~nw.col(name).is_null())
+            frame = frame.filter(~nw.col(name).is_nan()) if dtypes[name].is_float() else frame
+    label = nw.col(names.label)
+    positive = label if dtypes[names.label] == pl.Boolean else label == 1
+    if pos_label is not None:
+        positive = label == pos_label
+    kinds = _list_kinds(names, dtypes, None if pos_label is None else positive)
+    _check_values(frame, kinds, list(_list_checks(names, dtypes, pos_label)))
+    amounts: list[str] = list(c.COUNT_COLUMNS[1:])
+    score, dtype = nw.col(names.score), nw.Int64
+    if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart
+        score = nw.when(score == 0).then(nw.lit(0.0, schema[names.score])).otherwise(score)
+    values = [test.cast(nw.Int64) for test in (positive, ~positive)]
+    if names.weight is not None:
+        dtype, amounts = nw.Float64, [*amounts, *c.SQUARE_COLUMNS]
+        weight, zero = nw.col(names.weight).cast(nw.Float64), nw.lit(0.0, nw.Float64)
+        values = [
+            nw.when(test).then(amount).otherwise(zero)
+            for amount in (weight, weight * weight)
+            for test in (positive, ~positive)
+        ]
+    rows = frame.select(*names.by, score=score, **dict(zip(amounts, values, strict=True)))
+    return _sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
+
+
+def _sum_counts(rows: Any, keys: list[str], amounts: list[str], dtype: Any, *more: Any) -> Any:
+    """Return the sums of `amounts` by key, with `more` aggregations, and without keys of weight 0."""
+    nw = _load_narwhals()
+    sums = rows.group_by(*keys).agg(*more, nw.col(*amounts).sum())
+    counted = sums.with_columns(nw.col(*amounts).cast(dtype))  # DuckDB sums in 128 bits
+    return counted.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
+
+
+# Checks of values -----------------------------------------------------------------------------
+
+
+class _ValueKind(NamedTuple):
+    """A kind of value: the test that it passes on the engine, and an example of it for Polars."""
+
+    test: Any
+    example: Any
+
+
+def _list_kinds(
+    names: ColumnNames, dtypes: dict[str, pl.DataType], positive: Any
+) -> dict[str, list[_ValueKind]]:
+    """Return the kinds of value of score, label and weight; the last kind is any other value.
+
+    `positive` is the test for `pos_label`, or None for labels that need no `pos_label`.
+    """
+    nw = _load_narwhals()
+
+    def missing(name: str) -> list[_ValueKind]:
+        value = nw.col(name)
+        nan = [_ValueKind(value.is_nan(), float("nan"))] if dtypes[name].is_float() else []
+        return [_ValueKind(value.is_null(), None), *nan]
+
+    label, absent = nw.col(names.label), [_ValueKind(nw.col(names.label).is_null(), None)]
+    if positive is not None:
+        labels = [_ValueKind(positive, True), _ValueKind(None, False)]
+    elif dtypes[names.label] == pl.Boolean:
+        labels = [_ValueKind(None, True)]
+    else:
+        labels = [*(_ValueKind(label == valid, valid) for valid in (0, 1, -1)), _ValueKind(None, 2)]
+    kinds = {"score": [*missing(names.score), _ValueKind(None, 0.0)], "label": [*absent, *labels]}
+    if names.weight is not None:
+        weight = nw.col(names.weight)
+        wrong = (weight < 0) | (weight.cast(nw.Float64) == float("inf"))
+        kinds["weight"] = [*missing(names.weight), _ValueKind(wrong, -1.0), _ValueKind(None, 0.0)]
+    return kinds
+
+
+def _list_checks(names: ColumnNames, dtypes: dict[str, pl.DataType], pos_label: Any) -> Iterator[Check]:
+    """Yield the checks of frame methods, in the same order, on the table of examples."""
+    score, label = f"score column {names.score!r}", f"label column {names.label!r}"
+    yield from query_checks.missing_checks(_sum_rows, score, pl.col("score"), nan=True)
+    yield from query_checks.missing_checks(_sum_rows, label, pl.col("label"), nan=False)
+    if pos_label is not None:
+        yield from query_checks.pos_label_checks(_sum_rows, label, pl.col("label"), pos_label)
+    elif dtypes[names.label] != pl.Boolean:
+        yield from query_checks.label_checks(_sum_rows, label, pl.col("label"))
+    if names.weight is not None:
+        weight = f"weight column {names.weight!r}"
+        yield from query_checks.missing_checks(_sum_rows, weight, pl.col("weight"), nan=True)
+        yield from query_checks.amount_checks(_sum_rows, weight, pl.col("weight"))
+
+
+def _sum_rows(test: pl.Expr) -> pl.Expr:
+    """Return the number of rows on the engine whose kinds of value pass the test."""
+    return pl.when(test).then(pl.col(_ROW_COUNT)).otherwise(0).sum()
+
+
+def _check_values(frame: Any, kinds: dict[str, list[_ValueKind]], checks: list[Check]) -> None:
+    """Count the rows of each combination of kinds, and run the checks on an example of each."""
+    nw = _load_narwhals()
+    numbers = {name: nw.lit(len(listed) - 1) for name, listed in kinds.items()}
+    for name, listed in kinds.items():  # the first test that holds tells the kind
+        for number, kind in reversed(list(enumerate(listed[:-1]))):
+            numbers[name] = nw.when(kind.test).then(nw.lit(number)).otherwise(numbers[name])
+    rows = frame.select(**numbers).group_by(*kinds).agg(nw.len().alias(_ROW_COUNT))
+    rows = rows.collect("polars").to_native()
+    dtypes: dict[str, Any] = {name: type(listed[-1].example) for name, listed in kinds.items()}
+    examples = rows.with_columns(
+        pl.Series(name, [listed[number].example for number in rows[name]], dtypes[name])
+        for name, listed in kinds.items()
+    )
+    run_query(examples.lazy().select(guard(checks)), examples.height)

@@ -1,0 +1,82 @@
+"""The namespace `.prc`, and the function `prc()`, which gives its methods to type checkers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, cast, overload
+
+import polars as pl
+
+from polars_prcurve.core.binding.argument_rules import TableWords
+from polars_prcurve.core.binding.bound_table import complete_signature
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.doors.namespace.expression import ExprPrc
+from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class ArrowTable(Protocol):
+    """Anything that exports an Arrow stream: a pyarrow table, a DuckDB relation, ..."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+@overload
+def prc(x: pl.DataFrame | DataFramePrc, **words: Unpack[TableWords]) -> DataFramePrc: ...
+
+
+@overload
+def prc(x: pl.LazyFrame | LazyFramePrc, **words: Unpack[TableWords]) -> LazyFramePrc: ...
+
+
+@overload
+def prc(x: pl.Expr) -> ExprPrc: ...
+
+
+@overload
+def prc(x: ArrowTable, **words: Unpack[TableWords]) -> DataFramePrc: ...
+
+
+@complete_signature
+def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc | ExprPrc:
+    """The namespace `.prc` of a frame or an expression, as a call that type checkers can see.
+
+    Words bind what the table holds, as in `df.prc(...)`. An Arrow stream becomes a DataFrame.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.2], "label": [1, 0]})
+    >>> prc(df).sweep().equals(df.prc.sweep()) and df.pipe(prc).sweep().equals(df.prc.sweep())
+    True
+    """
+    if isinstance(x, pl.Expr):
+        return ExprPrc(x)(**words) if words else ExprPrc(x)
+    if isinstance(x, DataFramePrc | LazyFramePrc):
+        return x(**words) if words else x
+    if not isinstance(x, pl.DataFrame | pl.LazyFrame):
+        if not hasattr(x, "__arrow_c_stream__"):
+            raise PrcError(
+                "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
+                f"stream; got {type(x).__name__}; for tables of other engines use polars_prcurve.engines"
+            )
+        x = pl.DataFrame(cast("Any", x))
+    methods = DataFramePrc(x) if isinstance(x, pl.DataFrame) else LazyFramePrc(x)
+    return methods(**words) if words else methods
+
+
+class NamespaceProperty(property):
+    """A property that, read from a class, is its namespace, as for `help(pl.DataFrame.prc.curve)`."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Return the namespace of a frame or an expression, or the class of the namespace."""
+        return self.fget if instance is None else super().__get__(instance, owner)
+
+
+def register() -> None:
+    """Make `.prc` an attribute of DataFrame, LazyFrame and Expr."""
+    # A namespace that is registered with `polars.api` is kept on the frame: it would hold the old rows
+    # after an in-place `extend`, or keep the frame alive in a cycle.
+    pl.DataFrame.prc = NamespaceProperty(DataFramePrc)  # type: ignore[attr-defined]
+    pl.LazyFrame.prc = NamespaceProperty(LazyFramePrc)  # type: ignore[attr-defined]
+    pl.Expr.prc = NamespaceProperty(ExprPrc)  # type: ignore[attr-defined]

@@ -1,0 +1,502 @@
+"""Which model, and is it still as good: `compare`, `ranking`, `crossings`, ... and `monitor`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from polars_prcurve.core.binding.argument_rules import (
+    TABLE_WORDS,
+    OneTargetOfTable,
+    RateTargetsOfTable,
+    TableWords,
+)
+from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words, name_column
+from polars_prcurve.core.comparison.differences import build_compare_table
+from polars_prcurve.core.comparison.model_pairs import Adjust, Comparison, list_compare_columns
+from polars_prcurve.core.comparison.ranking import build_ranking_table, list_ranking_columns
+from polars_prcurve.core.comparison.reported_point import Matched, compare_at_point
+from polars_prcurve.core.confidence.intervals import Confidence
+from polars_prcurve.core.curves.targets import read_one_target, read_ranking_metric
+from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.inputs.column_reader import (
+    Column,
+    ColumnReader,
+    list_columns,
+    list_known_columns,
+)
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.eta_argument import Eta, check_eta, read_eta
+from polars_prcurve.core.uncertainty.summary_table import check_negatives
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from polars_prcurve.core.comparison.crossings_and_leaders import ModelScores
+
+_ETA_RANGE = (1e-6, 0.5)
+
+
+class ComparisonMethods(BoundTable[F], path="prc"):
+    """The methods of `.prc` that tell models apart, and a series from its reference."""
+
+    def compare(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str
+        | CurveMetric
+        | PointMetric
+        | Sequence[str | CurveMetric | PointMetric]
+        | None = None,
+        paired: bool = True,
+        other: BoundTable[Any] | None = None,
+        match: Matched | None = None,
+        worst: bool = False,
+        confidence: Confidence = 0.95,
+        adjust: Adjust = None,
+        **words: Unpack[OneTargetOfTable],
+    ) -> F:
+        """Differences between models, or between groups, with intervals and p-values.
+
+        Models are the columns of `score=["a", "b"]`, or the values of the column `model` of a long
+        table, where `id` tells which rows are of one example.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`. None is the prevalence of each group, which its models must share unless no
+            metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic
+            errors it may be an estimate, whose farther end adds to the error.
+        paired
+            Whether the models scored the same examples. With False each value of the column `model` has
+            examples of its own, such as a country or published points, and both errors add up in
+            quadrature.
+        metrics
+            Curve metrics, `average_precision` and `roc_auc` if left out; the error of others is by
+            bootstrap alone, and otherwise null. At a target, point metrics, `precision` if left out.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
+            One target, as in `operating_points`, at which point metrics are compared, by the distances
+            to the ends of their bands (Zou and Donner 2008), which for models of one test set count how
+            often both flag the same examples. Where the target finds the thresholds, as `recall=0.8`
+            does, intervals allow for those of another test set. Where `threshold=` gives them,
+            `net_benefit(...)`, `recall` and `fpr` of models of one test set without weights have a
+            standard error (Agresti and Min 2005). A `threshold` frame may have the column of models,
+            which is `model` for the columns of `score`.
+        other
+            A bound table of one point of other examples, such as of a human reader,
+            `prc(paper, cells=(...))`, with the `by` groups of this table. It goes with `match`.
+        match
+            `"recall"` or `"fpr"`: the scores are cut where they have this rate of `other`, and other
+            metrics are compared there, at prevalences that are numbers. Since both rates have errors,
+            the interval is the union over all thresholds that may be the right one, by Newcombe's limits
+            (1998).
+        worst
+            Whether to return only the best and the worst model, with `paired=False`. They were picked
+            for their distance, so their interval holds for all pairs of models at once.
+        adjust
+            `"holm"` adjusts for all pairs of a group, prevalence and metric: any difference of models
+            that do not differ is reported in at most `1 - confidence` of all tables (Holm 1979).
+        confidence
+            As in `summary`. A replicate of the bootstrap holds the same examples for all models. With
+            `cluster`, the differences of influences add up in each cluster first. With `stratum`, both
+            values at a `threshold` are taken to err independently, which is wider.
+
+        Returns
+        -------
+        One row per `by` group, prevalence, metric and pair of models, in that order. With `match`, model
+        a is of this table, `"model"` without a name, and model b of `other`, `"other"` without one:
+
+        - `eta`: Float64; null where own prevalences differ
+        - `metric`: String
+        - `model_a`, `model_b`: String, names of `score` in order; or as in `model`, rising. With
+          `worst`, the best one and the worst one
+        - `difference`: Float64, the value of model a minus that of model b
+        - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`).
+          The error of point metrics, whose interval has unequal sides, is null, except at `threshold=`
+        - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
+          `average_precision` it is where the interval begins to hold 0
+        - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
+          then have the level `1 - (1 - confidence) / m`, with m pairs
+        - `reliable`: Boolean, whether intervals of both models are, as in `summary` or
+          `operating_points`; of point metrics with a standard error, whether in each class the examples
+          that only model a flags, times those of only b, are at least 25. Null without an interval
+        - `why`: String, what is missing then, as there, or "few discordant examples"; null otherwise
+        - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
+          and the interval leaves out 0. Except for `average_precision`, it must be reliable, or the
+          difference twice as many errors from 0 as that takes. Null without an interval. With `match` it
+          is that of the rate that differs, which orders both as other metrics do
+
+        Examples
+        --------
+        >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
+        >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
+        >>> pairs = df.prc.compare(score=["a", "b"], metrics="roc_auc")
+        >>> pairs.select(pl.col("difference", "standard_error", "p_value").round(3)).row(0)
+        (0.444, 0.248, 0.074)
+        """
+        if (
+            (isinstance(eta, list | tuple) and eta)
+            and all(isinstance(name, str) for name in eta)
+            and set(eta) <= {*self._frame.lazy().collect_schema()}
+        ):
+            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
+        if not (other is None or isinstance(other, BoundTable)):
+            raise refuse_kind("other=", "a bound table, such as prc(frame, cells=...)", other)
+        question = self._ask(
+            "compare",
+            words,
+            eta=eta,
+            confidence=confidence,
+            paired=read_flag("paired=", paired),
+            adjust=None if adjust is None else read_choice("adjust=", adjust, ["holm"]),
+            worst=read_flag("worst=", worst),
+            other=other,
+            match=None if match is None else read_choice("match=", match, ["recall", "fpr"]),
+        )
+        if other is not None:
+            said = {word: value for word, value in words.items() if word in TABLE_WORDS}
+            of: Any = {"match": match, "metrics": metrics, "eta": eta}
+            level = question.require_certainty().level
+            return self._finish(compare_at_point(self, said, other, **of, confidence=level))
+        # The best and the worst of several were picked for their distance, so theirs is adjusted.
+        adjust = "models" if worst else adjust
+        makes = list_compare_columns(adjust)
+        examples = question.find_shared_examples(paired=paired)
+        table = question.read(makes)
+        grid = read_eta(eta, table, makes, compares_models=True, confidence=question.level)
+        target = read_one_target(table, **question.targets)
+        certainty = question.require_certainty()
+        asked = Comparison(table, grid, [], None, certainty, examples, adjust)
+        query = build_compare_table(asked, metrics, target, worst=worst)
+        return self._finish(query, grid, pairs=True)
+
+    def ranking(
+        self,
+        eta: Eta = None,
+        *,
+        metric: str | CurveMetric | PointMetric | None = None,
+        confidence: Confidence = None,
+        coarse: bool = False,
+        **words: Unpack[OneTargetOfTable],
+    ) -> F:
+        """The order of models at every prevalence, and how sure the lead of the first is.
+
+        Which model is best depends on prevalence (Brabec et al. 2020, section 4).
+
+        Parameters
+        ----------
+        eta
+            As in `compare`.
+        metric
+            A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
+            Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
+            One target, as in `compare`, for a point metric. Published points reach a recall at unlike
+            points: for these pass `metrics.precision_at_recall(...)` in place of `recall`.
+        confidence
+            As in `summary`: adds how far each model is behind the leader. With `id`, or `score` as a
+            list, differences are paired, as in `compare`. Without, each model counts as measured on
+            examples of its own: intervals of models of one test set are then mostly too wide.
+        coarse
+            True adds the limits of each value, as in `summary`; not with `confidence`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and model, best first; equal values by `model`, nulls last.
+        Columns of `confidence` are null where the value is, and where there is no other model:
+
+        - `eta`: Float64; null where own prevalences differ
+        - `model`: as in the table
+        - `value`: Float64, null where the metric is undefined
+        - `rank`: Int64, from 1, null where the value is; equal values share the best rank
+        - with `confidence`, `behind`: Float64, by how much the best other model is better: for the first
+          row, minus its lead over the second
+        - with `confidence`, `low`, `high`: Float64, the interval of `behind`. All of a group hold at
+          once (Tukey 1953). If `high` of the first row is below 0, it is surely the best
+        - with `confidence`, `resolved`: Boolean, whether some model is surely better: `low` is above 0.
+          A model that is best is ruled out in at most `1 - confidence` of all tables
+        - with `confidence`, `reliable`: Boolean, as in `compare`, of the model and the best other one
+        - with `confidence`, `why`: String, what is missing where `reliable` is false, as in `compare`
+        - with `confidence`, `may_be_best`: Boolean, `resolved` turned around
+        - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
+        - with `coarse`, `may_be_best`: Boolean, whether the limits of all let it be the best; this knows
+          nothing of chance. Null where the value is
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.ranking(eta=[0.01, 0.9]).with_columns(pl.col("value").round(3)).rows()
+        [(0.01, 'a', 0.67, 1), (0.01, 'b', 0.35, 2), (0.9, 'b', 0.971, 1), (0.9, 'a', 0.967, 2)]
+        """
+        coarse = read_flag("coarse=", coarse)
+        question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
+        makes = list_ranking_columns(lead=question.certainty is not None, coarse=coarse)
+        table = question.read(makes)
+        grid = read_eta(eta, table, makes, compares_models=True, confidence=question.level)
+        asked = default_curve_metric(question.points) if metric is None else metric
+        ranked_by = read_ranking_metric(asked, table, **question.targets)
+        if not table.counts_negatives:
+            check_negatives([ranked_by.metric])
+        query = build_ranking_table(table, grid, ranked_by, question.certainty, coarse=coarse)
+        return self._finish(query, grid, pairs=True)
+
+    def crossings(
+        self,
+        *,
+        of: Literal["pr", "roc"] = "pr",
+        metric: str | CurveMetric | PointMetric | None = None,
+        eta_range: tuple[float | str, float | str] = _ETA_RANGE,
+        **words: Unpack[RateTargetsOfTable],
+    ) -> pl.DataFrame:
+        """The prevalences at which two models trade places, or the points where their ROC curves cross.
+
+        A LazyFrame is collected at the call. The difference of each pair of models is scanned at 401
+        prevalences or more, evenly spaced in logit and at most 0.05 apart, and near misses on finer
+        grids; each change of sign is solved to 1e-11 in logit. Models that are equal, or that touch and
+        part again, do not trade places. Of metrics that jump or bend with prevalence two changes within
+        one step may stay unseen.
+
+        Parameters
+        ----------
+        of
+            `"pr"`, where a metric of both models is equal, or `"roc"`, where their ROC curves cross,
+            whatever the prevalence: the model that is above on the left finds the first positives with
+            fewer false positives, which counts at low prevalence (Richardson et al. 2024).
+        metric
+            As in `ranking`; a curve metric has to depend on prevalence.
+        eta_range
+            The lowest and the highest prevalence to search, both above 0 and below 1, as in `curve`.
+        threshold, recall, fpr
+            One target, as in `compare`. It fixes the operating points, and a formula says where they
+            trade places (see `crossing`); for a metric of your own the difference is scanned. Of
+            published points each model has its first that meets the target, at unlike recalls.
+
+        Returns
+        -------
+        One row per `by` group and trade of places, by group, `eta`, models:
+
+        - `model_a`, `model_b`: as in the table; a is better just below `eta`, b just above
+        - `eta`: Float64; if the models are equal over a range, its upper end
+        - `value`: Float64, the value of both models at `eta`
+        - with `of="roc"`, `fpr`, `recall`: Float64, in place of `eta` and `value`, the point on curves
+          joined by lines; a is above before it, b beyond it; if the curves coincide over a stretch, its
+          end. Rows are then by group, `fpr`, `recall`, models
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.crossings(eta_range=(0.001, 0.9)).with_columns(pl.col("eta", "value").round(6)).rows()
+        [('a', 'b', 0.707107, 0.902369)]
+        """
+        from polars_prcurve.core.comparison import crossings_and_leaders as places
+
+        if read_choice("of=", of, ("pr", "roc")) == "roc":
+            between = None if eta_range is _ETA_RANGE else eta_range
+            question = self._ask(
+                "crossings", words, collects=True, of=of, metric=metric, eta_range=between
+            )
+            makes = places.ROC_CROSSING_COLUMNS
+            return places.build_roc_crossings_table(question.read(makes))
+        makes = places.CROSSING_COLUMNS
+        scores = self._score_models("crossings", makes, metric, eta_range, words)
+        return places.build_crossings_table(scores)
+
+    def leaders(
+        self,
+        *,
+        metric: str | CurveMetric | PointMetric | None = None,
+        eta_range: tuple[float | str, float | str] = _ETA_RANGE,
+        **words: Unpack[RateTargetsOfTable],
+    ) -> pl.DataFrame:
+        """The best model in each range of prevalences; a LazyFrame is collected at the call.
+
+        Of published points, `ranking(coarse=True)` tells who may be best, whatever lies between.
+
+        Parameters
+        ----------
+        metric, eta_range, threshold, recall, fpr
+            As in `crossings`, which also says how changes are found.
+
+        Returns
+        -------
+        One row per `by` group and range of prevalences, rising; none where no model has a value:
+
+        - `eta_low`, `eta_high`: Float64, the ends of the range
+        - `model`: as in the table, the best model in the range; of equal models the first
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.leaders(eta_range=(0.001, 0.9)).with_columns(pl.selectors.float().round(6)).rows()
+        [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
+        """
+        from polars_prcurve.core.comparison.crossings_and_leaders import (
+            LEADER_COLUMNS,
+            build_leaders_table,
+        )
+
+        scores = self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
+        return build_leaders_table(scores)
+
+    def dominance(self, **words: Unpack[TableWords]) -> pl.DataFrame:
+        """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
+
+        A model dominates another if its ROC curve, with points joined by lines, is nowhere below the
+        other, and they differ. At every prevalence it is then at least as good in `pr_auc` and
+        `roc_auc`, also on the hull, in `precision_at_recall` of any recall, and in `average_precision`
+        if no positive ties with a negative and both models have the same positives.
+
+        Returns
+        -------
+        One row per `by` group and model, in order:
+
+        - `model`: as in the table
+        - `dominates`, `dominated_by`: List of models, empty where there are none
+        - `on_hull`: Boolean, whether a point of the model, other than (0, 0) and (1, 1), is a corner of
+          the convex hull of all curves of the group, as is each threshold of best accuracy, cost or net
+          benefit, at any prevalence (Provost and Fawcett 2001); null if the model lacks a class. The
+          model of best `average_precision` need not have one
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "label": [1, 1, 0, 0] * 2})
+        >>> df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1])).prc.dominance().rows()
+        [('a', ['b'], [], True), ('b', [], ['a'], False)]
+        """
+        from polars_prcurve.core.comparison import crossings_and_leaders as places
+
+        question = self._ask("dominance", words, collects=True)
+        return places.build_dominance_table(question.read(places.DOMINANCE_COLUMNS))
+
+    def _score_models(
+        self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
+    ) -> ModelScores:
+        """Return what scores all models at any prevalence, by a metric that depends on it."""
+        from polars_prcurve.core.comparison.crossings_and_leaders import collect_model_scores
+
+        question = self._ask(method, words, collects=True)
+        table = question.read(makes)
+        asked = default_curve_metric(question.points) if metric is None else metric
+        ranked_by = read_ranking_metric(asked, table, at_eta=False, **question.targets)
+        return collect_model_scores(table, ranked_by, eta_range)
+
+    def monitor(
+        self,
+        time: Column,
+        eta: float | str | None = None,
+        *,
+        reference: BoundTable[Any] | float,
+        threshold: Any,
+        metrics: str | PointMetric = "precision",
+        confidence: Confidence = 0.95,
+        **words: Unpack[TableWords],
+    ) -> pl.DataFrame:
+        """Tell in which period a rate has become worse than a reference; a LazyFrame is collected.
+
+        The probability that a group ever has a false alarm is at most `1 - confidence`, however often
+        you look: run it each week on all weeks so far, and stop or go on as you like.
+
+        Parameters
+        ----------
+        time
+            The column or expression that tells the period of a row, such as
+            `pl.col("day").dt.truncate("1w").alias("week")`. Its values stand in their order. A row
+            belongs to the period in which its label became known.
+        eta
+            With `metrics="precision"`, the prevalence at which it is watched, so that a change of
+            prevalence is no alarm. None watches that of the alerts themselves.
+        reference
+            What the rate was when all was well: a bound table of other rows with labels, such as
+            `prc(last_year)`, whose own error is allowed for. Or a number, taken as it is. Words that the
+            bound table leaves open are as here. It has all, some or none of the `by` columns.
+        threshold
+            The threshold in use, which no row of the series has chosen, or a frame with one per group.
+        metrics
+            `"precision"`, `"recall"` or `"fpr"`, one a call. A rise of fpr is what is bad.
+        confidence
+            The level.
+
+        Returns
+        -------
+        One row per `by` group and period, in order. `bound`, `evidence` and `alarm` are null if the
+        reference has no row by which a change could be shown:
+
+        - a column `time`: as in the table, the period
+        - `metric`: String
+        - with `eta`, `eta`: Float64
+        - `threshold`: as in the table, the score
+        - `tp`, `fp`, `fn`, `tn`: Int64, the rows of the period; null rules are as in `operating_points`
+        - `value`: Float64, the rate in the period; null if it has no row that the rate is of
+        - `overall`: Float64, the rate of all rows since the first period
+        - `overall_low`, `overall_high`: Float64, its interval, for the mean rate, in all periods at once
+        - `reference`: Float64, the rate of the reference
+        - `bound`: Float64, the reference less its error; only what is worse than that can be an alarm
+        - `evidence`: Float64, how many times likelier the series is with a change than without one: a
+          product of likelihood ratios, mixed over sizes and starts (Robbins 1970; Shin, Ramdas and
+          Rinaldo 2023), so that Ville's inequality holds it (1939)
+        - `needed`: Float64, the evidence that makes an alarm
+        - `alarm`: Boolean, whether the evidence has reached that in this period or before
+        - `since`: as in the table, the period in which the change likely began; null before the alarm
+
+        Examples
+        --------
+        >>> weeks = pl.DataFrame({"week": [1, 2, 3, 4, 5], "score": 0.8, "n_pos": [82, 79, 81, 64, 61]})
+        >>> weeks = weeks.with_columns(n_neg=100 - pl.col("n_pos"))
+        >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
+        >>> found = alerts.monitor("week", reference=0.8, threshold=0.8)
+        >>> found.select("week", "value", pl.col("evidence").round(3), "alarm", "since").rows()[2:]
+        [(3, 0.81, 0.525, False, None), (4, 0.64, 9.934, False, None), (5, 0.61, 58035.263, True, 4)]
+        """
+        from polars_prcurve.core.comparison import monitoring
+
+        own = self._merge_words(words)
+        if own.get("cluster") is not None:
+            raise PrcError(
+                "monitor() takes no cluster=; its rows have to be independent, so make each cluster one "
+                "row, such as by the highest score of a patient"
+            )
+        groups: list[Column] = list_columns("by=", own.get("by"))
+        reader = ColumnReader(self._frame, "raise", may_collect=False)
+        if len(periods := reader.read_by(time, monitoring.MONITOR_COLUMNS, "time")) != 1:
+            raise refuse_kind("time=", "one column name or expression", time)
+        [name] = periods
+        if name in map(name_column, groups):
+            raise PrcError(f"by= and time= both hold the column {name!r}; leave it out of by=")
+        question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)
+        level = question.require_certainty().level
+        is_table = isinstance(reference, BoundTable)
+        rate = None if is_table else monitoring.read_reference_rate(reference)
+        watch = monitoring.read_watch(metrics, None if eta is None else check_eta(eta), level, rate)
+        cells = self._count_cells(threshold, {**words, "by": [*groups, time]})
+        of = self._count_reference(reference, threshold, words) if is_table else None
+        return monitoring.build_monitor_table(cells, name, watch, of)
+
+    def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
+        """Return the cells at the threshold, a row per group."""
+        from polars_prcurve.core.comparison.monitoring import MONITOR_COLUMNS, count_cells
+
+        table = self._ask("monitor", words, collects=True).read(MONITOR_COLUMNS)
+        return count_cells(table, threshold)
+
+    def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
+        """Return the cells of the reference, by the groups that it tells apart."""
+        own = self._merge_words(words)
+        words_of_both = ("score", "label", "pos_label", "by", "model", "missing")
+        shared = {name: own[name] for name in words_of_both if own.get(name) is not None}
+        held = merge_words(shared, reference._words)
+        held["by"] = list_known_columns(held.get("by"), reference._frame)
+        table: Any = type(reference)(reference._frame, held)
+        try:
+            found: pl.DataFrame = table._count_cells(threshold, {})
+        except PrcError as error:
+            raise PrcError(f"in the reference= table, {error}") from None
+        return found

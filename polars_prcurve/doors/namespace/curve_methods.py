@@ -1,0 +1,551 @@
+"""Curves and what is read from them: `counts`, `sweep`, `curve`, `operating_points`, `summary`, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl  # noqa: F401  (the examples need it)
+
+from polars_prcurve.core.binding.argument_rules import TableWords, TargetsOfTable
+from polars_prcurve.core.binding.bound_table import BoundTable, F, Question
+from polars_prcurve.core.confidence.intervals import Confidence, Intervals
+from polars_prcurve.core.curves.binormal import (
+    BINORMAL_COLUMNS,
+    Smooth,
+    build_binormal_table,
+    to_binormal_metric,
+)
+from polars_prcurve.core.curves.curve_table import build_curve_table, list_curve_columns
+from polars_prcurve.core.curves.decision_curves import (
+    PROBABILITIES,
+    build_decision_table,
+    list_decision_columns,
+)
+from polars_prcurve.core.curves.field_intervals import read_field
+from polars_prcurve.core.curves.guarantees import promise_and_join
+from polars_prcurve.core.curves.operating_points import (
+    build_points_table,
+    list_points_columns,
+    list_shown_metrics,
+)
+from polars_prcurve.core.curves.targets import read_targets
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
+from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.inputs.table_reader import gives_squares
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.eta_argument import Eta
+from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
+from polars_prcurve.core.uncertainty.summary_table import (
+    build_summary_table,
+    list_summary_columns,
+    needs_negatives,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class CurveMethods(BoundTable[F], path="prc"):
+    """The methods of `.prc` that answer row by row of a curve, or for a whole curve."""
+
+    def counts(self, **words: Unpack[TableWords]) -> F:
+        """Count positives and negatives at each distinct score; without labels, count rows.
+
+        Counts add up: concatenate those of several days or shards, and pass them to another method with
+        `counts=("n_pos", "n_neg")`.
+
+        Parameters
+        ----------
+        label
+            None counts rows, for `estimate_prevalence(counts="n")`: columns `score` and `n`, Int64.
+
+        Returns
+        -------
+        One row per `by` group and distinct score, by group (null first), then falling score:
+
+        - `score`: as in the table; null for examples that were never scored
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights
+        - with `weight`, `n_pos_squares`, `n_neg_squares`: Float64, sums of squares, for intervals
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.counts().rows()
+        [(0.9, 1, 1), (0.2, 1, 0), (0.1, 0, 1)]
+        """
+        question = self._ask("counts", words)
+        if question.columns["label"] is None:
+            unlabelled = question.read_unlabelled(c.UNLABELLED_COLUMNS)
+            return self._finish(count_scores(unlabelled, c.UNLABELLED_COLUMNS))
+        has_squares: bool = gives_squares(question.columns.get("weight"), question.columns.get("counts"))
+        makes = (*c.COUNT_COLUMNS, *(c.SQUARE_COLUMNS if has_squares else ()))
+        return self._finish(count_scores(question.read(makes)))
+
+    def sweep(self, *, thresholds: Thresholds = None, **words: Unpack[TableWords]) -> F:
+        """Confusion counts, recall and fpr at every threshold: positive means score >= threshold.
+
+        All else is computed from this table, in which prevalence plays no part.
+
+        Parameters
+        ----------
+        thresholds
+            A number n: for each k = 1..n the highest threshold with recall >= k/n, each once; none in a
+            group without positives. Or a list of any numbers, as `threshold` of `operating_points`, each
+            once. Or `"corners"`, which leaves out rows inside runs of negatives: at most 2 * positives +
+            2 rows per group give the same ROC and PR curves and average precision.
+
+        Returns
+        -------
+        One row per `by` group and distinct score, by group (null first), then falling threshold. Ties
+        move together. The last row of a group has recall 1 and fpr 1, unless examples were never scored:
+
+        - `threshold`: as in the table, the score
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights or with `sizes`; null from `rates` alone
+        - `recall` = tp / (tp + fn), `fpr` = fp / (fp + tn): Float64 in [0, 1]; recall is null in a group
+          without positives, and fpr in one without negatives (Brabec et al. 2020, eq. 6-7)
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.sweep().rows()
+        [(0.9, 1, 1, 1, 1, 0.5, 0.5), (0.2, 2, 1, 0, 1, 1.0, 0.5), (0.1, 2, 2, 0, 0, 1.0, 1.0)]
+        """
+        question = self._ask("sweep", words)
+        table = question.read(c.SWEEP_COLUMNS)
+        return self._finish(build_sweep_table(table, thresholds=thresholds))
+
+    def curve(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | PointMetric | Sequence[str | PointMetric] = ("precision",),
+        confidence: Confidence = None,
+        smooth: Smooth = None,
+        long: bool = False,
+        thresholds: Thresholds = None,
+        **words: Unpack[TableWords],
+    ) -> F:
+        """Precision, or any point metric, at every threshold and every prevalence.
+
+        Recall and fpr are measured once, and precision at any prevalence follows from them:
+        `precision = recall*eta / (recall*eta + fpr*(1-eta))` (Williams 2021, eq. 2).
+
+        Parameters
+        ----------
+        eta
+            The prevalence, a share in [0, 1]: one or several, as numbers or as texts, of which
+            `"1/1000"` and `"1 in 1 000"` are shares, and `"1:999"` is a ratio of positives to negatives.
+            None is each group's own prevalence in this table.
+            A frame gives each group its own, in a column `eta` (null is the own one) beside any `by`
+            columns. Further columns are carried along, with a result for each row; their names may not
+            be in this table, and each group needs a row. An estimate has its interval in `eta_low` and
+            `eta_high`, both null if it is exact, and its level in `eta_confidence` (else that of
+            `confidence`), as of `eta_from_sample`. All three stand after `eta` in the result, whose
+            intervals carry its error. `field(...)` is a field of several parts, `class_mix(...)` one of
+            several classes. A bound table without labels, `prc(month, label=None)`, stands for the
+            prevalence of its rows, estimated with this table, whose errors both share.
+        metrics
+            Names or values of point metrics from `polars_prcurve.core.metrics`.
+        confidence
+            A level, such as 0.95, or `intervals(...)`: adds an interval of each metric, of what this
+            threshold does in samples with as many positives and negatives. The analytic one holds the
+            level on average (Zou and Donner 2008). With `cluster` it goes by the variance among clusters
+            (Korn and Graubard 1998), with `stratum` by that within and between strata (Neyman 1938).
+        smooth
+            `"binormal"`: recall and fpr are those of the model that `binormal` fits. Counts are null.
+        long
+            A row per metric, in columns `metric`, `value` (`low`, `high`), in place of a column each.
+        thresholds
+            As in `sweep`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence, metric as asked (with `long`) and falling threshold, in that
+        order:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - the columns of `sweep`
+        - the columns `metrics`: Float64, null where undefined (0/0). At a group's own prevalence
+          precision is tp / (tp + fp) to the last bit
+        - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where the
+          metric is null or a class is absent, or in fewer than two of the `cluster`s
+        - with `field`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, how many examples
+          of equal weight the positives, the negatives and the false alerts count as (Kish 1965). `tp`,
+          `fp`, `fn` and `tn` are then sums of weights, at the field's prevalence
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> curve = df.prc.curve(eta=[0.5, 0.01]).filter(threshold=0.2)
+        >>> curve.select("eta", "threshold", "recall", pl.col("precision").round(6)).rows()
+        [(0.01, 0.2, 1.0, 0.019802), (0.5, 0.2, 1.0, 0.666667)]
+        """
+        asked = find_metrics(metrics, PointMetric)
+        if smooth is not None:
+            read_choice("smooth=", smooth, ["binormal"])
+        question = self._ask("curve", words, eta=eta, confidence=confidence, smooth=smooth)
+        bands = question.read_bands(asked)
+        makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
+        table, grid = question.place_at_etas(question.read(makes), makes, asked)
+        if bands is not None:
+            table.require_example_counts()
+        how = {"smooth": smooth is not None, "long": long}
+        query = build_curve_table(table, grid, asked, makes, thresholds=thresholds, bands=bands, **how)
+        return self._finish(query, grid)
+
+    def operating_points(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | PointMetric | Sequence[str | PointMetric] = ("precision", "f1"),
+        guarantee: float | None = None,
+        start: Any = None,
+        together: bool = False,
+        confidence: Confidence = None,
+        long: bool = False,
+        **words: Unpack[TargetsOfTable],
+    ) -> F:
+        """The threshold that meets a target, and what it does, at every prevalence.
+
+        A target takes one value or several, and you can combine kinds of targets.
+
+        Parameters
+        ----------
+        eta, long
+            As in `curve`.
+        threshold
+            This threshold itself: any number, in the data or not, compared exactly with scores. The
+            result shows the least value of their dtype that is not below it, or null if there is none
+            and nothing is flagged. A frame with a column `threshold`, any of the `by` columns, and `eta`
+            if thresholds differ by it, such as a table of this method, gives each group those of its
+            rows. A null threshold gives a row of nulls, and a group without a row raises.
+        recall, npv
+            The highest threshold with at least this recall, or negative predictive value at `eta`.
+        fpr, fdr, predicted_positive_rate
+            The lowest threshold with at most this rate, the last two at `eta`.
+        alerts
+            An alert budget: the lowest threshold with at most this number of alerts among `per` events.
+        precision, lift
+            The lowest threshold with at least this precision, or lift, at `eta`.
+        maximize
+            A point metric: the highest threshold of its best value, the smallest where less is better.
+        metrics
+            Point metrics to show.
+        guarantee
+            A level, such as 0.95: the threshold whose *true* value at `eta` meets the target, in this
+            share of test sets; without it, it falls short in about half of them. For all targets except
+            `threshold` and `maximize`, each row on its own, with nulls if no threshold is sure enough.
+            `alerts`, `predicted_positive_rate` and fields need a DataFrame and SciPy. Of an estimated
+            `eta` the end of its interval counts at which the target is hardest to meet, and what the
+            interval may miss there, `(1 - eta_confidence) / 2`, is taken from what the tests may: except
+            for `recall` and `fpr`, `eta_confidence` must be above `2 * guarantee - 1`, such as 0.98 for
+            0.95. In a field, at exact prevalences, limits of all parts add in quadrature (Zou and Donner
+            2008).
+        start
+            Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
+            the labels were seen, or a frame as for `threshold`. If left out, a number of alerts that
+            follows from those of positives and negatives, the target and `eta`.
+        together
+            One row per prevalence, for the lowest threshold that meets all targets; nulls if none does.
+            With `guarantee` all n promises hold together, each at the level `1 - (1 - guarantee) / n`.
+        confidence
+            A level, or `intervals(...)`: adds an interval to each metric, of what the column
+            `interval_of` says. `"threshold"`: what this threshold does, as it stands; for `threshold=`,
+            `guarantee`, `together`, fields, published points, and `intervals(simultaneous=True)`, which
+            holds however the threshold was found. `"model"`: how good the model is at a target that was
+            searched for, such as `recall=0.8`, since another sample would find another threshold.
+            `"best"`: what `maximize` found, less its optimism, since chance helped to choose it, by a
+            bootstrap, which needs a DataFrame (Harrell et al. 1996). For what a threshold that was found
+            will do, pass it back as `threshold=points`, best with new rows.
+        per
+            A number of events, such as 2_000_000 a day, which `alerts` needs: adds alerts among them.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and target, in the order of the signature. If no row of the
+        sweep meets a target, its row holds nulls:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`
+        - `target`: Float64, the number given; null for `maximize` and `together`
+        - `threshold`: as in the table
+        - with `confidence`, `interval_of`: String, `threshold`, `model` or `best`
+        - with `guarantee`, `guarantee`: Float64, the level
+        - with `guarantee`, `holds_from`, `holds_to`: as in the table, the ends of the stretch of
+          thresholds for which the promise holds at once; null if none is found
+        - with `guarantee`, `n_pos_needed`, `n_neg_needed`: Float64, without how many of a class even
+          perfect scores prove nothing; infinite if no number will do. Null for a class that does not
+          limit: positives of `precision`, `fdr`, `lift` and `fpr`, negatives of `npv` and `recall`, both
+          of `alerts` and `predicted_positive_rate`, and in a field
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and in a field, as in `curve`
+        - `recall`, `fpr`: Float64, null if the class is absent
+        - the columns `metrics`: Float64, null where undefined
+        - with `per`, `alerts`, `true_alerts`, `missed`: Float64, among `per` events the expected alerts,
+          those that are right, and the positives that raise none
+        - with `confidence`, after each metric, `recall`, `fpr`, `alerts`, `true_alerts` and `missed`,
+          `<metric>_low`, `<metric>_high`: Float64, as in `curve`. If something is maximized,
+          `<metric>_corrected` stands before both, the metric less its optimism, null in other rows
+        - with `confidence`, `above_chance`: Boolean, as in `summary`; null with weights or clusters, too
+        - with `confidence`, `reliable`: Boolean, whether intervals are known to hold as often as they
+          say. Null in a field, and if no row meets the target
+        - with `confidence`, `why`: String, the first reason why they may not, or null: `"few positives"`
+          (fewer than 10 in `tp` or in `fn`), `"few false alerts"` (`fp`), `"few negatives"` (`tn`),
+          `"few clusters"` (fewer than 30), `"equal scores"` (many near the threshold of a `"model"`), or
+          `"several targets"` (`together`, whose search the interval does not allow for). With `stratum`
+          labels count: `"few positives"` and `"few negatives"` (fewer than 10 in all), `"few labels"`
+          (fewer than 10 on one side of the threshold), or `"stratum of one row"` (taken as drawn alone)
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> points = df.prc.operating_points(eta=0.01, recall=1.0, precision=0.5, per=10_000)
+        >>> points.select("criterion", "target", "threshold", "recall", "alerts").rows()
+        [('recall', 1.0, 0.2, 1.0, 5050.0), ('precision', 0.5, 0.9, 0.5, 50.0)]
+
+        The 60 highest scores are all positive. How far down is the true precision at least 0.9?
+
+        >>> many = pl.DataFrame({"score": range(200, 0, -1), "label": [1] * 60 + [0, 0, 1, 0] * 35})
+        >>> sure = many.prc.operating_points(precision=0.9, guarantee=0.95)
+        >>> sure.select("threshold", "holds_from", "holds_to", "n_pos_needed").row(0)
+        (138, 138, 172, 29.0)
+        """
+        asked = find_metrics(metrics, PointMetric)
+        own: dict[str, Any] = {"guarantee": guarantee, "start": start}
+        own["together"] = read_flag("together=", together)
+        question = self._ask("operating_points", words, eta=eta, confidence=confidence, **own)
+        per, corrector = question.targets.get("per"), _choose_correction(question)
+        bands = question.read_bands(asked, corrected=corrector is not None)
+        bands = None if bands is None else replace(bands, shown_with="points")
+        makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
+        table = question.read(makes)
+        targets = read_targets(table, **question.targets)
+        wanted = asked + [of.maximized for of in targets if of.maximized is not None]
+        table, grid = question.place_at_etas(table, makes, wanted)
+        targets = promise_and_join(targets, table, grid, **own)
+        shown = list_shown_metrics(asked, bands, per=per, long=long)
+        optimism = None
+        if corrector is not None:
+            from polars_prcurve.core.uncertainty.bootstrap import build_optimism_table
+
+            optimism = build_optimism_table(table, grid, targets, shown, corrector)
+        query = build_points_table(
+            table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
+        )
+        return self._finish(query, grid)
+
+    def decision_curve(
+        self,
+        eta: Eta = None,
+        *,
+        probabilities: Sequence[float] = PROBABILITIES,
+        eta_train: float | None = None,
+        confidence: Confidence = None,
+        **words: Unpack[TableWords],
+    ) -> F:
+        """Net benefit at each risk at which a user would act, beside that of acting always.
+
+        Who acts at a risk of `p` accepts `(1 - p) / p` false positives for a true one. Scores are
+        posteriors in [0, 1]; flagging those of at least `p` has the net benefit
+        `eta*recall - (1-eta)*fpr * p/(1-p)`, in true positives per event (Vickers and Elkin 2006).
+
+        Parameters
+        ----------
+        eta
+            The prevalence, a number or several, to which posteriors are moved, as by `shift_prior`. At
+            each group's own one, None, and in `field(...)` they stand as they are.
+        probabilities
+            The risks at which users act, numbers in [0, 1).
+        eta_train
+            The prevalence at which the scores are posteriors, between 0 and 1, which `eta` needs. The
+            column `threshold` shows each risk as a posterior there.
+        confidence
+            A level, such as 0.95: adds an interval of net benefit, from Wilson's intervals of recall, of
+            fpr and of a prevalence that was counted, in quadrature (Zou and Donner 2008).
+
+        Returns
+        -------
+        One row per `by` group, prevalence and probability, in this order:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - `threshold_probability`: Float64, the risk
+        - the columns of `sweep`
+        - `net_benefit`: Float64, null without a class, except at the group's own prevalence
+        - `treat_all`: Float64, the net benefit of flagging everybody, `eta - (1-eta) * p/(1-p)`
+        - with `confidence`, `net_benefit_low`, `net_benefit_high`: Float64, null where a class is absent
+        - with `field`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, as in `curve`
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
+        >>> curve = df.prc.decision_curve(probabilities=[0.2, 0.5])
+        >>> curve.select("threshold_probability", "tp", "fp", "net_benefit", "treat_all").rows()
+        [(0.2, 2, 1, 0.4375, 0.375), (0.5, 1, 1, 0.0, 0.0)]
+        """
+        question = self._ask(
+            "decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train
+        )
+        bands = question.read_bands([])
+        makes = list_decision_columns(bands=bands is not None, in_field=question.has_parts)
+        table = cast("ScoreTable", question.read(makes, posteriors=True))
+        if question.has_parts:
+            table = read_field(question.find_eta(), table, question.level)
+            eta = None
+        if bands is not None:
+            table.require_example_counts()
+        return self._finish(build_decision_table(table, eta, probabilities, eta_train, bands))
+
+    def summary(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] | None = None,
+        confidence: Confidence = None,
+        smooth: Smooth = None,
+        coarse: bool = False,
+        **words: Unpack[TableWords],
+    ) -> F:
+        """Average precision, or any metric of a whole curve, at every prevalence.
+
+        One sweep serves all metrics and prevalences, of which a hundred cost about twice as much as one.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`.
+        metrics
+            Names or values of curve metrics from `polars_prcurve.core.metrics`. If left out,
+            `average_precision`, `pr_auc` and `roc_auc`: without `pr_auc` if intervals are analytic,
+            since it has none, and without `average_precision` of `rates` or `cells`, since a sum of
+            steps grows with each further point of a line. Those on the hull need a DataFrame.
+        confidence
+            A level, such as 0.95, or `intervals(...)`: adds standard errors and intervals. The analytic
+            ones are known of `average_precision`, `roc_auc` and, outside of fields,
+            `precision_at_recall(...)`, and null of other metrics. `intervals(method="bootstrap")` has
+            all metrics, draws the positives and the negatives of each group separately, in their own
+            numbers, and needs a DataFrame. With `cluster` the influences of a cluster's examples add up
+            first, and the bootstrap draws whole clusters. With `stratum` influences vary as those of
+            rows drawn one by one with these weights, a little more than strata do.
+        smooth
+            `"binormal"`: metrics of the model that `binormal` fits to each group, without `confidence`.
+            It has `average_precision` and its transforms, `pr_auc` and `pr_auc_trapezoid(...)`, which
+            are equal on a curve without steps, `roc_auc`, `precision_at_recall(...)`,
+            `integrated_average_precision(...)`, and `integrated(...)` of these.
+        coarse
+            True, for scores that are rounded and counts in bins, adds the limits of a metric over all
+            orders of the examples of equal score, or, with `rates` or `cells`, over what may lie between
+            two points: of `average_precision` and its transforms, `pr_auc`, `boyd_pr_auc`, `roc_auc`,
+            `partial_roc_auc(...)`, `precision_at_recall(...)`, `recall_at_precision(...)` and
+            `recall_at_fpr(...)`. Not with `confidence`, which has another `low` and `high`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and metric as asked, in that order:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights and in a field; the totals of the group
+        - `metric`: String
+        - `value`: Float64, null where undefined: areas in a group without positives, or without
+          negatives unless `eta` is 1. The order of the rows does not change a bit of it
+        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. They carry the
+          error of an own prevalence, which is counted, and of one that is estimated. Those of
+          `average_precision` allow for examples that the sample lacks: a false positive above all
+          others, a positive below, and one on top, with the weight of rows of their stratum
+        - with `confidence`, `above_chance`: Boolean, one for each group: whether its scores are shown to
+          say anything of the label, by ranks (Mann and Whitney 1947) or by the sum of reciprocal ranks
+          of the positives, which tells of the top. Of random scores at most a share of `1 - confidence`
+          is. With weights or clusters it is that of ROC AUC by its standard error. Null for one class
+          alone, in a field, and for `"bootstrap"` with weights or clusters
+        - with `confidence`, `reliable`: Boolean, false where the sample is too small for what it should
+          tell, null where there is no interval. Of `average_precision` true means that what the sample
+          lacks matters less than chance, or, with `stratum`, that positives count as 10 examples, with
+          one label more in each stratum
+        - with `confidence`, `why`: String, what is missing where `reliable` is false: "few positives",
+          "few negatives", "few false alerts", "few clusters", "tail not seen" (what the sample lacks may
+          matter more than chance), "heavy weights", "few points" (with `rates` and `cells`, what lies
+          between two points matters more than half of the interval), or "eta at 0 or 1"; null otherwise
+        - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score is outside of
+          them, but for the last digits, and one order of the examples reaches each, except `low` of
+          `average_precision`: without weights it is up to 0.022 / n_pos below the worst order
+
+        Sums are exact to 2**-118, so areas below 1e-24 have fewer exact digits. `auprg` is null at
+        prevalences below 2**-69. To `rates=` the points (0, 0) and (1, 1) are added.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> areas = df.prc.summary(eta=[0.5, 0.01], metrics="average_precision")
+        >>> areas.with_columns(pl.col("value").round(6)).rows()
+        [(0.01, 2, 2, 'average_precision', 0.509901), (0.5, 2, 2, 'average_precision', 0.833333)]
+        """
+        if smooth is not None:
+            read_choice("smooth=", smooth, ["binormal"])
+        coarse = read_flag("coarse=", coarse)
+        question = self._ask(
+            "summary", words, eta=eta, confidence=confidence, smooth=smooth, coarse=coarse
+        )
+        certainty = question.certainty
+        analytic = certainty is not None and certainty.method == "analytic"
+        defaults = default_curve_metrics(question.points, analytic=analytic)
+        asked = find_metrics(defaults if metrics is None else metrics, CurveMetric)
+        asked = asked if smooth is None else [to_binormal_metric(metric) for metric in asked]
+        makes = list_summary_columns(errors=certainty is not None, coarse=coarse)
+        table = question.read(makes)
+        if metrics is None and not table.counts_negatives:
+            asked = [metric for metric in asked if not needs_negatives(metric)]
+        table, grid = question.place_at_etas(table, makes, asked)
+        if certainty is not None:
+            table.require_example_counts()
+        query = build_summary_table(
+            table, grid, asked, certainty=certainty, smooth=smooth is not None, coarse=coarse
+        )
+        return self._finish(query, grid)
+
+    def binormal(self, ddof: int = 0, **words: Unpack[TableWords]) -> F:
+        """Fit a normal distribution to the scores of each class, by maximum likelihood.
+
+        If positives are few and scores are normal, the curve of two normal distributions is steadier
+        than the steps of the sample (Brodersen et al. 2010): `curve` and `summary` take
+        `smooth="binormal"`. Recall is Phi((mu_pos - threshold) / sigma_pos), fpr likewise of negatives.
+
+        Parameters
+        ----------
+        ddof
+            Variances are divided by n - ddof: 0 for maximum likelihood, 1 for an unbiased variance.
+
+        Returns
+        -------
+        One row per `by` group, null first:
+
+        - `mu_pos`, `sigma_pos`, `mu_neg`, `sigma_neg`: Float64, mean and standard deviation of the
+          scores of each class, taken as floats. Null for a class with fewer than two distinct scores, an
+          infinite score, or at most `ddof` examples. With weights n is `sum(w)**2 / sum(w**2)`
+        - `alpha` = n_pos / (n_pos + n_neg): Float64
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights
+        - `roc_auc` = Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2)): Float64, null where a
+          mean is. The order of the rows does not change a bit of it
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.binormal().select(pl.all().round(3)).rows()
+        [(0.55, 0.35, 0.45, 0.35, 0.5, 2, 2, 0.58)]
+        """
+        table = self._ask("binormal", words).read(BINORMAL_COLUMNS)
+        return self._finish(build_binormal_table(table, ddof=ddof))
+
+
+def _choose_correction(question: Question) -> Intervals | None:
+    """Return the bootstrap that corrects what was maximized; None where nothing is corrected."""
+    certainty = question.certainty
+    if certainty is None or certainty.method == "bootstrap":
+        return certainty
+    is_plain = certainty.method == "analytic" and not certainty.simultaneous
+    has_no_formula = question.has_parts or question.points is not None
+    if question.targets.get("maximize") is None or not is_plain or has_no_formula:
+        return None
+    return Intervals(certainty.level, "bootstrap", seed=0)  # equal tables give equal results

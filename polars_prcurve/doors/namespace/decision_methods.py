@@ -1,0 +1,190 @@
+"""What to do: `decide` and `report`, which make a `Decision`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_prcurve.core.binding.argument_rules import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.core.binding.bound_table import BoundTable, F, Question, name_column
+from polars_prcurve.core.confidence.intervals import Confidence
+from polars_prcurve.core.ground.argument_checks import check_texts
+from polars_prcurve.core.ground.errors import PrcError, PrcWarning
+from polars_prcurve.core.judging.evidence import Asked, describe_dropped, weigh_field
+from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
+from polars_prcurve.core.prevalence.eta_argument import Eta
+from polars_prcurve.core.prevalence.fields import Field
+from polars_prcurve.view.report.decision import Decision
+from polars_prcurve.view.verdicts.findings import decide
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from polars_prcurve.view.report.custom_page import Part
+
+
+class DecisionMethods(BoundTable[F], path="prc"):
+    """The methods of `.prc` that say what to do."""
+
+    def decide(
+        self,
+        eta: Eta = None,
+        *,
+        guarantee: float | None = None,
+        confidence: Confidence = 0.95,
+        **words: Unpack[TargetsOfTable],
+    ) -> Decision:
+        """Decide which model to use, and from which score: one verdict, tested once.
+
+        A LazyFrame is collected at the call.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`; with several prevalences there is a verdict for each, and one above them. None
+            is the prevalence of the table, which is then a cohort.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            What is wanted, all together, one number each, as in `operating_points`. Models are judged by
+            precision at a recall that has to be reached; by recall where alerts, fpr or precision are
+            limited; by the metric that is maximized; and by average precision if nothing is wanted.
+            Alerts are counted among `per` cases: if left out, a round number with 100 positives or more.
+        guarantee
+            A level, such as 0.95: thresholds keep the targets in truth, as in `operating_points`.
+        confidence
+            The level of all intervals and tests.
+
+        Returns
+        -------
+        A `Decision`. Its `verdict` has one of five statuses, the first that holds:
+
+        - "too little data": a class has fewer than 10 examples, or too few for any interval to tell much
+        - "no better than chance": no model is above chance, nor at the targets, and by the intervals
+          alerts of none are right twice as often as by lot where half of the positives are found
+        - "not met": no threshold of any model keeps all targets, or promises to
+        - "not told apart": several models may be best (`ranking`), also if they miss a target by a hair
+        - "settled": one model is better than all others, or the only one is above chance; above tested
+          groups of one model, if each is told apart from all others together
+
+        It calls a model better that is not in at most `1 - confidence` of all tables, over all groups.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> label, noise = np.arange(2_000) < 200, np.random.default_rng(1).normal(size=(2, 2_000))
+        >>> df = pl.DataFrame({"label": label, "new": noise[0] + 3 * label, "old": noise[1] + label})
+        >>> decision = df.prc(score=["new", "old"]).decide(eta=0.01, recall=0.5)
+        >>> decision.verdict.status, decision.verdict.models
+        ('settled', ('new',))
+        >>> print(decision.verdict)
+        new is better: 75 of its 100 alerts are right, 3.5 of old’s
+        """
+        return self._decide("decide", eta, words, guarantee, confidence)
+
+    def _decide(
+        self, method: str, eta: Any, words: Any, guarantee: Any, confidence: Confidence
+    ) -> Decision:
+        """Return the decision that a method asks for."""
+        question = self._ask(
+            method, words, eta=eta, confidence=confidence, guarantee=guarantee, collects=True
+        )
+        certainty = question.require_certainty()
+        goal = read_goal(question.targets, guarantee, question.columns)
+        table = question.read(())
+        check_groups(table)
+        if not isinstance(eta, BoundTable):  # whose scores are counted
+            question.place_at_etas(table, ())  # raises for wrong prevalences before any work
+        check_goal(question, goal, eta)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PrcWarning)
+            try:
+                asked = self._collect_asked(question, eta, words, goal, certainty.level)
+                return Decision(decide(asked))
+            except PrcWarning as refuted:  # the prevalence, by its own test
+                raise PrcError(
+                    f"{refuted}; nothing can be decided there; pass a prevalence that you know"
+                ) from None
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        eta: Eta = None,
+        *,
+        guarantee: float | None = None,
+        confidence: Confidence = 0.95,
+        title: str | None = None,
+        date: str | None = None,
+        notes: str | None = None,
+        parts: Iterable[Part] | None = None,
+        **words: Unpack[TargetsOfTable],
+    ) -> Path:
+        """Decide, and write the decision as one HTML file to send: `decide(...).report(path)`.
+
+        Parameters
+        ----------
+        path, title, date, notes
+            As in `Decision.report`.
+        eta, guarantee, confidence
+            As in `decide`.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            As in `decide`.
+        parts
+            A page of your own, in place of all that: texts, DataFrames and Altair charts, in order, with
+            captions by `Table` and `Figure` of `polars_prcurve.view.report`. In a text an empty line
+            separates paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
+
+        Returns
+        -------
+        The path.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = df.prc.report(f"{folder}/report.html", eta=0.01, recall=0.5)
+        ...     "Too little data" in path.read_text(encoding="utf-8")
+        True
+        """
+        from polars_prcurve.view.report.html_and_svg import check_page_path
+
+        if parts is not None:
+            from polars_prcurve.view.report.custom_page import check_parts_alone, write_parts
+
+            check_parts_alone(eta=eta, **words, guarantee=guarantee, notes=notes, date=date)
+            return write_parts(path, parts, title)
+        check_page_path(path)
+        check_texts(title=title, date=date, notes=notes)
+        decision = self._decide("report", eta, words, guarantee, confidence)
+        return decision.report(path, title=title, date=date, notes=notes)
+
+    def _collect_asked(
+        self, question: Question, eta: Any, words: Any, goal: Goal, confidence: float
+    ) -> Asked:
+        """Return the table in memory, whose methods are asked, and that whose models are ranked."""
+        said = {name: value for name, value in words.items() if name not in TARGET_WORDS}
+        bound: Any = self(**said)
+        bound = bound._collect_table()
+        column = question.columns.get("model")
+        if column is not None and question.stacked is None:
+            bound = bound(model=column)
+        asked = Asked(
+            bound,
+            eta,
+            goal,
+            confidence,
+            None if column is None else name_column(column),
+            type(bound),
+            takes_apart=goal.maximized is not None
+            or (question.columns.get("cluster") is not None and not goal.is_of_curve),
+            dropped=describe_dropped(question),
+            is_published=question.points is not None,
+            unweighted=None if question.columns.get("weight") is None else bound(weight=None),
+        )
+        if not isinstance(eta, Field):
+            return asked
+        return weigh_field(asked, question, pl.DataFrame(question.find_eta().lazy().collect()))

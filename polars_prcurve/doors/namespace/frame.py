@@ -1,0 +1,202 @@
+"""`.prc` on frames: each method reads its words, calls one stage and returns a table.
+
+Only this chapter knows whether a table is eager: it collects the lazy query of a DataFrame at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.binding.bound_table import F
+from polars_prcurve.core.ground.query_checks import run_query
+from polars_prcurve.core.inputs import wide_tables
+from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.doors.namespace.comparison_methods import ComparisonMethods
+from polars_prcurve.doors.namespace.curve_methods import CurveMethods
+from polars_prcurve.doors.namespace.decision_methods import DecisionMethods
+from polars_prcurve.doors.namespace.planning_methods import PlanningMethods
+from polars_prcurve.doors.namespace.plot import PlotPrc
+
+_MANY_MODELS = 8
+"""As many rows of other models are reckoned to stand beside each row, where models are compared."""
+
+
+class FramePrc(
+    CurveMethods[F], ComparisonMethods[F], PlanningMethods[F], DecisionMethods[F], path="prc"
+):
+    """Precision-recall analysis of a score table, at any prevalence.
+
+    All methods share these words, which say what the table holds. `df.prc(...)` binds them for each
+    method and chart of the object that it returns; a word said again in a call takes its place. Of
+    `label` with `weight`, `counts`, `rates` and `cells` one said in a call sets the others aside.
+
+    by
+        Group columns, as names or expressions, of any sortable dtype. Null is a group, the first.
+    score
+        Larger means more positive. Floats, integers, Decimals or Booleans, compared exactly; infinities
+        are allowed, and -0.0 equals 0.0. A list of columns, one per model, makes a group column `model`;
+        a mapping from each class of the label to its column, one against the rest, a group column
+        `class`.
+    label
+        Booleans, or numbers: 0 and 1, or -1 and 1.
+    pos_label
+        The positive value, for labels of any other kind. It must occur in the table.
+    weight
+        A number >= 0 per row; rows of weight 0 are as if absent. In intervals it is one over the
+        probability of sampling.
+    stratum
+        A column of strata, for intervals. Of each stratum of a group a fixed number of rows was drawn at
+        random, and `weight` is its rows over those, as `weigh_sample` gives it: equal in a stratum, and
+        at least 1. Strata may be ranges of the score, or the label where one negative in 20 was kept.
+    counts
+        Two columns, `("n_pos", "n_neg")`, in place of label and weight. Rows of equal score add up. Of
+        weights, name also the sums of their squares, as `counts(weight=)` gives them:
+        `("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`.
+    rates
+        Two columns, `("tpr", "fpr")`, in place of score and label. Thresholds and counts are then null.
+    sizes
+        The numbers of positives and negatives behind `rates`, as two columns or two numbers, for
+        intervals, an own prevalence, and counts, which are not rounded. A null size has no interval,
+        and drops no row.
+    cells
+        Four columns, `("tp", "fp", "fn", "tn")`, in place of label: one row per threshold, as other
+        tools report it, or the one row of a paper. `score` names the threshold, null if there is none.
+    cluster
+        A column of clusters, such as patients, for intervals. Rows of one cluster need not be
+        independent, whatever their labels. A class in fewer than two clusters has no interval.
+    model
+        The column that names the model, `model` if left out where models are compared, and elsewhere one
+        more group, the last one.
+    id
+        The columns that tell the examples of a group apart, where models scored the same ones. Each has
+        one row per model, and `missing="drop"` leaves it out for all models.
+    below
+        Positives and negatives that were never scored, `(n_pos, n_neg)`, and that no threshold flags: of
+        each group, or in a frame with all group columns, `n_pos` and `n_neg`, which may have groups
+        without a row in the table. None, or null, as `n_neg` are negatives that are not counted: `eta`,
+        `fpr`, `tn` and `n_neg` are then null, and what needs their number raises. Between models with
+        `id`, an example that one model lacks is among those below it.
+    missing
+        What to do about a null or NaN score, or a null label or weight: `"raise"`, or `"drop"` the row.
+        With `"below"` a null score lies below every score.
+
+    Mistakes in names, dtypes and arguments raise `PrcError` at the call, those in values when the query
+    runs: of a LazyFrame as a `polars.exceptions.InvalidOperationError` with the same sentence.
+    """
+
+    def unpivot_scores(
+        self, scores: Sequence[str], *, name: str = "model", score: str = "score", row: str | None = None
+    ) -> F:
+        """Turn a wide table, one score column per model, into a score table.
+
+        Parameters
+        ----------
+        scores
+            The score columns, all of one dtype.
+        name, score, row
+            Names of the new columns: of the model, of the score, and, if you want it, of the row number.
+
+        Returns
+        -------
+        One row per row of the table and score column, in that order:
+
+        - with `row`, that column: Int64
+        - the other columns of the table
+        - a column `name`: String
+        - a column `score`: as in the table
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"label": [1, 0], "a": [0.9, 0.3], "b": [0.6, 0.5]})
+        >>> df.prc.unpivot_scores(["a", "b"], name="model").rows()
+        [(1, 'a', 0.9), (1, 'b', 0.6), (0, 'a', 0.3), (0, 'b', 0.5)]
+        """
+        return self._finish(
+            wide_tables.unpivot_scores(self._frame.lazy(), scores, name=name, score=score, row=row)
+        )
+
+    def one_vs_rest(
+        self,
+        *,
+        label: str,
+        scores: Mapping[Any, str],
+        name: str = "class",
+        score: str = "score",
+        row: str | None = None,
+        mix: Mapping[Any, float] | None = None,
+    ) -> F:
+        """Turn a multiclass table, one score column per class, into a score table.
+
+        Parameters
+        ----------
+        label
+            The column that holds the true class.
+        scores
+            A mapping from each class to its score column, all of one dtype. A class that occurs in no
+            row raises when the query runs, unless all labels are null.
+        name, score, row
+            As in `unpivot_scores`; the column `name` names the class.
+        mix
+            The relative share in the field of every class of the label: `{"cat": 20, "dog": 80}`. Adds
+            the column `weight`, with which the classes have these shares. Pass `weight="weight"` on, and
+            leave `eta` out: it is then the share of each class (in `sample_size`, pass `[None]`).
+
+        Returns
+        -------
+        One row per row of the table and class, in that order:
+
+        - with `row`, that column: Int64
+        - the other columns of the table
+        - a column `name`: as in the table, the label
+        - a column `score`: as in the table
+        - `label`: Boolean, whether the row is of that class; null where its class is null
+        - with `mix`, `weight`: Float64, its class's share in the field over that in the table, 1 for
+          null
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"species": ["cat", "dog"], "p_cat": [0.7, 0.4], "p_dog": [0.3, 0.6]})
+        >>> df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"}).head(2).rows()
+        [('cat', 'cat', 0.7, True), ('cat', 'dog', 0.3, False)]
+        """
+        return self._finish(
+            wide_tables.one_vs_rest(
+                self._frame.lazy(), label=label, scores=scores, name=name, score=score, row=row, mix=mix
+            )
+        )
+
+    @property
+    def frame(self) -> F:
+        """The table itself: the rows that the words are about."""
+        return self._frame
+
+    @property
+    def plot(self) -> PlotPrc:
+        """Charts of the score table; each method collects the table that it draws."""
+        return PlotPrc(self)
+
+    def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
+        if grid is not None and grid.hidden:
+            query = query.with_columns(pl.when(False).then(pl.col(*grid.hidden)))
+        if isinstance(self._frame, pl.LazyFrame):
+            return query
+        n_etas = 1 if grid is None else grid.etas_per_group
+        n_models = _MANY_MODELS if pairs else 1
+        return run_query(query, None if n_etas is None else self._frame.height * n_etas * n_models)
+
+    def _collect_table(self) -> DataFramePrc:
+        frame = self._frame
+        return DataFramePrc(run_query(frame) if isinstance(frame, pl.LazyFrame) else frame, self._words)
+
+
+class DataFramePrc(FramePrc[pl.DataFrame]):
+    __doc__ = FramePrc.__doc__
+    _may_collect = True
+
+
+class LazyFramePrc(FramePrc[pl.LazyFrame]):
+    __doc__ = FramePrc.__doc__
+    _may_collect = False

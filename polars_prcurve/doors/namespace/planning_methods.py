@@ -1,0 +1,386 @@
+"""What to measure next, and how a field differs: sizes, samples, prevalences and weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_prcurve.core.binding.argument_rules import RateTargetsOfTable, TableWords
+from polars_prcurve.core.binding.bound_table import BoundTable, F, say_of_reference
+from polars_prcurve.core.confidence.intervals import Confidence
+from polars_prcurve.core.confidence.point_intervals import BandOptions
+from polars_prcurve.core.confidence.sample_sizes import read_size_options
+from polars_prcurve.core.curves.operating_points import (
+    RESOLUTION_COLUMNS,
+    SAMPLE_SIZE_COLUMNS,
+    build_resolution_table,
+    build_sample_size_table,
+)
+from polars_prcurve.core.curves.sampling_plan import (
+    build_sampling_plan,
+    build_weighed_sample,
+    read_strata,
+)
+from polars_prcurve.core.curves.targets import read_targets
+from polars_prcurve.core.ground.argument_checks import refuse_kind, take_frame
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.query_checks import SCORE_DTYPES, run_query
+from polars_prcurve.core.inputs.column_reader import ColumnReader
+from polars_prcurve.core.inputs.table_reader import read_part_labelled, read_parts, read_reference
+from polars_prcurve.core.prevalence.eta_argument import Eta, read_eta
+from polars_prcurve.core.prevalence.field_parts import build_reweighted_table
+from polars_prcurve.core.prevalence.fields import Field
+from polars_prcurve.core.prevalence.prior_shift import (
+    build_estimates_table,
+    check_estimate_method,
+    list_estimate_columns,
+)
+from polars_prcurve.core.sweep.sweep_table import Thresholds
+from polars_prcurve.core.uncertainty.subsampling_scatter import SUBSAMPLE_COLUMNS, build_subsample_table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class PlanningMethods(BoundTable[F], path="prc"):
+    """The methods of `.prc` that plan a test set, and those that tell how a field differs from it."""
+
+    def sample_size(
+        self,
+        delta: float = 0.1,
+        eta: Eta = None,
+        *,
+        relative: bool = False,
+        assurance: float = 0.8,
+        confidence: Confidence = 0.95,
+        **words: Unpack[RateTargetsOfTable],
+    ) -> F:
+        """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
+
+        With the numbers needed, test sets with these rates have a band of precision, the default one of
+        `curve`, that is at most `delta` wide (Brabec et al. 2020, section 5).
+
+        Parameters
+        ----------
+        delta
+            The width of the band, upper minus lower precision: 0.1 says nothing of a precision of 0.01.
+        eta
+            The prevalence at which the band must be this narrow, as in `curve`, except that None is all
+            prevalences, which often takes several times the examples, and `[None]` the own one: with
+            weights, such as those of `reweight`, that of the field.
+        relative
+            True takes `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
+        assurance
+            The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
+        threshold, recall, fpr
+            Targets, one or several, as in `operating_points`.
+        confidence
+            A level, or `intervals(rate=...)` for another interval of recall and of fpr than Wilson's.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and target:
+
+        - with `eta`, `eta`: Float64, and what an eta frame carries
+        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table. A class with
+          weights counts as `sum(w)**2 / sum(w**2)` examples beside the numbers needed
+        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Either
+          rate alone would be known about equally well; more of one class makes up for fewer of the other
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> needed = df.prc.sample_size(eta=0.5, recall=0.5, fpr=0.5)
+        >>> needed.select("criterion", "recall", "fpr", "n_pos_needed", "n_neg_needed").rows()
+        [('recall', 0.5, 0.0, None, None), ('fpr', 1.0, 0.5, 14.0, 284.0)]
+        """
+        makes = SAMPLE_SIZE_COLUMNS if eta is None else ("eta", *SAMPLE_SIZE_COLUMNS)
+        question = self._ask("sample_size", words, eta=eta, confidence=confidence)
+        certainty = question.require_certainty()
+        table = question.read(makes)
+        targets = read_targets(table, at_eta=False, **question.targets)
+        grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
+        at_eta = eta is not None
+        options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
+        query = build_sample_size_table(table, grid, targets, options)
+        return self._finish(query, grid)
+
+    def resolution(
+        self, delta: float = 0.1, *, confidence: Confidence = 0.95, **words: Unpack[RateTargetsOfTable]
+    ) -> F:
+        """The smallest prevalence at which this test set knows precision to `delta`.
+
+        Parameters
+        ----------
+        delta, threshold, recall, fpr, confidence
+            As in `sample_size`.
+
+        Returns
+        -------
+        One row per `by` group and target:
+
+        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights, as in `sample_size`
+        - `eta`: Float64; from this prevalence up the band is at most `delta` wide. 0 if it is so
+          everywhere, null if the interval of recall reaches down to 0
+
+        Examples
+        --------
+        >>> counts = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [5, 995]})
+        >>> limit = counts.prc.resolution(0.1, threshold=1, counts=("n_pos", "n_neg"))
+        >>> round(limit["eta"].item(), 4)
+        0.0831
+        """
+        question = self._ask("resolution", words, confidence=confidence)
+        certainty, table = question.require_certainty(), question.read(RESOLUTION_COLUMNS)
+        targets = read_targets(table, at_eta=False, **question.targets)
+        bands = BandOptions(certainty.level, certainty.rate, "mover")
+        return self._finish(
+            build_resolution_table(table.require_example_counts(), targets, delta, bands)
+        )
+
+    def subsample_negatives(
+        self,
+        eta: Eta = None,
+        *,
+        n_repeats: int = 30,
+        seed: int | None = None,
+        thresholds: Thresholds = None,
+        **words: Unpack[TableWords],
+    ) -> pl.DataFrame:
+        """Precision as smaller samples of negatives find it; a LazyFrame is collected at the call.
+
+        Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
+        random, and puts the precision of the samples beside that of all negatives, adjusted to the same
+        prevalence (Brabec et al. 2020, section 5.1). `subsampled_precision` does so exactly, for one
+        threshold.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`, at least the group's own prevalence, since negatives can only be left out.
+        n_repeats, seed
+            The number of samples, and a seed that makes them repeatable.
+        thresholds
+            As in `sweep`. Without it there is a row wherever recall rises, which may be many rows.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and threshold, falling:
+
+        - `eta`: Float64, the prevalence in the samples, which hold a whole number of negatives
+        - `n_kept`: Int64, the negatives in a sample
+        - the columns of `sweep`
+        - `precision`: Float64, of all negatives, adjusted to `eta`
+        - `mean`, `standard_deviation`, `low`, `q1`, `median`, `q3`, `high`: Float64, of precision in the
+          samples, from the least to the greatest; null where precision is undefined
+
+        Examples
+        --------
+        >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+        >>> samples = counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg"))
+        >>> samples.select("threshold", pl.col("precision", "low", "median", "high").round(3)).rows()
+        [(2, 0.93, 0.75, 1.0, 1.0), (1, 0.645, 0.474, 0.643, 0.9), (0, 0.1, 0.1, 0.1, 0.1)]
+        """
+        question = self._ask("subsample_negatives", words, eta=eta, collects=True)
+        table = question.read(SUBSAMPLE_COLUMNS)
+        grid = read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()")
+        return run_query(
+            build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
+        )
+
+    def estimate_prevalence(
+        self,
+        eta_train: float | None = None,
+        *,
+        reference: BoundTable[Any] | pl.DataFrame | pl.LazyFrame | None = None,
+        confidence: Confidence = None,
+        **words: Unpack[TableWords],
+    ) -> pl.DataFrame:
+        """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
+
+        The estimate is the prevalence of greatest likelihood, if the field differs from training, or
+        from the reference, in the share of positives alone.
+
+        Parameters
+        ----------
+        eta_train
+            The prevalence at which scores are posteriors, between 0 and 1. EM moves them to their mean,
+            and repeats (Saerens et al. 2002).
+        reference
+            A labelled table of the same model, in place of calibration: bound, `prc(frame, ...)`, or a
+            frame with the same words, and with all, some or none of the `by` columns. It cuts scores
+            into at most ten levels, finds the prevalence that mixes those of positives and negatives to
+            those of the field, and tests whether any prevalence does.
+        confidence
+            A level, such as 0.95: adds an interval by the likelihood ratio, with the reference's errors.
+
+        Returns
+        -------
+        One row per `by` group (null first), a frame that you can pass as `eta` to other methods:
+
+        - `eta`: Float64, the estimate
+        - with `confidence`, `eta_low`, `eta_high`, `eta_confidence`: Float64, the interval and its level
+        - `n`: Int64, rows of the group
+        - `shift_p_value`: Float64, p-value of the test that only the prevalence differs. If it is small,
+          the estimate and its interval are worthless. Null with `eta_train`, and for two levels, which
+          any prevalence fits (a class with fewer than 15 examples, or two scores)
+        - `iterations`: Int64, how often the mean was taken; null with `reference`
+        - `converged`: Boolean, whether the last step was below 1e-12; near 0 and 1 this is slow
+
+        Examples
+        --------
+        >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
+        >>> found = field.prc.estimate_prevalence(eta_train=0.5, score="p")
+        >>> found.with_columns(pl.col("eta").round(6)).rows()
+        [(0.335914, 10, None, 67, True)]
+        """
+        start = check_estimate_method(eta_train, reference)
+        question = self._ask(
+            "estimate_prevalence", words, confidence=confidence, collects=True, eta_train=start
+        )
+        level = question.level
+        table = question.read_unlabelled(list_estimate_columns(level), posteriors=start is not None)
+        if start is not None:
+            return run_query(build_estimates_table(table, start, level))
+        from polars_prcurve.core.sweep.unlabelled_prevalence import build_mixture_table
+
+        if question.stacked is not None:
+            raise PrcError("reference= is for one column as score=; call once for each column")
+        frame, columns = say_of_reference(reference, question.columns)
+        labelled = read_reference(frame, table, **columns)
+        return run_query(build_mixture_table(table, labelled, level))
+
+    def reweight(self, eta: Field, *, name: str = "weight", **words: Unpack[TableWords]) -> F:
+        """Add weights that give each part of a field its prevalence and its share.
+
+        Pass `weight="weight"` on to another method, and leave `eta` out: the own prevalence of the
+        weighted table is that of the field.
+
+        Parameters
+        ----------
+        eta
+            `field(frame, parts=...)`. Each part of the table needs a row in the frame, and each part
+            with a share above 0 needs rows, of both classes unless its eta is 0 or 1 or null.
+        name
+            The name of the new column.
+
+        Returns
+        -------
+        The rows of the table, in their order, with `missing="drop"` only complete ones:
+
+        - the other columns of the table
+        - a column `name`: Float64; the weights of a `by` group sum to the number of its rows
+
+        Examples
+        --------
+        >>> from polars_prcurve import field
+        >>> df = pl.DataFrame({"country": ["de", "de", "fr", "fr"], "label": [1, 0, 1, 0]})
+        >>> markets = pl.DataFrame({"country": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
+        >>> df.prc.reweight(eta=field(markets, parts="country"))["weight"].round(3).to_list()
+        [0.5, 0.5, 0.3, 2.7]
+        """
+        if not isinstance(eta, Field):
+            raise refuse_kind("eta=", "field(frame, parts=...), the parts with their shares", eta)
+        # Weights need no scores. Of those said, which may be of several models, no value may be missing.
+        scores = words.get("score", self._words.get("score"))
+        question = self._ask("reweight", {**words, "score": None}, eta=eta)
+        table, parts = read_parts(self._frame, **{**question.columns, "score": scores})
+        return self._finish(build_reweighted_table(table, parts, question.find_eta(), name=name))
+
+    def sampling_plan(
+        self, threshold: Any, *, budget: int, strata: int = 7, **words: Unpack[TableWords]
+    ) -> pl.DataFrame:
+        """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
+
+        The plan shares labels out so that precision at the threshold is known best, at any prevalence
+        (Neyman 1934), with some below it, because positives may be there. Draw `n_next` rows at random
+        in each stratum, label them, and ask again; then `weigh_sample` tells what the labels stand for.
+
+        Parameters
+        ----------
+        threshold
+            Where precision is asked for, with scores on both sides of it.
+        budget
+            How many rows to label next. A first plan, without any labels, shares it out in equal parts:
+            50 a stratum will do. Later each stratum has 50 labels before others get more.
+        strata
+            Into how many ranges the scores are cut, half of them above the threshold: the nearest have
+            the fewest rows. With the same rows and threshold they stay as they are.
+        label
+            A null label means that a row has none yet; `label=None`, that no row has. Labelled rows have
+            to be drawn at random within each stratum.
+
+        Returns
+        -------
+        One row per stratum, from the highest scores down:
+
+        - `stratum`: Int64, from 1, the highest scores
+        - `score_low`, `score_high`: as in the table, the least and the greatest score of a stratum
+        - `n`, `n_labelled`: Int64, its rows and those with a label
+        - `positive_share`: Float64, of its labels, with half a label more of either class
+        - `n_next`: Int64, rows to label next; they sum to `budget`, or to the rows without a label
+        - `weight`: Float64, n / (n_labelled + n_next), for the labelled rows; null if there are none
+
+        Examples
+        --------
+        >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
+        >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
+        >>> plan = df.prc.sampling_plan(0.8, budget=100, strata=4)
+        >>> plan.select("stratum", "score_low", "n", "n_next").rows()
+        [(1, 0.85, 150, 32), (2, 0.8, 50, 42), (3, 0.6, 200, 26), (4, 0.0, 600, 0)]
+        """
+        columns = self._ask("sampling_plan", words).columns
+        table, labelled = read_part_labelled(self._frame, **columns)
+        return run_query(
+            build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
+        )
+
+    def weigh_sample(self, plan: pl.DataFrame | pl.LazyFrame, **words: Unpack[TableWords]) -> F:
+        """Keep the labelled rows, with their stratum of a plan and with what they stand for.
+
+        Pass `weight="weight", stratum="stratum"` on to other methods: their intervals are then of labels
+        that were drawn by strata, and `eta=None` is the prevalence of all rows.
+
+        Parameters
+        ----------
+        plan
+            The table of `sampling_plan`, of these rows, before the last labels or after them: its
+            columns `stratum`, `score_low`, `score_high` and `n`. A LazyFrame is collected.
+        label
+            A null label means that a row has none; such rows are left out.
+
+        Returns
+        -------
+        The rows with a label, in their order:
+
+        - the other columns of the table
+        - `stratum`: Int64, that of the score
+        - `weight`: Float64, the rows of the stratum, `n`, over its labels in this table
+
+        It raises if a score is in no stratum, or if a stratum has no label, or more labels than rows.
+
+        Examples
+        --------
+        >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
+        >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
+        >>> rows = df.prc.weigh_sample(df.prc.sampling_plan(0.8, budget=100, strata=4))
+        >>> rows.head(2).rows()
+        [(0.0, True, 4, 10.0), (0.01, False, 4, 10.0)]
+        >>> drawn = rows.prc(weight="weight", stratum="stratum")
+        >>> points = drawn.operating_points(0.1, threshold=0.8, metrics="precision", confidence=0.95)
+        >>> points.select(pl.col("precision", "precision_low", "precision_high").round(3)).row(0)
+        (0.283, 0.156, 0.436)
+        """
+        plan = take_frame(plan)
+        if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
+            raise refuse_kind("plan=", "the table of sampling_plan()", plan)
+        columns = self._ask("weigh_sample", words).columns
+        reader = ColumnReader(self._frame, columns["missing"], may_collect=False)
+        score, label = (reader.read_column(name, columns[name]) for name in ("score", "label"))
+        SCORE_DTYPES.require(score.what, score.dtype)
+        strata = read_strata(plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype)
+        query = build_weighed_sample(reader.frame, score, label, strata, drop=reader.drop)
+        return self._finish(query)

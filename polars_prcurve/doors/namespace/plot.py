@@ -1,0 +1,502 @@
+"""Charts straight from a score table: `df.prc.plot.<chart>(...)`.
+
+Altair is imported at the call of a method, not before.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import polars as pl
+
+from polars_prcurve.core.binding.argument_rules import (
+    CHART_WORDS,
+    ChartOfPoints,
+    ChartOfTable,
+    ChartOfTargets,
+    check_unscored,
+)
+from polars_prcurve.core.binding.bound_table import PublicMethods
+from polars_prcurve.core.confidence.intervals import Intervals, check_confidence
+from polars_prcurve.core.curves.decision_curves import PROBABILITIES, choose_risks
+from polars_prcurve.core.ground.argument_checks import (
+    check_texts,
+    check_title,
+    read_choice,
+    read_flag,
+    refuse_kind,
+)
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.query_checks import run_query
+from polars_prcurve.core.inputs.column_reader import list_columns, read_expression
+from polars_prcurve.core.metrics.best_and_integrated import best
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.eta_argument import end_at_negatives, eta_grid
+from polars_prcurve.view.report.decision import Decision
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from polars_prcurve.core.binding.bound_table import BoundTable
+    from polars_prcurve.core.confidence.intervals import Confidence
+    from polars_prcurve.core.inputs.column_reader import Column
+    from polars_prcurve.core.prevalence.eta_argument import Eta
+    from polars_prcurve.core.sweep.sweep_table import Thresholds
+    from polars_prcurve.view.charts.parts.chart_assembly import Chart
+
+
+class PlotPrc(PublicMethods, path="prc.plot"):
+    """Charts of a score table, as plain Altair charts.
+
+    Each method collects the table of the `.prc` method that its first line names, and returns an Altair
+    chart of it, drawn by the function of its own name in `charts`. Words are as in that method, such as
+    `eta` and `confidence`, or else as in that function, such as `log_y`; below stands what differs.
+
+    A curve has at most 2 * positives + 2 rows per group; `threshold_curve` and `normal_quantiles` draw
+    every score. Charts share `color` and `facet`, the group columns that tell curves and panels apart,
+    and `title`, a text, or False for a chart without words around it. `points` may also be a `Decision`:
+    its points are marked, at its prevalences without `eta`, and its sentence is the title.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
+    >>> chart.to_dict()["title"]["text"]
+    ['Precision and recall at two shares of positives']
+    """
+
+    def __init__(self, methods: BoundTable[Any]) -> None:
+        self._methods: Any = methods
+
+    def __repr__(self) -> str:
+        return f"<prc.plot of {self._methods!r}>"
+
+    def _prepare(
+        self, chart: str, words: Any, points: object = None, needed: Sequence[str] = ()
+    ) -> tuple[Callable[..., Chart], dict[str, Any]]:
+        """Return the function that draws a chart, with its own words, and the words about the table."""
+        of_chart = {name: value for name, value in words.items() if name in CHART_WORDS}
+        check_texts(color=of_chart.get("color"), facet=of_chart.get("facet"))
+        check_title(of_chart.get("title"))
+        if points is not None and not isinstance(points, pl.DataFrame):
+            expected = "a DataFrame such as operating_points returns, or a Decision"
+            raise refuse_kind("points=", expected, points)
+        from polars_prcurve import charts
+        from polars_prcurve.view.charts.parts.marked_points import check_points
+
+        if points is not None:
+            check_points(chart, points, needed)
+        draw = getattr(charts, chart)
+        takes = inspect.signature(draw).parameters
+        for name in [name for name in of_chart if name not in takes]:
+            if of_chart.pop(name) is not None:
+                raise PrcError(f"plot.{chart}() takes no {name}=; leave it out")
+        said = {name: value for name, value in words.items() if name not in CHART_WORDS}
+        check_unscored(chart, self._methods._merge_words(said))
+
+        def draw_rows(table: Any, *etas: Any, confidence: Any = None, **more: Any) -> Chart:
+            if "confidence" in takes:
+                level = confidence.level if isinstance(confidence, Intervals) else confidence
+                more["confidence"] = level
+            chart: Chart = draw(_collect(table), *etas, **of_chart, **more)
+            return chart
+
+        return draw_rows, said
+
+    def alerts(
+        self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
+    ) -> Chart:
+        """Collect `operating_points`, and draw of 100 alerts how many are right: one grid per row.
+
+        Below 1 right in 50 a grid has as many alerts as one right one takes, up to 1 000; in a report,
+        where two grids stand side by side, up to 200.
+
+        Parameters
+        ----------
+        confidence
+            As in `operating_points`; with None no doubt is drawn.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            Targets, as in `operating_points`.
+        """
+        draw, said = self._prepare("alerts", words)
+        table = self._methods.operating_points(
+            eta, metrics=("precision",), confidence=confidence, **said
+        )
+        return draw(table, confidence=confidence)
+
+    def pr_curve(
+        self,
+        eta: Eta = None,
+        *,
+        y: Literal["precision", "fdr"] = "precision",
+        confidence: Confidence = None,
+        points: pl.DataFrame | Decision | None = None,
+        log_y: bool | None = None,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `curve` at each prevalence, and draw precision by recall.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> points = df.prc.operating_points(0.01, recall=0.5)
+        >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01], points=points)
+        """
+        read_choice("y=", y, ("precision", "fdr"))
+        eta, points, words = _read_decision(eta, points, words)
+        draw, said = self._prepare("pr_curve", words, points, ["recall", y])
+        if log_y is not None:
+            read_flag("log_y=", log_y)
+        table = self._methods.curve(
+            eta, metrics=(y,), confidence=confidence, thresholds="corners", **said
+        )
+        return draw(table, y=y, confidence=confidence, points=points, log_y=log_y)
+
+    def roc_curve(
+        self,
+        eta: float | str | None = None,
+        *,
+        log_x: bool = False,
+        precisions: Sequence[float] = (0.1, 0.5, 0.9),
+        points: pl.DataFrame | Decision | None = None,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `sweep`, and draw recall by fpr."""
+        _, points, words = _read_decision(eta, points, words)
+        draw, said = self._prepare("roc_curve", words, points, ["recall", "fpr"])
+        from polars_prcurve.view.charts.roc import read_precision_lines
+
+        read_precision_lines(eta, precisions)
+        read_flag("log_x=", log_x)
+        table = self._methods.sweep(thresholds="corners", **said)
+        return draw(table, eta, log_x=log_x, precisions=precisions, points=points)
+
+    def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
+        """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
+        draw, said = self._prepare("prg_curve", words)
+        return draw(self._methods.curve(eta, thresholds="corners", **said))
+
+    def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
+        """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
+        draw, said = self._prepare("gain_curve", words)
+        return draw(self._methods.curve(eta, thresholds="corners", **said))
+
+    def decision_curve(
+        self,
+        eta: Eta = None,
+        *,
+        probabilities: Sequence[float] | None = None,
+        eta_train: float | None = None,
+        confidence: Confidence = None,
+        log_x: bool | None = None,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `decision_curve`, and draw net benefit by risk, beside that of treating all and none.
+
+        Parameters
+        ----------
+        probabilities
+            As in `decision_curve`; but left out where a prevalence is below 5 %, from a tenth of the
+            least to 20 times the greatest, and at most 99 %.
+        """
+        draw, said = self._prepare("decision_curve", words)
+        if log_x is not None:
+            read_flag("log_x=", log_x)
+        ask = partial(
+            self._methods.decision_curve, eta, eta_train=eta_train, confidence=confidence, **said
+        )
+        risks = PROBABILITIES if probabilities is None else probabilities
+        table = _collect(ask(probabilities=risks))
+        if probabilities is None and (risks := choose_risks(table["eta"].to_list())) != PROBABILITIES:
+            table = ask(probabilities=risks)
+        return draw(table, confidence=confidence, log_x=log_x)
+
+    def reliability(
+        self,
+        eta: float | None = None,
+        *,
+        eta_train: float | None = None,
+        confidence: float | None = 0.95,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `sweep`, and draw the share of positives in ranges of scores."""
+        draw, said = self._prepare("reliability", words)
+        from polars_prcurve.view.charts.reliability_diagram import check_etas
+
+        check_etas(eta, eta_train)
+        if confidence is not None:
+            check_confidence(confidence)
+        return draw(self._methods.sweep(**said), eta, eta_train=eta_train, confidence=confidence)
+
+    def difference(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] | None = None,
+        confidence: Confidence = 0.95,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `compare` of models on the same examples, and draw the difference by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `compare`, but as in `metric_by_eta` if left out, for two models.
+        metrics
+            As in `compare`, but `average_precision` if left out.
+        confidence
+            As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
+
+        Examples
+        --------
+        >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
+        >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
+        >>> chart = df.prc.plot.difference([0.01, 0.1, 0.5], score=["a", "b"])
+        """
+        draw, said = self._prepare("difference", words)
+        # The default grid is for two models: many pairs are compared where the table was tested.
+        ask = partial(
+            self._methods.compare,
+            metrics="average_precision" if metrics is None else metrics,
+            confidence=confidence,
+            adjust="holm",
+            **said,
+        )
+        score = self._methods._merge_words(said).get("score")
+        is_wide = isinstance(score, list | tuple) and len(score) > _MOST_CURVES
+        table = _collect(ask(self._choose_etas(said) if eta is None and not is_wide else eta))
+        if eta is None and table.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
+            table = table if is_wide else _collect(ask(None))
+        return draw(table, confidence=confidence)
+
+    def threshold_curve(
+        self,
+        eta: Eta = None,
+        *,
+        points: pl.DataFrame | Decision | None = None,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `curve` at every distinct score, and draw metrics by threshold, charts in a column."""
+        eta, points, words = _read_decision(eta, points, words)
+        draw, said = self._prepare("threshold_curve", words, points, ["recall", "precision"])
+        return draw(self._methods.curve(eta, **said), points=points)
+
+    def ribbon(
+        self,
+        eta: Eta = None,
+        *,
+        n_repeats: int = 30,
+        seed: int | None = None,
+        thresholds: Thresholds = None,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `subsample_negatives`, and draw the precision that smaller samples find."""
+        draw, said = self._prepare("ribbon", words)
+        drawn = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
+        return draw(self._methods.subsample_negatives(eta, **drawn, **said))
+
+    def ranking(
+        self,
+        eta: Eta = None,
+        *,
+        metric: str | CurveMetric | PointMetric | None = None,
+        confidence: Confidence = None,
+        coarse: bool = False,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `ranking` at each prevalence, and draw ranks by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `ranking`, but as in `metric_by_eta` if left out.
+        """
+        draw, said = self._prepare("ranking", words)
+        etas = self._choose_etas(said) if eta is None else eta
+        table = _collect(
+            self._methods.ranking(etas, metric=metric, confidence=confidence, coarse=coarse, **said)
+        )
+        pairs = self._compare_models(table, etas, metric, confidence, said) if confidence else None
+        return draw(table, pairs=pairs, confidence=confidence)
+
+    def _compare_models(
+        self, table: pl.DataFrame, etas: Any, metric: Any, confidence: Any, said: Any
+    ) -> pl.DataFrame | None:
+        """Return which models of a ranking are told apart, by pairs; None for two, and for many."""
+        if not 3 <= table["model"].n_unique() <= _MOST_PAIRED:
+            return None
+        holds = self._methods._merge_words(said)
+        is_paired = holds.get("id") is not None or isinstance(holds.get("score"), list | tuple)
+        found = None if metric is None else find_metric(metric)
+        if isinstance(found, PointMetric):
+            found = best(found)
+        asked = default_curve_metric(holds.get("rates"), holds.get("cells")) if found is None else found
+        pairs = self._methods.compare(
+            etas, metrics=asked, confidence=confidence, paired=is_paired, adjust="holm", **said
+        )
+        return _collect(pairs)
+
+    def live(
+        self,
+        eta: float | str | None = None,
+        *,
+        width: int | Literal["container"] = 620,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `sweep`, and draw PR curves under a slider for prevalence."""
+        draw, said = self._prepare("live", words)
+        from polars_prcurve.view.charts.live_slider import check_width, read_start
+
+        read_start(eta)
+        check_width(width)
+        return draw(self._methods.sweep(thresholds="corners", **said), eta, width=width)
+
+    def normal_quantiles(self, **words: Unpack[ChartOfTable]) -> Chart:
+        """Collect `sweep`, and draw the scores of each class by normal quantile."""
+        draw, said = self._prepare("normal_quantiles", words)
+        return draw(self._methods.sweep(**said))
+
+    def metric_by_eta(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] | None = None,
+        confidence: Confidence = None,
+        coarse: bool = False,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `summary` at each prevalence, and draw metrics by prevalence.
+
+        With models, `model=` or `score` as a list, these have the colours. For one metric that depends
+        on prevalence, and 2 to 8 models, the chart also shows where models trade places.
+
+        Parameters
+        ----------
+        eta
+            As in `summary`, but `eta_grid()` if left out, down to about 1 in as many as there are
+            negatives.
+        metrics
+            As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
+        coarse
+            As in `summary`: the shade is the limits of each value.
+        """
+        draw, said = self._prepare("metric_by_eta", words)
+        holds = self._methods._merge_words(said)
+        model, is_wide = holds.get("model"), isinstance(holds.get("score"), list | tuple)
+        if metrics is None:
+            metrics = default_curve_metric(holds.get("rates"), holds.get("cells"))
+        etas = eta_grid() if eta is None else eta
+        table = self._summarize(etas, said, metrics=metrics, confidence=confidence, coarse=coarse)
+        table = end_at_negatives(table) if eta is None else table
+        if is_wide:
+            table = table.select("model", pl.exclude("model"))
+        crossings = None
+        if model is not None or is_wide:
+            crossings = self._collect_crossings(table, metrics, said)
+        return draw(table, crossings=crossings, confidence=confidence)
+
+    def _summarize(self, etas: Any, said: Any, **asked: Any) -> pl.DataFrame:
+        """Return the summary at these prevalences, in which models are the first group."""
+        holds, first = self._methods._merge_words(said), {}
+        if (model := holds.get("model")) is not None:
+            read_expression("model=", model)
+            first = {"by": [model, *list_columns("by=", holds.get("by"))], "model": None}
+        return _collect(self._methods.summary(etas, **asked, **{**said, **first}))
+
+    def _choose_etas(self, said: Any) -> list[float]:
+        """Return prevalences from common ones down to where the negatives of the test end."""
+        table_words = {name: value for name, value in said.items() if name != "id"}
+        etas = eta_grid()
+        sizes = self._summarize(0.5, table_words, metrics="roc_auc").select("n_pos", "n_neg")
+        every = sizes.join(pl.DataFrame({"eta": etas}), how="cross")
+        return end_at_negatives(every)["eta"].unique().sort().to_list()
+
+    def _collect_crossings(self, table: pl.DataFrame, metrics: Any, said: Any) -> pl.DataFrame | None:
+        """Return the crossings of models within the prevalences of a summary; None if none are drawn."""
+        chosen = find_metrics(metrics, CurveMetric)
+        if len(chosen) != 1 or not chosen[0].depends_on_eta:
+            return None
+        etas = table["eta"].filter(table["eta"].is_between(0, 1, closed="none")).unique().sort()
+        if not 2 <= table[table.columns[0]].n_unique() <= _MAX_MODELS or len(etas) < 2:
+            return None
+        crossings = self._methods.crossings(metric=chosen[0], eta_range=(etas[0], etas[-1]), **said)
+        return cast("pl.DataFrame", crossings)
+
+    def monitor(
+        self,
+        time: Column,
+        eta: float | str | None = None,
+        *,
+        reference: BoundTable[Any] | float,
+        threshold: Any,
+        metrics: str | PointMetric = "precision",
+        confidence: Confidence = 0.95,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect `monitor`, and draw each period, all so far, and the alarm.
+
+        Examples
+        --------
+        >>> weeks = pl.DataFrame({"week": [1, 2], "score": 1, "n_pos": [80, 79], "n_neg": [20, 21]})
+        >>> chart = weeks.prc(counts=("n_pos", "n_neg")).plot.monitor("week", reference=0.8, threshold=1)
+        >>> chart.to_dict()["title"]["text"]
+        ['Precision is not shown to have fallen']
+        """
+        draw, said = self._prepare("monitor", words)
+        asked: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
+        table = self._methods.monitor(time, metrics=metrics, confidence=confidence, **asked, **said)
+        return draw(table, confidence=confidence)
+
+    def p3_curve(
+        self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]
+    ) -> Chart:
+        """Collect `operating_points` at each prevalence, and draw their precision by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `operating_points`, but if left out as in `metric_by_eta`.
+        threshold, recall, fpr
+            Targets, as in `operating_points`, that fix a threshold for all prevalences.
+        """
+        draw, said = self._prepare("p3_curve", words)
+        etas = eta_grid() if eta is None else eta
+        table = _collect(
+            self._methods.operating_points(etas, metrics=("precision",), confidence=confidence, **said)
+        )
+        return draw(end_at_negatives(table) if eta is None else table, confidence=confidence)
+
+
+_MOST_CURVES = 2
+"""Pairs of models, at most, whose differences are curves by prevalence; those of more are a table."""
+_MOST_PAIRED = 12
+"""Models, at most, of which a ranking compares all pairs."""
+_MAX_MODELS = 8
+"""Crossings of more models than this are neither searched nor drawn."""
+
+
+def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame | None, Any]:
+    """Return prevalences, points and words, where the points may be those of a decision.
+
+    Its sentence is the title then, since no chart may claim more. Whole curves have no points.
+    """
+    if not isinstance(points, Decision):
+        return eta, points, words
+    table, cases = points.table, points.verdicts
+    groups = cases.columns[: cases.columns.index("eta")]
+    etas: Any = cases["eta"].unique(maintain_order=True).to_list() if eta is None else eta
+    if eta is None and groups and cases.height < len(etas) * cases.n_unique(groups):
+        etas = cases.select(*groups, "eta").drop_nulls("eta")  # each group has prevalences of its own
+    marked = table.filter(pl.col("threshold").is_not_null()) if "threshold" in table.columns else None
+    own = words.get("title")
+    return etas, marked, {**words, "title": points.verdict.sentence if own is None else own}
+
+
+def _collect(table: Any) -> pl.DataFrame:
+    """Return the rows of a table that may be a query."""
+    return run_query(table) if isinstance(table, pl.LazyFrame) else table

@@ -1,0 +1,462 @@
+"""Scikit-learn's results: held-out scores of folds as a bound table, and displays of estimators.
+
+folds  -> rows     one per fold and example that the fold tests
+       -> repeats  a new one begins with the first fold that tests an example again
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import Title, check_texts, hint_at_arguments, refuse_kind
+from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.query_checks import label_dtypes
+from polars_prcurve.core.sweep.array_sweep import check_lengths, read_array, read_labels
+from polars_prcurve.doors.namespace.frame import DataFramePrc
+from polars_prcurve.doors.scorers import find_positives, predict_scores, read_classes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from polars_prcurve.core.confidence.intervals import Confidence
+    from polars_prcurve.core.prevalence.eta_argument import Eta
+    from polars_prcurve.view.charts.parts.chart_assembly import Chart
+    from polars_prcurve.view.report.decision import Decision
+
+T = TypeVar("T")
+Folds: TypeAlias = "Iterable[tuple[ArrayLike, ArrayLike]]"
+_RESULTS = "what cross_validate(..., return_estimator=True, return_indices=True) returns"
+
+
+@hint_at_arguments
+def from_cv_results(
+    cv_results: Mapping[str, Any],
+    X: Any,  # noqa: N803
+    y: ArrayLike,
+    *,
+    pos_label: Any = None,
+) -> DataFramePrc:
+    """Return the held-out scores of a cross-validation by scikit-learn, as a bound table.
+
+    Each fold's model scores the examples that it has not seen, as `scorer` does. With repeats an example
+    has several rows, so the table is bound with `cluster="example"`, and intervals take these as one.
+
+    Parameters
+    ----------
+    cv_results
+        What `cross_validate(..., return_estimator=True, return_indices=True)` returns, or a mapping from
+        names of models to such results, which were tested on the same examples.
+    X, y
+        The data that were cross-validated, as arrays or frames.
+    pos_label
+        The positive label, as in `scorer`.
+
+    Returns
+    -------
+    A bound table of one row per fold and example that the fold tests, in that order, whose `frame` is:
+
+    - with several models, `model`: String
+    - `example`: Int64, the row of `X`
+    - `repeat`: Int64, from 0: how often the examples were tested before, each at most once in a repeat
+    - `fold`: Int64, the number of the result, from 0
+    - `score`: Float64
+    - `label`: Boolean
+
+    With several models, `model="model"` and `id=["example", "repeat"]` are bound, too, to pair them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate
+    >>> from polars_prcurve import from_cv_results
+    >>> X, y = make_classification(200, weights=[0.8], random_state=1)
+    >>> cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
+    >>> asked = {"cv": cv, "return_estimator": True, "return_indices": True}
+    >>> from_cv_results(cross_validate(LogisticRegression(), X, y, **asked), X, y)
+    <prc of 600 rows: cluster='example'>
+    """
+    label_dtypes(pos_label)  # raises for what is no single value
+    if not isinstance(cv_results, Mapping):
+        raise PrcError(
+            f"cv_results takes {_RESULTS}, or a mapping from names of models to such results; got "
+            f"{describe_value(cv_results)}"
+        )
+    if "fit_time" in cv_results or "estimator" in cv_results:
+        return from_folds(_score_folds(cv_results, X, pos_label), y, pos_label=pos_label)
+    models = {name: _score_folds(each, X, pos_label) for name, each in cv_results.items()}
+    return from_folds(models, y, pos_label=pos_label)
+
+
+@hint_at_arguments
+def from_folds(
+    folds: Folds | Mapping[str, Folds], y: ArrayLike, *, pos_label: Any = None
+) -> DataFramePrc:
+    """Return the held-out scores of folds of your own, as a bound table.
+
+    Parameters
+    ----------
+    folds
+        For each fold a pair of arrays: the examples that it tests, as row numbers in `y`, and their
+        scores. Or a mapping from names of models to such folds.
+    y
+        The labels of all examples.
+    pos_label
+        The positive label, as in `scorer`.
+
+    Returns
+    -------
+    A bound table, as of `from_cv_results`.
+
+    Examples
+    --------
+    >>> from polars_prcurve import from_folds
+    >>> folds = [([0, 2], [0.9, 0.4]), ([1, 3], [0.8, 0.1]), ([0, 1], [0.7, 0.2])]
+    >>> test = from_folds(folds, [1, 0, 1, 0])
+    >>> test
+    <prc of 6 rows: cluster='example'>
+    >>> test.frame.tail(2).rows()
+    [(0, 1, 2, 0.7, True), (1, 1, 2, 0.2, False)]
+    """
+    label_dtypes(pos_label)
+    labels = read_labels(y, pos_label)
+    words: dict[str, Any] = {}
+    if isinstance(folds, Mapping):
+        words = {"model": "model", "id": ["example", "repeat"]}
+        frames = [
+            _stack_folds(each, labels).select(pl.lit(str(name)).alias("model"), pl.all())
+            for name, each in folds.items()
+        ]
+    else:
+        frames = [_stack_folds(folds, labels)]
+    if not frames:
+        raise PrcError("expected one model or more; got an empty mapping")
+    frame = pl.concat(frames)
+    if (frame["repeat"] > 0).any():
+        words["cluster"] = "example"
+    return DataFramePrc(frame)(**words)
+
+
+def _score_folds(found: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  # noqa: N803
+    """Return the examples that each fold tests, and the scores of its model."""
+    if not isinstance(found, Mapping) or not {"estimator", "indices"} <= found.keys():
+        has = f"a mapping with {', '.join(map(str, found))}" if isinstance(found, Mapping) else found
+        raise PrcError(f"expected {_RESULTS}, with both flags; got {describe_value(has)}")
+    scores = []
+    for estimator, test in zip(found["estimator"], found["indices"]["test"], strict=False):
+        positive, _ = read_classes(estimator, pos_label)
+        try:  # a list, an array, a sparse matrix, or a frame of pandas or Polars
+            if isinstance(X, list):
+                rows: Any = [X[row] for row in test]
+            else:
+                rows = X.iloc[test] if hasattr(X, "iloc") else X[test]
+        except Exception:  # what an object raises that has no such rows
+            raise PrcError(
+                "X takes the data that were cross-validated, all rows in their order, as an array or a "
+                f"frame; got {describe_value(X)}"
+            ) from None
+        scores.append((test, predict_scores(estimator, rows, positive)))
+    return scores
+
+
+def _stack_folds(folds: Any, labels: NDArray[np.bool_]) -> pl.DataFrame:
+    """Return the rows of all folds of a model; raise for what is no fold."""
+    tested = np.zeros(len(labels), dtype=bool)
+    repeat, frames = 0, []
+    for fold, (example, score) in enumerate(_read_folds(folds, len(labels))):
+        if tested[example].any():
+            repeat += 1
+            tested[:] = False
+        tested[example] = True
+        rows = pl.DataFrame({"example": example, "score": score, "label": labels[example]})
+        frames.append(rows.with_columns(repeat=pl.lit(repeat, pl.Int64), fold=pl.lit(fold, pl.Int64)))
+    if not frames:
+        raise PrcError("expected one fold or more; got none")
+    return pl.concat(frames).select("example", "repeat", "fold", "score", "label")
+
+
+def _read_folds(folds: Any, n: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield row numbers and scores of each fold, which tests rows of the data, each once."""
+    try:
+        pairs = [(test, score) for test, score in folds]
+    except (TypeError, ValueError):
+        raise PrcError(
+            "folds takes a pair of arrays for each fold, the rows that it tests and their scores; got "
+            f"{describe_value(folds)}"
+        ) from None
+    for fold, (test, score) in enumerate(pairs):
+        rows = read_array("the rows of a fold", test, "iu", "row numbers").astype(np.int64)
+        scores = read_array("the scores of a fold", score, "biuf", "numbers").astype(np.float64)
+        check_lengths(rows=rows, scores=scores)
+        if len(rows) and not (rows.min() >= 0 and rows.max() < n):
+            raise PrcError(
+                f"fold {fold} tests row {rows.max() if rows.max() >= n else rows.min()}, and y has {n} "
+                "rows, from 0; pass the data that were cross-validated, all rows in their order"
+            )
+        if len(np.unique(rows)) < len(rows):
+            raise PrcError(f"fold {fold} tests a row twice; pass each row of a fold once")
+        yield rows, scores
+
+
+# Displays: precision-recall curves of estimators at prevalences ---------------------------------
+
+
+class PrevalenceDisplay:
+    """Precision-recall curves at prevalences, with the conventions of scikit-learn's displays.
+
+    Make one by `from_estimator`, `from_predictions` or `from_cv_results`, or of a bound table. A
+    notebook shows its chart. An attribute of each curve is a list, or of one curve its value.
+
+    Parameters
+    ----------
+    test
+        A bound table, such as `df.prc(model="model")` of a DataFrame.
+    eta, confidence
+        As in `curve`: without `eta` each curve is at its own share of positives, as in scikit-learn.
+
+    Attributes
+    ----------
+    test
+        The table, bound: `display.test.decide(0.004, recall=0.5)` and all other methods of `.prc`.
+    curve
+        What `test.curve(eta)` returns, with every threshold.
+    summary
+        What `test.summary(eta)` returns of average precision, with its interval.
+    precision, recall
+        Of each curve, as arrays; recall rises, and no point (0, 1) is added. NaN is undefined.
+    average_precision, eta, name
+        Of each curve. NaN is undefined, and `name` is None if the table has no column `model`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from polars_prcurve import PrevalenceDisplay
+    >>> X, y = make_classification(4_000, weights=[0.8], class_sep=2, random_state=1)
+    >>> model = LogisticRegression().fit(X[:2_000], y[:2_000])
+    >>> display = PrevalenceDisplay.from_estimator(
+    ...     model, X[2_000:], y[2_000:], eta=0.01, confidence=0.95)
+    >>> display
+    <PrevalenceDisplay of LogisticRegression>
+    >>> display.eta, round(display.average_precision, 3)
+    (0.01, 0.759)
+    >>> display.summary.select(pl.col("low", "high").round(3)).row(0)
+    (0.473, 0.911)
+    >>> chart = display.plot()
+    """
+
+    @hint_at_arguments
+    def __init__(self, test: DataFramePrc, *, eta: Eta = None, confidence: Confidence = None) -> None:
+        if not isinstance(test, DataFramePrc):
+            raise refuse_kind("test=", "a bound table, such as df.prc() of a DataFrame", test)
+        self.test = test
+        self._asked: dict[str, Any] = {"eta": eta, "confidence": confidence}
+        self.summary = found = test.summary(metrics="average_precision", **self._asked)
+        values = found["value"].fill_null(math.nan)
+        self.average_precision: float | list[float] = _unpack_one(values.to_list())
+        self.eta: float | list[float] = _unpack_one(found["eta"].to_list())
+        has_models = "model" in found.columns
+        self.name: str | list[str] | None = _unpack_one(found["model"].to_list()) if has_models else None
+
+    @classmethod
+    @hint_at_arguments
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,  # noqa: N803
+        y: ArrayLike,
+        *,
+        eta: Eta = None,
+        sample_weight: ArrayLike | None = None,
+        response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
+        pos_label: Any = None,
+        name: str | None = None,
+        confidence: Confidence = None,
+    ) -> PrevalenceDisplay:
+        """Return the display of a fitted classifier on data.
+
+        Parameters
+        ----------
+        estimator
+            A fitted classifier of two classes, or a pipeline with one.
+        X, y
+            A test set: features and labels.
+        eta, sample_weight, confidence
+            As in `from_predictions`.
+        response_method
+            What gives the scores: `"predict_proba"`, `"decision_function"`, or `"auto"`, the first it
+            has.
+        pos_label
+            The positive label, as in `scorer`: scikit-learn takes the last one in the alphabet.
+        name
+            The name of the curve; that of the estimator's class if left out.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from polars_prcurve import PrevalenceDisplay
+        >>> X, y = [[1], [2], [3], [4]], ["ham", "ham", "spam", "spam"]
+        >>> tree = DecisionTreeClassifier().fit(X, y)
+        >>> PrevalenceDisplay.from_estimator(tree, X, y, eta=0.01, pos_label="spam").average_precision
+        1.0
+        """
+        label_dtypes(pos_label)  # raises for what is no single value
+        positive, classes = read_classes(estimator, pos_label)
+        return cls.from_predictions(
+            find_positives(y, classes, pos_label),
+            predict_scores(estimator, X, positive, response_method),
+            eta=eta,
+            sample_weight=sample_weight,
+            name=type(estimator).__name__ if name is None else name,
+            confidence=confidence,
+        )
+
+    @classmethod
+    @hint_at_arguments
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        eta: Eta = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        confidence: Confidence = None,
+    ) -> PrevalenceDisplay:
+        """Return the display of labels and scores.
+
+        Parameters
+        ----------
+        y_true, y_score
+            Labels, and scores of which larger means more positive.
+        eta, confidence
+            As in `curve`.
+        sample_weight
+            Numbers >= 0, the `weight=` of the table.
+        pos_label
+            The positive label, as in `scorer`.
+        name
+            The name of the curve, `"Classifier"` if left out.
+
+        Examples
+        --------
+        >>> from polars_prcurve import PrevalenceDisplay
+        >>> display = PrevalenceDisplay.from_predictions(
+        ...     [1, 0, 1, 0], [0.9, 0.8, 0.2, 0.1], eta=[0.01, 0.5])
+        >>> display.recall[0].tolist(), display.precision[0].round(4).tolist()
+        ([0.5, 0.5, 1.0, 1.0], [1.0, 0.01, 0.0198, 0.01])
+        """
+        check_texts(name=name)
+        label_dtypes(pos_label)
+        columns = {
+            "label": read_labels(y_true, pos_label),
+            "score": read_array("y_score", y_score, "biuf", "numbers"),
+        }
+        if sample_weight is not None:
+            columns["weight"] = read_array("sample_weight", sample_weight, "biuf", "numbers >= 0")
+        check_lengths(**columns)
+        model = pl.lit("Classifier" if name is None else name).alias("model")
+        test = DataFramePrc(pl.DataFrame(columns).select(model, pl.all()))
+        weight = None if sample_weight is None else "weight"
+        return cls(test(model="model", weight=weight), eta=eta, confidence=confidence)
+
+    @classmethod
+    @hint_at_arguments
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,  # noqa: N803
+        y: ArrayLike,
+        *,
+        eta: Eta = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        confidence: Confidence = None,
+    ) -> PrevalenceDisplay:
+        """Return the display of the held-out scores of a cross-validation.
+
+        The folds of a model are one curve, and with repeats the rows of an example are one cluster. A
+        curve per fold, as scikit-learn draws them, is `display.test.plot.pr_curve(eta, by="fold")`.
+
+        Parameters
+        ----------
+        cv_results, X, y, pos_label
+            As in the function `from_cv_results`: of one model, or of several by name.
+        eta, confidence, name
+            As in `from_estimator`; `name` is for one model.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.model_selection import cross_validate
+        >>> from polars_prcurve import PrevalenceDisplay
+        >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 0, 1]
+        >>> found = cross_validate(
+        ...     LogisticRegression(), X, y, cv=3, return_estimator=True, return_indices=True)
+        >>> PrevalenceDisplay.from_cv_results(found, X, y, eta=0.01)
+        <PrevalenceDisplay of LogisticRegression>
+        """
+        check_texts(name=name)
+        models = cv_results.get("estimator") if isinstance(cv_results, Mapping) else None
+        if isinstance(models, list | tuple) and models:  # of one model, which has no name yet
+            cv_results = {type(models[0]).__name__ if name is None else name: cv_results}
+        elif name is not None:
+            raise PrcError(
+                f"name={name!r} is of one model, and cv_results has names of its own; leave it out"
+            )
+        test = from_cv_results(cv_results, X, y, pos_label=pos_label)
+        return cls(test, eta=eta, confidence=confidence)
+
+    @cached_property
+    def curve(self) -> pl.DataFrame:
+        """Return the curve of each model at each prevalence, with a row per threshold."""
+        return self.test.curve(**self._asked)
+
+    @property
+    def precision(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+        return self._list_curves("precision")
+
+    @property
+    def recall(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+        return self._list_curves("recall")
+
+    def _list_curves(self, column: str) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+        keys = self.curve.columns[: self.curve.columns.index("eta") + 1]
+        curves = self.curve.partition_by(keys, maintain_order=True)
+        return _unpack_one([rows[column].to_numpy() for rows in curves])
+
+    @hint_at_arguments
+    def plot(
+        self,
+        *,
+        points: pl.DataFrame | Decision | None = None,
+        log_y: bool | None = None,
+        title: Title = None,
+    ) -> Chart:
+        """Return the Altair chart of the curves, `test.plot.pr_curve(eta)`.
+
+        Parameters
+        ----------
+        points, log_y, title
+            As in `plot.pr_curve`.
+        """
+        return self.test.plot.pr_curve(**self._asked, points=points, log_y=log_y, title=title)
+
+    def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> Any:
+        return self.plot()._repr_mimebundle_(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        names = dict.fromkeys(self.name if isinstance(self.name, list) else [self.name])
+        return f"<PrevalenceDisplay of {', '.join(map(str, names))}>"
+
+
+def _unpack_one(values: list[T]) -> T | list[T]:
+    """Return the value of a single curve, and the list of several."""
+    return values[0] if len(values) == 1 else values

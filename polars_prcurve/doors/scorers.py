@@ -1,0 +1,237 @@
+"""Scorers: a curve metric at a prevalence, as training loops call it.
+
+All come to one sweep and one metric, in NumPy alone, so that a scorer works in any worker process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_choice
+from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_names
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.query_checks import label_dtypes
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
+from polars_prcurve.core.prevalence.eta_argument import check_eta
+from polars_prcurve.core.sweep.array_sweep import read_labels, roc_points
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@hint_at_arguments
+def scorer(
+    metric: str | CurveMetric, eta: float | str | None = None, *, pos_label: Any = None
+) -> Scorer:
+    """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
+
+    Parameters
+    ----------
+    metric
+        A curve metric with a direction, or its name.
+    eta
+        The prevalence where the model will run. None is the share of positives in whatever is scored.
+    pos_label
+        The positive label, such as `"spam"`; labels raise without it unless Booleans, {0, 1} or {-1, 1}.
+
+    Examples
+    --------
+    >>> from polars_prcurve import scorer
+    >>> score_ap = scorer("average_precision", eta=0.004)
+    >>> round(score_ap.score([1, 0, 1, 0], [0.9, 0.8, 0.2, 0.1]), 6)
+    0.503984
+    >>> score_ap.name, score_ap.higher_is_better
+    ('average_precision_at_0.004', True)
+    >>> score_spam = scorer("average_precision", eta=0.004, pos_label="spam")
+    >>> round(score_spam.score(["spam", "ham", "spam", "ham"], [0.9, 0.8, 0.2, 0.1]), 6)
+    0.503984
+    """
+    found = find_curve_metric(metric)
+    found.higher_is_better()  # raises for a metric without a direction
+    if eta is not None:
+        eta = check_eta(eta)
+    label_dtypes(pos_label)  # raises for what is no single value
+    return Scorer(found, eta, pos_label)
+
+
+def _name_as_function(called: Scorer | XGBoostCost) -> None:
+    """Set the name that functions have, which XGBoost asks for before it calls."""
+    # A property `__name__` in a class would keep cloudpickle from the class.
+    object.__setattr__(called, "__name__", called.name)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A curve metric at a prevalence, made by `scorer`. It pickles if its metric does.
+
+    Call it with an estimator and data, as scikit-learn does. The method
+    `score(y_true, y_score, sample_weight=None)` takes labels and scores. `lightgbm` and `xgboost` are
+    what these libraries take as `eval_metric=`, `feval=` and `custom_metric=`.
+    """
+
+    metric: CurveMetric
+    eta: float | None
+    pos_label: Any = None
+
+    def __post_init__(self) -> None:
+        _name_as_function(self)
+
+    @property
+    def name(self) -> str:
+        """The name of the metric, and of the prevalence, such as `average_precision_at_0.004`."""
+        if self.eta is None or not self.metric.depends_on_eta:
+            return self.metric.name
+        return f"{self.metric.name}_at_{self.eta:g}"
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether larger values of `score` are better."""
+        return self.metric.higher_is_better()
+
+    def score(
+        self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the metric of labels and scores; NaN if it is undefined, as without positives."""
+        return self._measure(read_labels(y_true, self.pos_label), y_score, sample_weight)
+
+    def lightgbm(
+        self, y_true: Any, y_pred: Any, weight: ArrayLike | None = None
+    ) -> tuple[str, float, bool]:
+        """Return `(name, value, higher_is_better)`, as LightGBM wants it of `eval_metric=`.
+
+        `lightgbm.train` calls `feval=` with scores and a data set, which holds labels and weights.
+        """
+        self._require_numbers("LightGBM")
+        y_true, y_pred, weight = _read_data_set(y_true, y_pred, weight)
+        return self.name, self.score(y_true, y_pred, weight), self.higher_is_better
+
+    @property
+    def xgboost(self) -> XGBoostCost:
+        """The metric as XGBoost takes it, negated and named `neg_...` if larger values are better."""
+        self._require_numbers("XGBoost")
+        return XGBoostCost(self)
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
+        """Return the metric of an estimator on data; larger is better, as scikit-learn wants.
+
+        The score of an example is the column of `predict_proba` of the positive class, or else
+        `decision_function`. The positive class is `pos_label`, or else 1 or True. A metric of which
+        smaller values are better is negated.
+        """
+        if not hasattr(estimator, "predict") and hasattr(estimator, "__len__"):
+            raise PrcError(
+                f"the scorer of {self.name} is called with an estimator, X and y; labels and scores go "
+                "to its method .score(y, scores), and eval_metric= takes .lightgbm or .xgboost"
+            )
+        positive, classes = read_classes(estimator, self.pos_label)
+        labels = find_positives(y, classes, self.pos_label)
+        value = self._measure(labels, predict_scores(estimator, X, positive), sample_weight)
+        return value if self.higher_is_better else -value
+
+    def _measure(self, labels: Any, scores: Any, weight: Any) -> float:
+        """Return the metric at the prevalence, or at the share of positives."""
+        points, eta = roc_points(labels, scores, weight), self.eta
+        if eta is None:
+            eta = float(points.tp[-1] / (points.tp[-1] + points.fp[-1])) if len(points.tp) else 0.5
+        return self.metric(points.recall, points.fpr, eta)
+
+    def _require_numbers(self, library: str) -> None:
+        """Raise if labels have a name for the positive one, which boosting libraries do not pass on."""
+        if self.pos_label is not None and self.pos_label != 1:
+            raise PrcError(
+                f"{library} hands labels over as the numbers 0 and 1; make the positive ones 1, and "
+                f"leave out pos_label={self.pos_label!r}"
+            )
+
+
+@dataclass(frozen=True)
+class XGBoostCost:
+    """A scorer as a cost, which early stopping of XGBoost minimizes. It pickles as scorers do."""
+
+    scorer: Scorer
+
+    def __post_init__(self) -> None:
+        _name_as_function(self)
+
+    @property
+    def name(self) -> str:
+        """The name under which XGBoost shows and keeps the values."""
+        return f"neg_{self.scorer.name}" if self.scorer.higher_is_better else self.scorer.name
+
+    def __call__(self, y_true: Any, y_score: Any, sample_weight: ArrayLike | None = None) -> Any:
+        """Return the cost of labels and scores, or of scores and a DMatrix with its name before it."""
+        labels, scores, weight = _read_data_set(y_true, y_score, sample_weight)
+        value = self.scorer.score(labels, scores, weight)
+        cost = -value if self.scorer.higher_is_better else value
+        return cost if labels is y_true else (self.name, cost)
+
+
+def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Return labels, scores and weights, also if scores came first and then a data set with the rest."""
+    if not hasattr(second, "get_label"):
+        return first, second, weight
+    weight = second.get_weight()  # None or empty without weights
+    return second.get_label(), first, None if weight is None or len(weight) == 0 else weight
+
+
+def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Return which labels are positive; raise if one is no class of the estimator."""
+    if classes is None:
+        return read_labels(y, pos_label)
+    labels = np.asarray(y)
+    known = np.isin(labels, classes)
+    if not known.all():
+        raise PrcError(
+            f"y holds {labels[~known].tolist()[0]!r}, which is no class of the estimator: it has "
+            f"{np.asarray(classes).tolist()!r}"
+        )
+    positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
+    return positive
+
+
+def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
+    """Return which class of an estimator is positive, and all; the second if it does not tell."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return 1, None
+    names = np.asarray(classes).tolist()
+    if len(names) != 2:
+        raise PrcError(
+            f"expected an estimator of two classes; this one has {len(names)}: score one class against "
+            "the others with .score(y == one, probabilities[:, i])"
+        )
+    if pos_label is not None:
+        if pos_label not in names:
+            hint = suggest_names(str(pos_label), map(str, names))
+            raise PrcError(f"no class of the estimator is pos_label={pos_label!r}; {hint}")
+        return names.index(pos_label), classes
+    if names not in ([0, 1], [-1, 1]):
+        raise PrcError(
+            f"the classes of the estimator are {list_names(map(str, names))}; pass pos_label=, the one "
+            f"that is positive, such as pos_label={names[1]!r}"
+        )
+    return 1, classes
+
+
+def predict_scores(
+    estimator: Any,
+    X: Any,  # noqa: N803
+    positive: int,
+    response_method: str = "auto",
+) -> NDArray[np.float64]:
+    """Return the scores of the positive class, which is the one of that number."""
+    ways: tuple[str, ...] = ("predict_proba", "decision_function")
+    if read_choice("response_method=", response_method, ("auto", *ways)) != "auto":
+        ways = (response_method,)
+    way = next((way for way in ways if hasattr(estimator, way)), None)
+    if way is None:
+        has = f"{type(estimator).__name__} has {'neither' if len(ways) > 1 else 'none'}"
+        raise PrcError(f"expected an estimator with {' or '.join(ways)}; {has}")
+    scores = np.asarray(getattr(estimator, way)(X))
+    if way == "decision_function":
+        return scores if positive == 1 else -scores
+    if scores.ndim != 2 or scores.shape[1] != 2:
+        raise PrcError(f"expected the two columns of predict_proba; got shape {scores.shape}")
+    return scores[:, positive]

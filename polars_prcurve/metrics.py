@@ -1,0 +1,25 @@
+"""Metrics: values to call, to name and to pass.
+
+A `PointMetric` has a value at each operating point, `(recall, fpr, eta)`. A `CurveMetric` has one value
+for a whole curve. Wherever a method takes metrics, pass names or values. A metric with a parameter is
+passed as a value, such as `metrics.f_beta(2)` or `metrics.best(metrics.f1)`.
+"""
+
+# ruff: noqa: F403, PLE0604, PLC0414
+# A metric is declared once, by a decorator over its formula in one of the modules below. The names that
+# strings may use, `__all__` and this namespace all follow from that. The order of the modules is the
+# order of metrics in the reference and in error messages.
+# isort: off
+from polars_prcurve.core.metrics.metric_base import DECLARED
+from polars_prcurve.core.metrics.point_metric import PointMetric as PointMetric
+from polars_prcurve.core.metrics.curve_metric import CurveMetric as CurveMetric
+from polars_prcurve.core.metrics.point_formulas import *
+from polars_prcurve.core.metrics.areas import *
+from polars_prcurve.core.metrics.best_and_integrated import *
+# isort: on
+
+__all__ = ["CurveMetric", "PointMetric", *sorted(DECLARED)]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

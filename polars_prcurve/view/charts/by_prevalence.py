@@ -1,0 +1,319 @@
+"""Metrics by prevalence: P3 curves, and charts of any metric, with circles where models trade places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.view.charts.parts import label_formats, point_thinning
+from polars_prcurve.view.charts.parts.chart_assembly import Chart
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
+from polars_prcurve.view.charts.parts.chart_titles import name_curves, say_each
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
+from polars_prcurve.view.charts.parts.label_placement import Word
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.result_tables import (
+    ChartCurves,
+    check_table,
+    pick_columns,
+    read_lines,
+)
+from polars_prcurve.view.words.number_words import NO_BREAK, say_count, say_estimate, say_eta, say_where
+
+
+@hint_at_arguments
+def metric_by_eta(
+    table: pl.DataFrame,
+    *,
+    crossings: pl.DataFrame | None = None,
+    confidence: float | None = None,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> Chart:
+    """Metrics by prevalence, from the table of `summary` or `operating_points`, in any row order.
+
+    There is a line per group, metric and target, straight between the prevalences of the table, on a
+    log axis. If these are few, each is a dot, too. A null value is a gap. The shade is the table's
+    intervals, or the limits of `summary(coarse=True)`. A line is dotted where its interval is not
+    `reliable`. The grey rule is the test set's own prevalence, if the table tells it. The title names no
+    model, since no test of these lines is in the table: see `difference` and `ranking`.
+
+    Parameters
+    ----------
+    table
+        What `summary` or `operating_points` returns for several eta, such as `eta_grid()`, long or
+        with a column per metric. You can drop columns and rows that you do not want to see.
+    crossings
+        What `crossings` returns for the same metric: circles where two models trade places. Crossings
+        of models or prevalences that the table lacks are left out.
+    confidence
+        The level of the table's intervals, for the subtitle, since the table does not hold it.
+    color, facet
+        A `by` column, `"metric"` or `"target"`. By default the first `by` column is colour, and the
+        others are panels, as are metrics and targets if there are several. With more than 8 groups,
+        of one metric, the first, the middle and the last have colours, and the others are grey.
+    title
+        Replaces the chart's own title; False leaves out title, subtitle and note.
+
+    Examples
+    --------
+    >>> from polars_prcurve import eta_grid
+    >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+    >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+    >>> table = df.prc.summary(eta_grid(0.001, 0.9), metrics="average_precision", by="model")
+    >>> chart = metric_by_eta(table, crossings=df.prc.crossings(eta_range=(0.001, 0.9)))
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['Average precision by share of positives']
+    """
+    check_words(title, color=color, facet=facet)
+    curves = read_lines("metric_by_eta", table)
+    only = curves.group_fields[0] if len(curves.group_fields) == 1 else ""
+    is_one_each = bool(only) and len(curves.per_curve) == curves.count_distinct([only])
+    if color is None and facet is None and is_one_each:
+        color = curves.field_names[only]  # many groups are lines of one panel
+    is_limited = "low" in table.columns and not {"standard_error", "criterion"} & set(table.columns)
+    lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
+    trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
+    return lines.draw(title, f"{lines.name} by share of positives" if trades else "", trades)
+
+
+@hint_at_arguments
+def p3_curve(
+    table: pl.DataFrame,
+    *,
+    confidence: float | None = None,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> Chart:
+    """P3 curves: precision by prevalence at fixed operating points (Brabec et al. 2020).
+
+    A line is the precision that follows at each prevalence from the recall and fpr of one threshold. On
+    the log axis it is S-shaped, and a smaller fpr moves it to the left.
+
+    Parameters
+    ----------
+    table
+        What `operating_points` returns for several eta, such as `eta_grid()`, with `recall=`,
+        `threshold=` or `fpr=`, and precision among its metrics.
+    confidence
+        The level of the table's intervals, for the subtitle, since the table does not hold it.
+    color, facet
+        A `by` column or `"target"`. By default the first `by` column is colour, and the others are
+        panels, as are targets if there are several.
+    title
+        Replaces the chart's own title; False leaves out title, subtitle and note.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = p3_curve(df.prc.operating_points([0.5, 0.1, 0.01, 0.001], recall=1))
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['Share of alerts that are right; target: recall 1']
+    """
+    check_words(title, color=color, facet=facet)
+    lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence)
+    return lines.draw(title, "Share of alerts that are right")
+
+
+_NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
+_MOST_RULES = 3  # prevalences of test sets, at most, that have a rule each
+
+
+class _LineChart:
+    """Lines of metrics by prevalence, on their canvas."""
+
+    def __init__(
+        self,
+        curves: ChartCurves,
+        color: str | None,
+        facet: str | None,
+        confidence: float | None,
+        *,
+        is_limited: bool = False,
+    ) -> None:
+        # With `is_limited` the ends are limits of coarse scores or of points, unless there is a level.
+        self.curves, self.rows = curves, curves.rows
+        self.confidence, self.is_limited = confidence, is_limited
+        self.metrics = curves.per_curve["metric"].unique().to_list()
+        is_one = len(self.metrics) == 1
+        self.name = label_formats.format_metric(self.metrics[0]) if is_one else "Metrics"
+        means = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
+        self.channels = choose_channels(curves, color, facet, means)
+        names = [name for name in ("value", "low", "high") if name in self.rows.columns]
+        numbers = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
+        y = ChartAxis("value", self.name if is_one else "Value", *fit_shares(numbers))
+        if not numbers.is_between(-1e-9, 1 + 1e-9).all():  # no shares: a range for each metric
+            low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+            room, panels = 0.05 * (high - low) or 0.5, self.channels.facet
+            y = replace(y, low=low - room, high=high + room, words="plain")
+            y = replace(y, is_free=panels is not None and "metric" in panels.fields)
+        x, bands = build_eta_axis(self.rows), (("low", "high"),)
+        spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
+        self.canvas = Canvas(curves, self.channels, spec)
+        sizes = curves.per_curve.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
+        self.own_etas = [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
+        # Whether the values are the precision of thresholds, with the counts behind it.
+        self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
+        few = point_thinning.find_few_positives(self.rows, curves)
+        few = point_thinning.find_few_false_alerts(self.rows) if self.rests_on_counts else few
+        unsure = pl.col("reliable").not_().fill_null(False) if "reliable" in few.columns else False
+        self.doubt = few.with_columns(pl.col("doubt") | unsure)
+
+    def draw(self, title: Title, subtitle: str, trades: Sequence[dict[str, Any]] = ()) -> Chart:
+        """Return the chart, with circles for the crossings that lie within its axis."""
+        canvas, x, color = self.canvas, self.canvas.spec.x, self.channels.color
+        trades = [trade for trade in trades if x.holds(trade["eta"])]
+        own = [eta for eta in self.own_etas if eta is not None]
+        is_few = len(set(self.own_etas)) <= _MOST_RULES
+        name = f"test set:\n{say_eta(own[0])}" if own else ""
+        has_own = canvas.draw_own_etas(self.own_etas if is_few else [], name)
+        lines = canvas.draw_lines(point_thinning.split_by_doubt(self.doubt, "linear"), ghosts=True)
+        canvas.data += trades
+        shown = None if color is None else color.shown_labels
+        known = [row for row in lines if "value" in row]
+        canvas.draw_few_places(row for row in known if shown is None or row["color"] in shown)
+        canvas.follow_pointer(self.rows, "nearest", self._say_row, self.rows["eta"])
+        if len(trades) == 1 and self.channels.facet is None:
+            at: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"], "align": "right"}
+            canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **at))
+        per_curve = self.curves.per_curve
+        if "target" in per_curve.columns and per_curve["target"].n_unique() == 1:
+            target = label_formats.format_value("target", per_curve["target"][0])
+            subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
+        if not subtitle:
+            subtitle = f"Where {label_formats.say_eta_range([x.low, x.high])} are positive"
+        finding = self._find_half() or self._say_at_own_eta() or f"{self.name} by prevalence"
+        note = [*self._write_note(has_own, len(trades)), *self.curves.describe_sizes()]
+        return canvas.finish(title, finding, subtitle, note)
+
+    def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
+        """Return what the pointer reads at each prevalence of the table."""
+        number, low, high = row["value"], row.get("low"), row.get("high")
+        value, span = f"{number:.4g}", "" if None in (low, high) else f"{low:.4g} to {high:.4g}"
+        if self.canvas.spec.y.words == "percent":
+            value, span = say_estimate(number, low, high)
+        within = f" ({span})" if span else ""
+        doubt = ", not reliable" if row.get("reliable") is False else ""
+        return say_eta(row["eta"]), f"{value}{within}{doubt}{label_formats.add_threshold(row)}"
+
+    def _find_half(self) -> str:
+        """Return down to which prevalence half of the alerts are right, at one threshold per line."""
+        rows, facet, n = self.rows, self.channels.facet, len(self.curves.per_curve)
+        is_alone = facet is None or len(facet.labels) == n
+        is_fixed = self.metrics == ["precision"] and "fpr" in rows.columns
+        if self.curves.has_few_positives or not (is_alone and is_fixed):
+            return ""
+        counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
+        if any((count < point_thinning.MIN_FALSE_ALERTS).any() for count in counts):
+            return ""
+        # Precision is 1/2 where eta recall = (1 - eta) fpr.
+        recall, fpr = pl.col("recall"), pl.col("fpr")
+        fixed = rows.group_by("curve", maintain_order=True).agg(
+            (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
+        )
+        fixed = fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
+        if len(fixed) < n or fixed.is_empty():
+            return ""
+        names = name_curves(self.curves, self.channels)
+        halves = dict(fixed.select("curve", "half").rows())
+
+        def say(etas: list[float]) -> list[str]:
+            return [f"1{NO_BREAK}in{NO_BREAK}{say_count(1 / eta, 2)}" for eta in etas]
+
+        start = "Half of the alerts are right down to"
+        return say_each(start, "", halves, names, say, span="between {} and {}")
+
+    def _say_at_own_eta(self) -> str:
+        """Return the height of each line at the prevalence of the test; empty if not known well."""
+        own = [eta for eta in {*self.own_etas} if eta is not None]
+        is_share = self.canvas.spec.y.words == "percent" and len(self.metrics) == 1
+        if len(own) != 1 or not is_share or self.channels.facet or self.curves.has_few_positives:
+            return ""
+        values: dict[int, float] = {}
+        rows = self.doubt.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
+        for (curve,), line in rows.group_by("curve", maintain_order=True):
+            steps = line["eta"].log() - math.log(own[0])
+            beside = line.filter((steps.abs() < _NEAR).fill_null(False))
+            if beside.is_empty() or beside["doubt"].any() or steps[0] > 0 or steps[-1] < 0:
+                return ""
+            values[curve] = float(np.interp(0.0, steps, line["value"].cast(pl.Float64)))
+        names = name_curves(self.curves, self.channels)
+        is_all = values and len(values) == len(self.curves.per_curve)
+        return say_each(f"{self.name} is", say_where(own[0]), values, names) if is_all else ""
+
+    def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
+        """Return the sentences at the foot of the chart, but for those on the test set."""
+        per_curve, rows = self.curves.per_curve, self.rows
+        lines = [self.channels.picked]
+        if "low" in rows.columns and rows["low"].count():
+            shade = label_formats.describe_level(True, self.confidence)
+            if self.is_limited and self.confidence is None:
+                shade = "Shaded: the limits of each value"
+            kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
+            of = {"threshold": " for a fixed threshold", "model": " of a model at its target"}
+            is_of_one = "target" in per_curve.columns and len(kinds) == 1
+            lines.append(shade + (of.get(kinds.pop(), "") if is_of_one else ""))
+        if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
+            lines.append("Dotted: not reliable, since too few examples decide")
+        elif self.rests_on_counts:
+            lines += point_thinning.describe_doubt(self.doubt)
+        else:
+            lines.append(point_thinning.DOTTED_FEW if self.doubt["doubt"].any() else "")
+        etas = sorted({eta for eta in self.own_etas if eta is not None})
+        if len(etas) > 1:
+            here = f"the test sets' own share of positives, {label_formats.say_eta_range(etas)}"
+            lines.append(f"Grey rules: {here}" if has_own else f"Not marked: {here}")
+        elif has_own and self.channels.facet is not None:
+            lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
+        return [*lines, "Circles: two models trade places" if n_trades > 1 else ""]
+
+
+def _read_trades(
+    curves: ChartCurves, channels: Channels, crossings: pl.DataFrame
+) -> list[dict[str, Any]]:
+    """Return a record per crossing and panel; raise unless all are of the table's models and groups."""
+    facet, columns = channels.facet, ["model_a", "model_b", "eta", "value"]
+    crossings = check_table("crossings= of metric_by_eta", crossings, "crossings", columns)
+    if curves.count_distinct(curves.other_fields) > 1:
+        raise PrcError("crossings= are of one metric at one target; the table has several, filter it")
+    if crossings.is_empty() or curves.per_curve.is_empty():
+        return []
+    by = {field: name for field, name in curves.field_names.items() if name in crossings.columns[:-4]}
+    models = [field for field in curves.group_fields if field not in by]
+    if len(models) != 1 or len(by) != len(crossings.columns) - 4:
+        groups = ", ".join(curves.field_names[field] for field in curves.group_fields) or "none"
+        raise PrcError(
+            "crossings= must come from the same scores, with model= one of the group columns and by= "
+            f"the others; the groups here are {groups}"
+        )
+    trades, [model] = pick_columns(crossings, by, columns).with_row_index("trade"), models
+    lines = curves.per_curve.select("curve", *by, model)
+    if lines.schema[model] != trades.schema["model_a"]:
+        raise PrcError(
+            f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
+            "make both from one table"
+        )
+    # Both models of a trade may share a panel, which then shows one circle.
+    records: dict[tuple[int, str], dict[str, Any]] = {}
+    sides = {"below": "model_a", "above": "model_b"}
+    say_name = partial(label_formats.name_with_column, model, curves.field_names[model])
+    for side in sides.values():
+        on: dict[str, Any] = {"left_on": [*by, model], "right_on": [*by, side]}
+        joined = lines.join(trades, **on, nulls_equal=True, coalesce=False)
+        for row in joined.iter_rows(named=True):
+            panel = facet.label_of[row["curve"]] if facet else None
+            place = {name: label_formats.round_digits(row[name]) for name in ("eta", "value")}
+            names = {where: say_name(row[name]) for where, name in sides.items()}
+            record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
+            records[row["trade"], panel or ""] = record | tell_panel(panel)
+    return [records[key] for key in sorted(records)]

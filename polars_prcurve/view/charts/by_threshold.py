@@ -1,0 +1,344 @@
+"""The chart of precision, recall and alerts by threshold."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.view.charts.parts import (
+    chart_assembly,
+    chart_axes,
+    colors_and_panels,
+    marked_points,
+    point_thinning,
+)
+from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_thresholds
+from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
+from polars_prcurve.view.charts.parts.label_placement import Panel, Word
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
+
+_MOST_COLUMNS = 4
+_WIDTHS = {1: 540, 2: 300}
+_MOST_RULES = 8  # marked thresholds, at most, that have a rule: more would hide the lines
+_GAP = 26  # pixels between the charts of a column, which rules at thresholds cross
+# Columns of groups at prevalences, at most; more groups share one column per prevalence.
+_MOST_APART = 9
+
+
+@hint_at_arguments
+def threshold_curve(
+    table: pl.DataFrame,
+    *,
+    points: pl.DataFrame | None = None,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> chart_assembly.Chart:
+    """Precision, recall and alerts by threshold, from the table of `curve`, in any row order.
+
+    Three charts above each other share the axis of thresholds, so that you can read a threshold straight
+    down: a rule runs through all of them at each marked threshold, which stands above it. Alerts are
+    among 1 000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a log axis, or
+    among 1 000 000 where 1 in 1 000 or fewer are positive. Precision has a log axis where it has one
+    in `pr_curve`; prevalences of which only some need one have a column each, and each group too if
+    these are no more than 9. Scores between 0 and 1
+    that mostly lie near an end have an axis of log odds. Lines are steps: a threshold between two scores
+    flags what the higher score flags. Recall is the same at every prevalence, and is drawn once.
+
+    Parameters
+    ----------
+    table
+        What `curve` returns. A table made with `thresholds="corners"` or `thresholds=` lacks
+        thresholds, and some of its steps are too long.
+    points
+        Rows to mark, as in `pr_curve`, in all three charts. By default the highest threshold that finds
+        half of the positives, of up to three lines of which that is known well.
+    color, facet
+        As in `pr_curve`, but more than 8 groups share one column of charts: the first, the middle and
+        the last by mean precision have colours, and the others are grey.
+    title
+        Replaces the chart's own title; False leaves out title, subtitle and note.
+
+    Returns
+    -------
+    Three Altair charts, concatenated vertically, once per panel.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = threshold_curve(df.prc.curve(eta=0.01))
+    >>> [one["layer"][0]["encoding"]["y"]["title"] for one in chart.to_dict()["vconcat"]]
+    ['Precision', 'Recall', 'Alerts per 1 000']
+    """
+    check_words(title, color=color, facet=facet)
+    curves = _read_scores(table)
+    needed = ["threshold", "recall", "precision"]
+    marked = marked_points.read_points("threshold_curve", points, curves, needed)
+    channels = _read_channels(curves, color, facet)
+    halves = marked_points.mark_half(curves, replace(channels, facet=None))
+    marked = marked_points.add_lower(halves if points is None else marked, curves)
+    labels = [None] if channels.facet is None else channels.facet.labels
+    across = "Threshold: alert if the score is at least this"
+    x = chart_axes.build_score_axis("x", across, curves.rows["score"])
+    curves = replace(curves, rows=curves.rows.with_columns(x=x.measure(pl.col("score"))))
+    n = min(len(labels), _MOST_COLUMNS)
+    more: dict[str, Any] = {"points": points, "width": _WIDTHS.get(n, 210)}
+    columns = [_Column(curves, channels, label, x, marked, **more) for label in labels]
+    lines = pl.concat(column.lines for column in columns)
+    lost = len(table) > 0 and not bool(table["threshold"].cast(pl.Float64).is_finite().all())
+    note = (
+        *(channels.picked, *marked.describe(), *point_thinning.describe_doubt(lines), x.describe()),
+        *("Not drawn: infinite thresholds" if lost else "", *curves.describe_sizes()),
+    )
+    subtitle = f"{curves.join_etas('What each threshold does')}, read straight down"
+    is_one = points is not None or len(marked.rows) == 1
+    finding = marked.find_title(curves, channels) if is_one else ""
+    finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
+    thinned = point_thinning.describe_thinning(curves.rows, lines)
+    text = chart_assembly.ChartText(title, subtitle, note, finding, thinned)
+    one = len(columns) == 1
+    drawn = [column.draw(is_first=k == 0, is_alone=one) for k, column in enumerate(columns)]
+    return _join_columns(drawn, text, columns[0], n)
+
+
+def _read_scores(table: pl.DataFrame) -> ChartCurves:
+    """Return the curves, with finite thresholds as floats, `score`, and doubt."""
+    curves = read_sweep("threshold_curve", table, ["precision"])
+    if len(curves.rows) and curves.rows["threshold"].null_count():
+        raise PrcError(
+            "threshold_curve needs thresholds, and some are null; a table made with rates= has none: "
+            "draw pr_curve or roc_curve from it"
+        )
+    score = pl.col("threshold").cast(pl.Float64)
+    rows = point_thinning.find_few_false_alerts(curves.rows).with_columns(score=score, made=False)
+    etas = curves.per_curve.select("curve", "eta")
+    rows = rows.filter(score.is_finite()).join(etas, on="curve", maintain_order="left")
+    return replace(curves, rows=rows)
+
+
+def _read_channels(
+    curves: ChartCurves, color: str | None, facet: str | None
+) -> colors_and_panels.Channels:
+    """Return the channels; many groups are colours, since panels would be three times as many."""
+    # Prevalences of which only some are rare have columns of their own: no axis would show all of them.
+    etas = curves.per_curve["eta"].unique().sort()
+    are_unlike = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
+    if color is None and facet is None and are_unlike and not chart_axes.needs_log_axis(etas.tail(1)):
+        channels = colors_and_panels.read_etas_apart(curves)
+        if channels.facet and len(channels.facet.labels) > _MOST_APART and len(curves.group_fields) == 1:
+            color, facet = curves.field_names[curves.group_fields[0]], "eta"
+            channels = colors_and_panels.read_channels(curves, color, facet)
+    else:
+        n_groups = curves.count_distinct(curves.group_fields)
+        is_one_each = len(curves.per_curve) == n_groups
+        is_free = color is None and facet is None and len(curves.group_fields) == 1
+        if is_free and (is_one_each or n_groups > colors_and_panels.MAX_COLORS):
+            color = curves.field_names[curves.group_fields[0]]
+        channels = colors_and_panels.read_channels(curves, color, facet)
+    means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
+    return colors_and_panels.pick_out(channels, dict(means.rows()))
+
+
+class _Column:
+    """Three charts above each other, of the curves of one panel, from one list of records."""
+
+    def __init__(
+        self,
+        curves: ChartCurves,
+        channels: colors_and_panels.Channels,
+        label: str | None,
+        x: ChartAxis,
+        marked: marked_points.MarkedPoints,
+        *,
+        points: pl.DataFrame | None,
+        width: int,
+    ) -> None:
+        if channels.facet is not None and label is not None:
+            own = pl.col("curve").is_in(channels.facet.curves_of[label])
+            rows, per_curve = curves.rows.filter(own), curves.per_curve.filter(own)
+            curves = replace(curves, rows=rows, per_curve=per_curve)
+        self.channels, self.width = replace(channels, facet=None), width
+        self.head = chart_assembly.name_panel(channels.facet, label)
+        etas = curves.per_curve["eta"]
+        rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+        self.events: float = chart_axes.choose_events(etas)
+        if points is not None and {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
+            # Alerts are counted as in the points, if these all say one number.
+            per = points.filter(rate > 0).select((pl.col("alerts") / rate).round_sig_figs(9)).to_series()
+            known = per.drop_nulls().unique()
+            self.events = float(known[0]) if len(known) == 1 and known[0] > 1 else self.events
+        # No log axis shows 0.
+        rows = curves.rows.with_columns(alerts=pl.when(rate > 0).then(self.events * rate))
+        self.specs = self._build_specs(x, rows, etas)
+        self.canvas = Canvas(replace(curves, rows=rows), self.channels, self.specs[0])
+        place = (pl.col("x") - x.low) / (x.high - x.low)
+        heights = point_thinning.raise_to_axis(rows, self.specs[0].y, ["precision"])
+        drawn = point_thinning.thin_points(heights, place, pl.col("precision"))
+        self.lines = point_thinning.split_by_doubt(drawn, "step-after")
+        self.rules: list[dict[str, Any]] = []
+        here = [row for row in marked.rows if row["curve"] in set(curves.per_curve["curve"])]
+        self._draw_lines(replace(marked, rows=here))
+        self._draw_rules(here)
+        self.canvas.follow_pointer(heights, "forward", self._say_row)
+
+    def _build_specs(self, x: ChartAxis, rows: pl.DataFrame, etas: pl.Series) -> list[ChartSpec]:
+        """Return the three charts from top to bottom; only the last one says what is across."""
+        said = "million" if self.events == 1_000_000 else format_count(self.events)
+        least = rows["alerts"].min()
+        bottom = min(least if isinstance(least, float) else 1.0, self.events / 10)
+        bottom = 10.0 ** math.floor(math.log10(bottom))
+        is_log, top = chart_axes.needs_log_axis(etas), float(self.events)
+        values = rows["precision"]
+        ys = (
+            chart_axes.build_precision_axis("precision", "Precision", etas, values, is_log=is_log),
+            ChartAxis("recall", "Recall", 0, 1),
+            ChartAxis("alerts", f"Alerts per {said}", bottom, top, "count", is_log=True),
+        )
+        bare = replace(x, title="", words="none")
+        specs = [ChartSpec(bare, y, "step-after", height=0.3, names="none") for y in ys]
+        # Lines of recall at several prevalences are one, which has no colour.
+        is_neutral = self.channels.color is not None and self.channels.color.fields == ["eta"]
+        return [specs[0], replace(specs[1], is_neutral=is_neutral), replace(specs[2], x=x)]
+
+    def _draw_lines(self, marked: marked_points.MarkedPoints) -> None:
+        """Draw lines and points of all three charts; equal recalls once."""
+        canvas, least, x = self.canvas, self.specs[0].y.low, self.specs[-1].x
+
+        def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
+            heights = {"precision": max(row["precision"], least), "recall": row["recall"]}
+            eta, fpr = etas[row["curve"]], row["fpr"]
+            rate = 0 if fpr is None else eta * row["recall"] + (1 - eta) * fpr
+            return heights | ({"alerts": self.events * rate} if rate else {})
+
+        etas = dict(canvas.curves.per_curve.select("curve", "eta").rows())
+        records = canvas.draw_lines(self.lines, ["recall", "alerts"])
+        marks = marked_points.mark_points(
+            marked,
+            canvas,
+            x_of=lambda row: x.measure(float(row["threshold"])),
+            y_of=measure_heights,
+            span_of=lambda row: (x.measure(float(row["holds_from"])), x.measure(float(row["holds_to"]))),
+        )
+        canvas.data += marks
+        if self.specs[1].is_neutral:
+            places = [row["x"] for row in marks]
+            others = [row for row in records if row["curve"] != records[0]["curve"]]
+            for row in others + [row for k, row in enumerate(marks) if row["x"] in places[:k]]:
+                row.pop("recall", None)
+
+    def _draw_rules(self, marked: list[dict[str, Any]]) -> None:
+        """Add a rule per threshold of lines with colours; one of several lines has no colour."""
+        x, color = self.specs[-1].x, self.channels.color
+        names: dict[str, set[str]] = {}
+        places: dict[str, float] = {}
+        for row in marked:
+            name = color.label_of[row["curve"]] if color else ""
+            if color is None or name in color.shown_labels:
+                said = say_threshold(row["threshold"], [row[LOWER]])
+                names.setdefault(said, set()).add(name)
+                places[said] = round_digits(x.measure(float(row["threshold"])))
+        if len(places) <= _MOST_RULES:
+            self.rules = [
+                {"part": "threshold", "said": said, "x": place}
+                | ({"color": min(names[said])} if color and len(names[said]) == 1 else {})
+                for said, place in sorted(places.items(), key=lambda rule: rule[1])
+            ]
+        self.canvas.data += self.rules
+
+    def draw(self, *, is_first: bool, is_alone: bool) -> alt.VConcatChart:
+        """Return three charts above each other; in the first of all are the names of lines."""
+        panels: list[alt.LayerChart] = []
+        data: list[dict[str, Any]] = []
+        key = chart_assembly.make_key(self.canvas.data, f"x {self.specs[0].y.field}")
+        words = self._label_rules(self.specs[0].x)
+        lift = 2 if self.rules else 0
+        words += chart_assembly.write_head(self.head, self.width, lift=lift) if self.head else []
+        specs = self.specs
+        if is_first:
+            specs = [replace(specs[0], names="beside", has_margin=is_alone), *specs[1:]]
+        for number, spec in enumerate(specs):
+            size = chart_axes.PanelSize(1, self.width, round(max(self.width, 300) * spec.height))
+            # All three charts are drawn from one list of records, in which each has words of its own.
+            suffix = f" of {number}"
+            panel, records = chart_assembly.build_panel(
+                Panel(spec, self.canvas.data, self.channels, size, suffix=suffix),
+                [] if number else words,
+                ((), self._build_rules(spec, size, number)),
+                key if is_first and number else None,
+            )
+            data += [row for row in records if number == 0 or row["part"].endswith(suffix)]
+            panels.append(panel)
+        with warnings.catch_warnings():
+            # Altair warns that one selection is in three charts, as it should be.
+            warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
+            whole = chart_assembly.join_panels(alt.vconcat, panels, spacing=_GAP, bounds="flush")
+        whole.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
+        done: alt.VConcatChart = chart_assembly.attach_data(whole, data)
+        return done
+
+    def _label_rules(self, x: ChartAxis) -> list[Word]:
+        """Return the threshold over each rule, in two rows, without those that have no room."""
+        colors = self.channels.color.colors if self.channels.color else {}
+        words: list[Word] = []
+        ends = [-math.inf, -math.inf]
+        for rule in self.rules:
+            pixel, half = x.place(rule["x"]) * self.width, style.measure_text(rule["said"]) / 2
+            row = next((row for row in (0, 1) if pixel - half >= ends[row] + 8), None)
+            if row is not None:
+                ends[row] = pixel + half
+                look: dict[str, Any] = {"align": "center", "baseline": "bottom", "weight": "bold"}
+                look |= {"color": colors.get(rule.get("color", ""), style.INK)}
+                words.append(Word(text=rule["said"], px=pixel, py=-9 - 15 * row, **look))
+        return words
+
+    def _build_rules(self, spec: ChartSpec, size: chart_axes.PanelSize, number: int) -> list[alt.Chart]:
+        """Return the layer of rules at marked thresholds, from the chart above to the foot of one."""
+        color, layers = self.channels.color, []
+        start = chart_axes.fix_y(-_GAP if number else -6)
+        ends: dict[str, Any] = {"y": start, "y2": alt.value(size.height)}
+        for test in ("!isValid(datum.color)", *(["isValid(datum.color)"] if color else [])):
+            look: dict[str, Any] = {"color": style.INK} if test[0] == "!" else {}
+            own = [color.encode()] if color and not look else []
+            rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
+            rule = rule.encode(spec.x.build_x(size.width), *own, **ends)
+            layers.append(chart_assembly.keep_part(rule, "threshold").transform_filter(test))
+        return layers
+
+    def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
+        """Return what the pointer reads: at each threshold the least score that reaches it."""
+        said = [f"{name} {say_share(row[name])}" for name in ("precision", "recall")]
+        if row["alerts"]:
+            said.append(f"{self.specs[2].y.title.lower()}: {say_count(row['alerts'])}")
+        return say_threshold(row["threshold"], [row[LOWER]]), ", ".join(said)
+
+
+def _join_columns(
+    stacks: list[alt.VConcatChart], text: chart_assembly.ChartText, first: _Column, n: int
+) -> chart_assembly.Chart:
+    """Return the columns beside each other, n in a row, with title and note."""
+    spec, width = first.specs[-1], n * (first.width + 60)
+    whole: Any = stacks[0]
+    if len(stacks) == 1:
+        foot = round(max(first.width, 300) * spec.height) + 50
+        note = chart_assembly.build_note(text, width, foot, -spec.y.measure_labels())
+        whole.vconcat[-1].layer += [] if note is None else [note]
+    else:
+        room = max(spec.y.measure_labels() for spec in first.specs)
+        note = chart_assembly.build_note(text, width, 0, -room)
+        whole = alt.concat(*stacks, columns=n, spacing=34)
+        whole = chart_assembly.join_note(whole, note, n * first.width, 16)
+    words = chart_assembly.build_title(text, width)
+    finished: chart_assembly.Chart = chart_assembly.set_properties(whole, **words)
+    return finished

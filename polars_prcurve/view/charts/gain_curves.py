@@ -1,0 +1,272 @@
+"""Gain curves: recall by the share of cases looked at, and precision gain by recall gain (PRG)."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.view.charts.parts import point_thinning
+from polars_prcurve.view.charts.parts.chart_assembly import Chart
+from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.chart_titles import say_values
+from polars_prcurve.view.charts.parts.colors_and_panels import choose_channels
+from polars_prcurve.view.charts.parts.label_formats import add_threshold
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.words.number_words import say_share, say_shares
+
+_TENTH = 0.1
+# Lines of a panel, at most, that have a number each: those of more would lie on lines.
+_MOST_LABELS = 4
+# Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.
+_CORNER_BELOW = 0.01
+_STARTS_AT = 0.1  # the recall near which logarithmic axes begin
+_LOST_BELOW = 1e-9  # where no more are positive, all gains read as 100 %
+_FIELDS = ("recall_gain", "precision_gain")
+# What is left of both gains to 100 %, which logarithmic axes show.
+_RESTS = ("recall_rest", "precision_rest")
+
+
+@hint_at_arguments
+def gain_curve(
+    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
+) -> Chart:
+    """Gain curves from the table of `curve`, in any row order: recall by the share of cases alerted.
+
+    At prevalence eta a threshold flags the share eta * recall + (1 - eta) * fpr of all cases. Lines are
+    straight from point to point, from the origin, as in a ROC curve: tied scores make a slope. The
+    pointer reads lift, too, which is recall divided by that share. The grey diagonal is cases in
+    random order.
+
+    Parameters
+    ----------
+    table
+        What `curve` returns, with any metrics.
+    color, facet, title
+        As in `pr_curve`.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> gain_curve(df.prc.curve(eta=0.5)).to_dict()["layer"][1]["encoding"]["x"]["title"]
+    'Cases looked at, highest scores first'
+    """
+    check_words(title, color=color, facet=facet)
+    curves = read_sweep("gain_curve", table)
+    etas = curves.per_curve.select("curve", "eta")
+    # Alerts are the recall of the positives and the fpr of the negatives, in the shares of both.
+    alerted = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+    rows, points = (
+        part.join(etas, on="curve", maintain_order="left").with_columns(alerted=alerted)
+        for part in (curves.rows, point_thinning.start_at_origin(curves.rows))
+    )
+    tenths = _read_tenths(points)
+    channels = choose_channels(curves, color, facet, tenths)
+    order = "" if channels.facet else ", highest scores first"
+    x = ChartAxis("alerted", f"Cases looked at{order}", 0.0, 1.0)
+    canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88))
+    kept = point_thinning.drop_straight_points(point_thinning.find_few_positives(points, curves))
+    canvas.draw_diagonal("in random order")
+    drawn = canvas.draw_curves(kept, pl.col("alerted"), pl.col("recall"))
+    has_dots = canvas.draw_published(rows)
+    n_colors = len(channels.color.labels) if channels.color else 1
+    is_crowd = len(tenths) > 12 or n_colors > _MOST_LABELS
+    marks = {} if is_crowd else dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
+    for curve, label in marks.items():
+        lift = f"lift {tenths[curve] / _TENTH:.3g}"
+        said = f"a tenth of the cases holds {label} of the positives, {lift}"
+        place = {"alerted": _TENTH, "recall": tenths[curve], **channels.curve_fields(curve)}
+        canvas.data.append({"part": "mark", "said": said, "recall_label": label, **place})
+    canvas.follow_pointer(rows, "backward", _say_alerted)
+    tenth = f"{'Large dots' if has_dots else 'Dots'}: a tenth of the cases" if marks else ""
+    note = [
+        *(canvas.channels.picked, tenth, point_thinning.DOTS_OF_SLOPES if has_dots else ""),
+        *(point_thinning.DOTTED_FEW if drawn["doubt"].any() else "", *curves.describe_sizes()),
+    ]
+    subtitle = curves.join_etas("Share of positives that are found, by cases looked at,")
+    finding = "Positives found by cases looked at"
+    if tenths and len(tenths) == len(curves.per_curve) and not curves.has_few_positives:
+        start = "A tenth of the cases holds"
+        finding = say_values(start, "of the positives", tenths, curves, channels) or finding
+    return canvas.finish(title, finding, subtitle, note)
+
+
+def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
+    """Return the recall of each curve at a tenth of the cases, on its straight lines."""
+    x, y = pl.col("alerted"), pl.col("recall")
+    x_before, y_before = (number.shift(1).over("curve") for number in (x, y))
+    # Tied scores share a slope, on which the tenth may lie.
+    share = y_before + (y - y_before) * (_TENTH - x_before) / (x - x_before)
+    points = points.sort("curve", "alerted", maintain_order=True)
+    crosses = points.with_columns(share=share).filter((x_before <= _TENTH) & (x > _TENTH))
+    return dict(crosses.select("curve", "share").rows())
+
+
+def _say_alerted(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: at each share of cases the lowest threshold that fits into it."""
+    lift = f", lift {row['recall'] / row['alerted']:.3g}" if row["alerted"] else ""
+    recall = f"recall {say_share(row['recall'])}"
+    return f"up to {say_share(row['at'])}", f"{recall}{lift}{add_threshold(row)}"
+
+
+@hint_at_arguments
+def prg_curve(
+    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
+) -> Chart:
+    """Precision-recall-gain curves (Flach and Kull 2015) from the table of `curve`, in any row order.
+
+    Lines are straight from point to point, as in a ROC curve. A curve starts at recall gain 0, where
+    recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
+    points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
+    100 or fewer are positive, lines lie in a corner. Then both axes are logarithmic in what is left to
+    100 %, and that of recall gain begins near a recall of 10 % of the most common positives.
+
+    Parameters
+    ----------
+    table
+        What `curve` returns, with any metrics: gains follow from recall, fpr and eta.
+    color, facet, title
+        As in `pr_curve`.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = prg_curve(df.prc.curve(eta=0.1, metrics=("precision_gain", "recall_gain")))
+    >>> chart.to_dict()["title"]["text"]
+    ['Precision gain and recall gain where 1\xa0in\xa010 is positive']
+    """
+    check_words(title, color=color, facet=facet)
+    curves = read_sweep("prg_curve", table)
+    etas = curves.per_curve["eta"]
+    is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
+    areas = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
+    channels = choose_channels(curves, color, facet, areas)
+    eta: Any = etas.max()  # of the most common positives, of whose recall log axes have the last 90 %
+    low = max(0.0, 1 - eta * (1 / _STARTS_AT - 1) / (1 - eta)) if is_log and eta < 1 else 0.0
+    points, left, worse = _build_gains(curves, low, is_log=is_log)
+    x, y = _build_axes(points, 1 - low, is_log=is_log)
+    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88))
+    points = point_thinning.raise_to_axis(points, x, [x.field])
+    points = point_thinning.raise_to_axis(points, y, [y.field])
+    along = pl.col(x.field)
+    along = 1 - (along / x.low).log() / math.log(x.high / x.low) if is_log else along
+    drawn = canvas.draw_curves(points, along, pl.col("precision_gain"))
+    known = points.filter(pl.col("made").not_())
+    has_dots = canvas.draw_published(known)
+    canvas.follow_pointer(known, "backward" if is_log else "forward", partial(_say_row, is_log=is_log))
+    lost = "left of the axis" if low > 0 else "of recall below the share of positives"
+    outside = [f"{format_count(left)} {lost}"] if left else []
+    outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
+    scale = "axes are logarithmic in what is left to 100\u00a0%"
+    scale = scale if is_log else "lines may be joined, and areas averaged"
+    note = [
+        f"0\u00a0% is as good as an alert for all; {scale}",
+        channels.picked,
+        point_thinning.DOTS_OF_SLOPES if has_dots else "",
+        *_describe_start(etas, low),
+        f"Points outside: {'; '.join(outside)}" if outside else "",
+        *point_thinning.describe_doubt(drawn),
+        *curves.describe_sizes(),
+    ]
+    finding = ""
+    if not (is_log or curves.has_few_positives) and len(areas) == len(curves.per_curve) > 0:
+        finding = say_values("Precision gain averages", "", areas, curves, channels)
+    subtitle = "Precision and recall on the scale on which F-scores average"
+    subtitle = curves.join_etas(f"{subtitle},") if finding else subtitle
+    finding = finding or curves.join_etas("Precision gain and recall gain")
+    return canvas.finish(title, finding, subtitle, note)
+
+
+def _say_row(row: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
+    """Return what the pointer reads: at each recall gain the next threshold to the right."""
+    at, threshold = max(1 - row["at"] if is_log else row["at"], 0), add_threshold(row)
+    gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{threshold}"
+    return f"at least {say_share(at)}", gain
+
+
+def _build_axes(points: pl.DataFrame, first: float, *, is_log: bool) -> tuple[ChartAxis, ChartAxis]:
+    """Return the axes of recall gain and precision gain; logarithmic ones end at half the least rest."""
+    titles = ("Recall gain", "Precision gain")
+    if not is_log:
+        x, y = (ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, titles, strict=True))
+        return x, y
+    axes = []
+    for field, title, high in zip(_RESTS, titles, (first, 1.0), strict=True):
+        least = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
+        low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
+        axes.append(ChartAxis(field, title, low, high, "rest", is_log=True, is_reversed=True))
+    return axes[0], axes[1]
+
+
+def _describe_start(etas: pl.Series, low: float) -> list[str]:
+    """Return where the axis begins, if that is not at recall gain 0."""
+    if low == 0:
+        return []
+    starts = etas.to_frame().select(start=_find_start(pl.col("eta"), low))["start"].sort()
+    where = f"The axis begins at a recall of {say_share(starts[-1])}"
+    apart = ["A PR curve tells such lines apart"] if (etas < _LOST_BELOW).all() else []
+    return [where if starts[0] == starts[-1] else f"{where} or less", *apart]
+
+
+def _find_start(eta: pl.Expr, low: float) -> pl.Expr:
+    """Return the recall at which recall gain is `low`; eta if that is 0."""
+    return eta / (eta + (1 - low) * (1 - eta)) if low > 0 else eta
+
+
+def _build_gains(curves: ChartCurves, low: float, *, is_log: bool) -> tuple[pl.DataFrame, int, int]:
+    """Return the points of each curve from a recall gain of `low` on."""
+    # With them come the number of points to the left, and of those worse than chance. Precision gain is
+    # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
+    # there.
+    eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
+    points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.rows))
+    etas = curves.per_curve.select("curve", "eta").filter((eta > 0) & (eta < 1))
+    points = points.join(etas, on="curve", maintain_order="left")
+    recall_before, fpr_before = (rate.shift(1).over("curve") for rate in (recall, fpr))
+    points = points.with_columns(start=_find_start(eta, low))
+    start = pl.col("start")
+    # A curve enters on the straight ROC line that crosses this recall.
+    enters = (recall >= start) & (recall_before < start)
+    share = (start - recall_before) / (recall - recall_before)
+    first = points.with_columns(on_axis=fpr_before + share * (fpr - fpr_before)).filter(enters)
+    first = first.select("curve", "eta", recall="start", fpr="on_axis")
+    inside = points.filter(~pl.col("made") & (recall >= start)).drop("start")
+    left = points.filter(~pl.col("made") & (recall < start)).height
+    corners = point_thinning.prepend_made(first, inside.drop("made"))
+    if is_log:
+        least: Any = corners.filter(fpr > 0)["fpr"].min() or 1.0
+        places = [place for k in range(241) if (place := 10 ** (-k / 20)) > least]
+        corners = point_thinning.bend_for_log_axis(corners, places)
+        corners = corners.with_columns(eta.forward_fill().over("curve"))
+    else:
+        corners = point_thinning.drop_straight_points(corners)
+    left_to_1 = eta / (1 - eta) * (1 - recall) / recall
+    rests = corners.with_columns(recall_rest=left_to_1, precision_rest=fpr / recall)
+    if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100 % would be
+        nearest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
+        rests = rests.with_columns(pl.max_horizontal("recall_rest", nearest))
+    gains = [(1 - pl.col(rest)).alias(gain) for gain, rest in zip(_FIELDS, _RESTS, strict=True)]
+    cut = _cut_below_zero(rests.with_columns(gains)).drop("place")
+    cut = cut.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    return cut, left, inside.filter(fpr > recall).height
+
+
+def _cut_below_zero(points: pl.DataFrame) -> pl.DataFrame:
+    """Cut lines where they cross precision gain 0; points below it get a null gain, which is a gap."""
+    gain, x = pl.col("precision_gain"), pl.col("recall_gain")
+    points = points.with_row_index("place").with_columns(pl.col("place").cast(pl.Float64))
+    gain_before, x_before = (number.shift(1).over("curve") for number in (gain, x))
+    on_axis = x_before + (x - x_before) * gain_before / (gain_before - gain)
+    cuts = points.with_columns(on_axis=on_axis, place=pl.col("place") - 0.5)
+    cuts = cuts.filter((gain < 0) != (gain_before < 0))
+    zero = {"precision_gain": 0.0, "precision_rest": 1.0, "made": True}
+    rest = 1 - pl.col("on_axis")
+    cuts = cuts.select("curve", "place", recall_gain="on_axis", recall_rest=rest, **zero)
+    is_above = gain >= 0
+    above = points.with_columns(pl.when(is_above).then(pl.col(name)) for name in (_FIELDS[1], _RESTS[1]))
+    return pl.concat([above, cuts], how="diagonal").sort("place")

@@ -1,0 +1,168 @@
+"""Icon arrays: of 100 alerts, how many are right, and of how many that is not known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts.chart_assembly import Chart
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100
+from polars_prcurve.view.charts.parts.colors_and_panels import (
+    Channel,
+    Channels,
+    read_panels_of_one,
+    sort_panels,
+)
+from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
+from polars_prcurve.view.charts.parts.label_formats import format_level, format_value
+from polars_prcurve.view.charts.parts.label_placement import Word
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_lines
+from polars_prcurve.view.words.number_words import (
+    say_part,
+)
+
+_MOST_GRIDS = 12
+_WIDTH = 200
+_RING = [1.6, 1.9]
+# Altair has no hatch: a dotted ring, which means not known, and a tint stand for it.
+_LOOKS: dict[str, dict[str, Any]] = {
+    "right": {"fillOpacity": 1},
+    "likely": {"fillOpacity": 0.45, "strokeDash": _RING},
+    "unlikely": {"fillOpacity": 0.1, "strokeDash": _RING},
+    "false": {"fillOpacity": 0, "stroke": style.RULE},
+}
+
+
+@hint_at_arguments
+def alerts(
+    table: pl.DataFrame,
+    *,
+    confidence: float | None = None,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> Chart:
+    """Icon arrays of 100 alerts, from the table of `operating_points`: one grid per row.
+
+    A solid circle is a right alert, up to the lower limit of precision, and a hollow one a false alert.
+    Between the limits, where the ring is dotted, alerts may be right or not; the tint is deeper up to
+    the estimate. Below 1 right in 50 a grid has as many alerts as one right one takes, but no more than
+    1 000, and dotted are those that it may take, from one limit to the other. Grids of groups come in
+    order of their values, the greatest first.
+
+    Parameters
+    ----------
+    table
+        What `operating_points` returns, with precision among its metrics: at most 12 rows.
+    confidence
+        The level of the table's intervals, for the note, since the table does not hold it.
+    color, facet
+        `color` is a column whose values have colours, by default the first `by` column; `facet` is the
+        column with which the heads of grids begin.
+    title
+        Replaces the chart's own title; False leaves out title, subtitle and note.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = alerts(pl.concat([df] * 20).prc.operating_points(recall=1))
+    >>> chart.to_dict()["title"]["text"]
+    ['67 of 100 alerts are right']
+    """
+    check_words(title, color=color, facet=facet)
+    curves = read_lines("alerts", table, "precision", is_per_row=True)
+    channels = read_panels_of_one(curves, color, facet)
+    if channels.facet is not None:
+        values = dict(curves.rows.select("curve", "value").rows())
+        channels = replace(channels, facet=sort_panels(channels.facet, values))
+    canvas, grids = _draw_icons(curves, channels)
+    level = "interval" if confidence is None else f"{format_level(confidence)} interval"
+    note = ["Solid: right. Hollow: false"]
+    has_span = "low" in curves.rows.columns
+    if has_span:
+        doubt = f"Dotted ring: right or not, by the {level}"
+        note.append(f"{doubt}; the deeper tint goes up to the estimate")
+    if any(not grid.words.endswith(" of 100") for grid in grids.values()):
+        rare = "Below 1 in 50 a grid has as many alerts as one right one takes"
+        note.append(f"{rare}, and dotted are those that it may take" if has_span else rare)
+    if any(grid.n_icons == MOST_ICONS for grid in grids.values()):
+        note.append(f"No grid has more than {format_count(MOST_ICONS)}")
+    # The numbers of all grids, for people who cannot see them.
+    panels = canvas.channels.facet
+    captions = [f"{label}: {panels.captions[label]}" for label in panels.labels] if panels else []
+    canvas.spoken = "; ".join(captions or [grid.caption for grid in grids.values()])
+    finding = say_each_of_100(grids, curves, canvas.channels) or "How many of 100 alerts are right"
+    note += curves.describe_sizes()
+    # What thresholds were chosen for, such as `Half of the positives found`.
+    what, targets = "Share of alerts that are right", curves.per_curve.get_column("target", default=None)
+    if targets is not None and targets.n_unique() == 1:
+        target = targets[0]
+        what = f"Target: {format_value('target', target)}"
+        if target["criterion"] == "recall" and target["target"] is not None:
+            part = say_part(target["target"])
+            what = f"{part[:1].upper()}{part[1:]} of the positives found"
+    return canvas.finish(title, finding, curves.join_etas(f"{what},"), note)
+
+
+def _draw_icons(curves: ChartCurves, channels: Channels) -> tuple[Canvas, dict[int, IconGrid]]:
+    """Return the canvas with a grid per curve, a single point each, and the grids by curve."""
+    if len(curves.per_curve) > _MOST_GRIDS:
+        name = curves.field_names.get("group_0")
+        remedy = "pass fewer prevalences or targets"
+        if name is not None and curves.count_distinct(["group_0"]) > 1:
+            few = curves.per_curve["group_0"].unique(maintain_order=True).head(2).to_list()
+            remedy = f"pick some groups first: table.filter(pl.col({name!r}).is_in({few!r}))"
+        raise PrcError(
+            f"alerts draws up to {_MOST_GRIDS} grids, one per row, and this table has "
+            f"{len(curves.per_curve)}; {remedy}"
+        )
+    names = [name for name in ("value", "low", "high") if name in curves.rows.columns]
+    shares = curves.rows.select("curve", *names).rows()
+    grids = {curve: count_icons(*row, *[None] * (3 - len(names))) for curve, *row in shares}
+    rows = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grids.values())
+    height = max(rows, default=1.0)
+    x, y = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
+    facet = channels.facet
+    if facet is not None:
+        captions = {facet.label_of[curve]: grid.caption for curve, grid in grids.items()}
+        channels = replace(channels, facet=replace(facet, captions=captions))
+    spec = ChartSpec(x, y, "linear", names="none", height=height, most_width=_WIDTH)
+    canvas = Canvas(curves, channels, spec)
+    for curve, grid in grids.items():
+        if facet is None:
+            canvas.words.append(Word(text=grid.caption, py=-9, baseline="bottom"))
+        n, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
+        look = {"size": round(area, 1), "width": round(min(1.3, 20 / n), 2), "said": grid.caption}
+        look |= channels.curve_fields(curve)
+        kinds = [kind for kind, many in grid.kinds for _ in range(many)]
+        for k, kind in enumerate(kinds):
+            place = {"kind": kind, "x": (k % n + 0.5) / n, "y": (k // n + 0.5) / n}
+            canvas.data.append({"part": "icon", **place, **look})
+    canvas.layers += _build_layers(*canvas.place, channels.color)
+    return canvas, grids
+
+
+def _build_layers(x: alt.X, y: alt.Y, color: Channel | None) -> list[alt.Chart]:
+    """Return a layer per kind of icon."""
+    layers = []
+    for kind, look in _LOOKS.items():
+        one = {"fill": style.COLORS[0], "stroke": style.COLORS[0]} | look
+        mark = alt.Chart().mark_point(shape="circle", opacity=1, aria=False, **one)
+        scale: dict[str, Any] = {} if color is None else {"scale": color.scale, "legend": None}
+        own: list[Any] = [] if color is None else [alt.Fill("color:N", **scale)]
+        own += [] if color is None or "stroke" in look else [alt.Stroke("color:N", **scale)]
+        tooltip = alt.Tooltip("said:N", title="alerts")
+        own += [alt.Size("size:Q", scale=None), alt.StrokeWidth("width:Q", scale=None)]
+        test = f"datum.part === 'icon' && datum.kind === '{kind}'"
+        layers.append(mark.encode(x, y, *own, tooltip=tooltip).transform_filter(test))
+    return layers

@@ -1,0 +1,313 @@
+"""Differences of models by prevalence, with their intervals and where they are settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import altair as alt
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.message_text import format_count, shorten_name
+from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts import label_formats, result_tables
+from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.view.charts.parts.chart_titles import is_higher_better, say_better
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
+from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.point_thinning import split_by_doubt
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.words.number_words import say_eta, say_signed
+
+# Colours of the band where it is above 0, below 0, and where it holds 0.
+_SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
+_HOLDS_0 = 2
+_HEIGHT = 0.55
+# Pairs of models from which on they are a table, and rows of it, at most.
+_FEWEST_ROWS, _MOST_ROWS = 3, 12
+_WIDTH, _ROW = 300, 25  # pixels that the axis of a table is wide, and that a row is high
+_MOST_LETTERS = 60  # letters of the two names of a pair in a table
+_PAIR = ("group_a", "group_b")
+_COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
+
+
+@hint_at_arguments
+def difference(table: pl.DataFrame, *, confidence: float | None = None, title: Title = None) -> Chart:
+    """Differences of two models by prevalence, from the table of `compare`, in any row order.
+
+    The line is the value of model a minus that of model b, and the shade its interval, which has one
+    colour above 0, another below it, and is grey where it holds 0. Above 0 model a is better, and below
+    it model b; of a metric where less is better it is the other way round, and the chart names no
+    winner. The line is dotted where the sign of the difference is not certain (`resolved`). Two pairs,
+    and several metrics or groups, are panels. From three pairs on, each row of `compare` is a row of a
+    table: the greatest settled differences first, at most 12, and how many more there are.
+
+    Parameters
+    ----------
+    table
+        What `compare` returns for several eta, such as `eta_grid()`.
+    confidence
+        The level of the table's intervals, for the note, since the table does not hold it.
+    title
+        Replaces the chart's own title; False leaves out title, subtitle and note.
+
+    Examples
+    --------
+    >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
+    >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
+    >>> table = df.prc.compare(eta=[0.01, 0.1, 0.5], score=["a", "b"], metrics="average_precision")
+    >>> chart = difference(table)
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['a minus b: average precision, in points, by share of positives']
+    """
+    check_words(title)
+    frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
+    groups = frame.columns[: frame.columns.index("eta")]
+    names_of = result_tables.name_group_fields(groups) | {"metric": "metric"}
+    names_of |= {"group_a": "model_a", "group_b": "model_b"}
+    read = result_tables.pick_columns(frame, names_of, ["eta", *_COLUMNS[3:], "resolved"])
+    curves = result_tables.build_lines(read, names_of, "difference")
+    if curves.count_distinct(_PAIR) >= _FEWEST_ROWS:
+        return _draw_table(table, curves, confidence, title)
+    rows, is_one = curves.rows, len(curves.per_curve) == 1
+    y = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
+    look: dict[str, Any] = {"height": _HEIGHT, "is_neutral": True, "side_colors": _SIDE_COLORS}
+    spec = ChartSpec(build_eta_axis(rows), y, "linear", bands=(("low", "high"),), **look)
+    canvas = Canvas(curves, _build_panels(curves), spec)
+    canvas.draw_level([0.0] * len(curves.per_curve), "")
+    canvas.words.clear()  # 0 needs no name
+    doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
+    points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
+    drawn = canvas.draw_lines(points, ["side"])
+    canvas.draw_few_places(row for row in drawn if "difference" in row)
+    canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
+    grey = ", grey where they hold 0" if _HOLDS_0 in points["side"] else ""
+    shaded = f"Shaded: {_say_level(confidence)}{grey}"
+    is_open = rows.filter(pl.col("resolved").fill_null(False).not_())
+    dotted = "Dotted: the test does not settle which is better" if len(is_open) else ""
+    # An interval may leave out 0 all the same.
+    if not is_open.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
+        dotted += ", even where all of the shade is on one side of 0: "
+        dotted += "intervals from so few examples may be too narrow"
+    note = (shaded, dotted, *curves.describe_left_out())
+    subtitle, finding = "The first model minus the second", ""
+    if is_one:
+        first = curves.per_curve.row(0, named=True)
+        metric, names = label_formats.format_metric(first["metric"]), _name_models(first)
+        subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
+        if is_higher_better(first["metric"]):
+            canvas.words += _name_sides(names, spec.y)
+            finding = say_better(rows, names)
+    subtitle += ", in points, by share of positives"
+    return canvas.finish(title, finding or "Differences of models by prevalence", subtitle, note)
+
+
+def _build_axis(values: Iterable[float | None]) -> ChartAxis:
+    """Return the axis of differences in points around all values and 0."""
+    known = [0.0, *(value for value in values if value is not None)]
+    low, high = min(known), max(known)
+    room = 0.08 * (high - low) or 0.05
+    return ChartAxis("difference", "Difference in points", low - room, high + room, "points")
+
+
+def _say_level(confidence: float | None) -> str:
+    return (
+        "intervals of the table"
+        if confidence is None
+        else f"{label_formats.format_level(confidence)} intervals"
+    )
+
+
+def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
+    """Return the names of both models of a pair."""
+    a, b = (label_formats.name_with_column("group", "model", pair[name]) for name in _PAIR)
+    return a, b
+
+
+def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add `side`, the number in _SIDE_COLORS of the stretch that leads to a point."""
+    here = pl.when(pl.col("low") > 0).then(0).when(pl.col("high") < 0).then(1).otherwise(_HOLDS_0)
+    before, after = (pl.col("here").shift(by).over("curve") for by in (1, -1))
+    is_first = pl.int_range(pl.len()).over("curve") == 0
+    start = pl.when(is_first).then(after.fill_null(pl.col("here"))).otherwise(before)
+    side = pl.when(start == pl.col("here")).then("here").otherwise(_HOLDS_0)
+    return rows.with_columns(here=here).with_columns(side=side.fill_null(_HOLDS_0)).drop("here")
+
+
+def _build_panels(curves: ChartCurves) -> Channels:
+    """Return the channels: all that differs among the lines is in the name of their panel."""
+    if len(curves.per_curve) < 2:
+        return Channels(None, None)
+    fields = [name for name in curves.field_names if curves.count_distinct([name]) > 1]
+    others = [name for name in fields if name not in _PAIR]
+    if len(others) == len(fields):
+        return Channels(None, build_channel(curves, fields, with_eta=False))
+    pairs = build_channel(curves, [*others, *_PAIR], with_eta=False)
+    names = {}
+    for row in curves.per_curve.to_dicts():
+        (a, b), label = _name_models(row), pairs.label_of[row["curve"]]
+        names[label] = f"{label.removesuffix(f'{a} · {b}')}{a} minus {b}"
+    labels = [names[label] for label in pairs.labels]
+    title = " · ".join([*(curves.field_names[name] for name in others), "two models"])
+    label_of = {curve: names[label] for curve, label in pairs.label_of.items()}
+    return Channels(None, replace(pairs, title=title, labels=labels, label_of=label_of))
+
+
+def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
+    """Return the words above and below 0: which model is better there."""
+    height = round(540 * _HEIGHT)
+    above: dict[str, Any] = {"py": 6, "baseline": "top", "color": _SIDE_COLORS[0]}
+    below: dict[str, Any] = {"py": height - 6, "baseline": "bottom", "color": _SIDE_COLORS[1]}
+    at_0 = [{"y": 0.0, "dy": 6}, {"y": 0.0, "dy": -6}]
+    ends: list[dict[str, Any]] = [{"px": 8}, {"px": 532, "align": "right"}]
+    return [
+        choose_way(
+            Word(text=f"{where} 0: {name} better", weight="bold", **side | place | end)
+            for place in ({}, {"baseline": side["baseline"], **at_0[where == "Above"]})
+            for end in ends
+        )
+        for name, where, side, room in zip(
+            names, ("Above", "Below"), (above, below), (y.high, -y.low), strict=True
+        )
+        if room > 0.2 * (y.high - y.low)
+    ]
+
+
+def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads at each prevalence of the table."""
+
+    def write(value: float) -> str:
+        return say_signed(100 * round(value, 12), "{:.3g}".format, "+")
+
+    ends = (row["low"], row["high"])
+    within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
+    sure = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
+    return say_eta(row["eta"]), f"{write(row['difference'])}{within}{sure}"
+
+
+def _draw_table(
+    table: pl.DataFrame, curves: ChartCurves, confidence: float | None, title: Title
+) -> Chart:
+    """Return the table of intervals of many pairs, one per row of `compare`."""
+    rows = curves.rows.drop_nulls("difference").join(curves.per_curve, on="curve", maintain_order="left")
+    metrics, etas = curves.per_curve["metric"].unique().to_list(), rows["eta"].unique().to_list()
+    is_better = all(map(is_higher_better, metrics))
+    fields = [name for name in curves.field_names if name not in _PAIR]
+    varied = {name: curves.field_names[name] for name in fields if curves.count_distinct([name]) > 1}
+    varied |= {"eta": "eta"} if len(etas) > 1 else {}
+    shown = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
+    canvas = _draw_intervals(curves, shown)
+    is_adjusted = "p_adjusted" in table.columns
+    note = (
+        f"Line: {_say_level(confidence)}",
+        "Settled: corrected for all pairs (Holm)" if is_adjusted else "Settled: each pair alone",
+        "Dotted and hollow: not settled" if not all(row.is_settled for row in shown) else "",
+        *curves.describe_left_out(),
+    )
+    what = label_formats.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    subtitle = f"Differences in {what[:1].lower()}{what[1:]}, in points, {label_formats.say_etas(etas)}"
+    what, open_ = "comparisons" if varied else "pairs", [row for row in shown if not row.is_settled]
+    n = len(shown) - len(open_)
+    finding = f"{n} of {len(shown)} {what} are settled" if shown else "Differences of models"
+    if len(open_) == 1:
+        finding += f"; {open_[0].name} are not"
+    elif n >= _MOST_ROWS < len(shown):
+        finding += f"; these {_MOST_ROWS} differ most"
+    canvas.spoken = "; ".join(f"{row.name}: {row.say()}" for row in shown[:_MOST_ROWS])
+    return canvas.finish(title, finding, subtitle, note)
+
+
+class IntervalRow(NamedTuple):
+    """A value with its interval, and whether a test settles its sign."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    is_settled: bool
+
+    def say(self) -> str:
+        """Return the value and its interval in points: `81 (62 to 95)`."""
+        known = [x for x in (self.value, self.low, self.high) if x is not None]
+        # No end reads as 0 that is not 0, or nobody could tell on which side of it the interval ends.
+        is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in known)
+        said = [say_signed(100 * x, f"{{:.{0 if is_whole else 1}f}}".format) for x in known]
+        return said[0] if len(said) < 3 else f"{said[0]} ({said[1]} to {said[2]})"
+
+
+def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
+    """Return a row of the table, of the better model minus the other one if more is better."""
+    names, settled = _name_models(row), bool(row["resolved"])
+    value, low, high = row["difference"], row["low"], row["high"]
+    if value < 0 and is_better:
+        names, value = names[::-1], -value
+        low, high = (None if end is None else -end for end in (high, low))
+    if sum(map(len, names)) > _MOST_LETTERS:
+        a, b = (shorten_name(name, _MOST_LETTERS // 2) for name in names)
+        names = a, b
+    between = ("over" if settled else "and") if is_better else "minus"
+    where = [
+        label_formats.name_with_column(field, column, row[field]) for field, column in varied.items()
+    ]
+    return IntervalRow(" \u00b7 ".join([f" {between} ".join(names), *where]), value, low, high, settled)
+
+
+def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow]) -> Canvas:
+    """Return the canvas of the table: settled rows first, the greatest on top, and what is left out."""
+    order = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
+    shown, rest = order[:_MOST_ROWS], order[_MOST_ROWS:]
+    x = _build_axis(end for row in shown for end in row[1:4])
+    n_settled = sum(row.is_settled for row in shown)
+    has_open = n_settled < len(shown)
+    # Rows that are not settled stand below a heading of their own.
+    places = [k + (has_open and k >= n_settled) for k in range(len(shown))]
+    n = len(shown) + has_open + bool(rest)
+    room = round(max((style.measure_text(row.name) for row in shown), default=0)) + 14
+    y = ChartAxis("row", "", n - 0.5, -0.5, "none", room=room)
+    spec = ChartSpec(x, y, "linear", height=n * _ROW / _WIDTH, most_width=_WIDTH, names="none")
+    canvas = Canvas(curves, Channels(None, None), spec)
+    canvas.draw_line([(0.0, y.low), (0.0, y.high)], "zero", {})
+    right = canvas.size.width + max((style.measure_text(row.say()) for row in shown), default=0) + 8
+    for row, place in zip(shown, places, strict=True):
+        look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
+        weight: Any = "bold" if row.is_settled else "normal"
+        canvas.words.append(Word(text=row.name, px=-room, weight=weight, **look))
+        canvas.words.append(Word(text=row.say(), px=round(right), align="right", **look))
+        values = {x.field: row.value, "low": row.low, "high": row.high}
+        record = {
+            name: label_formats.round_digits(value)
+            for name, value in values.items()
+            if value is not None
+        }
+        record |= {"settled": 1} if row.is_settled else {}
+        canvas.data.append({"part": "interval", "row": place, "said": row.say(), **record})
+    quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
+    canvas.words += [Word(text="not told apart", y=float(n_settled), **quiet)] if has_open else []
+    if rest:
+        settled = sum(row.is_settled for row in rest)
+        said = f"{format_count(settled)} of them settled and smaller than these"
+        text = f"and {format_count(len(rest))} more, {said if settled else 'none settled'}"
+        canvas.words.append(Word(text=text, y=n - 1.0, **quiet))
+    canvas.layers += _build_layers(*canvas.place)
+    return canvas
+
+
+def _build_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Return the layers of intervals and points; dotted and hollow where nothing is settled."""
+    dotted, hollow = {"strokeWidth": 1.6, "strokeDash": style.DOTS}, {"filled": False, "fill": "white"}
+    looks: Any = {"===": (style.INK, {"strokeWidth": 2}, {"filled": True})}
+    looks["!=="] = (style.QUIET, dotted, hollow)
+    layers = []
+    for test, (color, line, point) in looks.items():
+        rule = alt.Chart().mark_rule(aria=False, color=color, **line)
+        dot = alt.Chart().mark_point(shape="circle", size=60, opacity=1, color=color, **point)
+        dot = dot.encode(x, y, alt.Description("said:N"), tooltip=alt.Tooltip("said:N", title="points"))
+        layers += [
+            keep_part(layer.transform_filter(f"datum.settled {test} 1"), "interval")
+            for layer in (rule.encode(alt.X("low:Q"), y, alt.X2("high")), dot)
+        ]
+    return layers

@@ -1,0 +1,556 @@
+"""Charts from records: layers, panels, names at lines, title, note, and the text for screen readers.
+
+A chart has no configuration and no theme, so you can layer it, put it beside others and theme it.
+Its data is inline, under fixed field names: Altair's limit of 5 000 rows does not apply, and a
+column called `a:b` or `x.y`, which Vega would parse, is only ever text in a title.
+
+The field `part` of a record says what it is: a point of a `curve`, of a grey line behind it (`ghost`),
+of a line to compare with (`reference`), a `mark`, a thin rule (`span`), a `word`, or what is read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
+
+import altair as alt
+
+from polars_prcurve.core.ground.argument_checks import Title
+from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, PanelSize, fix_x, fix_y
+from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels, tell_panel
+from polars_prcurve.view.charts.parts.label_formats import escape_text, round_digits
+from polars_prcurve.view.charts.parts.label_placement import (
+    Panel,
+    Word,
+    place_labels,
+    place_names,
+    settle_words,
+)
+from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
+from polars_prcurve.view.words.value_names import wrap_words
+
+Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
+AnyChart = TypeVar("AnyChart", bound=Chart)
+# Layers of one chart alone, at the bottom and on top.
+OwnLayers: TypeAlias = tuple[Sequence[alt.Chart], Sequence[alt.Chart]]
+
+_NO_DATA: Any = alt.InlineData(values=[])
+# Vega-Lite draws labels of wrapped panels even if they are switched off.
+_NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
+PANEL_GAP = 34
+BARE_VIEW: Any = alt.ViewBackground(stroke=None)
+_OF_CURVE = alt.Detail(["curve:N", "run:N"])
+# Rows of usual panels above which groups stand beside each other, in at most this many columns.
+_MOST_ROWS, _MOST_COLUMNS = 9, 4
+_PANELS_ROOM = 760  # pixels that panels side by side share, about
+_NARROWEST = 300  # pixels that the words around a chart take, at least
+# The record under the pointer, in the filter of an event, which does not know `datum`.
+EVENT_DATUM = "event.item && event.item.datum"
+FEWEST_PLACES, MOST_PLACES = 8, 100  # places across at which the pointer reads all lines
+
+
+@dataclass(frozen=True)
+class ChartText:
+    """The words of a chart: title, subtitle, note at its foot, and a sentence for screen readers."""
+
+    title: Title  # false draws neither title nor subtitle nor note
+    subtitle: str
+    note: tuple[str, ...]
+    own_title: str  # the title if the user gave none: the finding, or the name of the chart
+    spoken: str = ""
+
+
+def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
+    """Return the layer, reduced to the records of this part."""
+    return layer.transform_filter(f"datum.part === '{name}'")
+
+
+def make_key(data: list[dict[str, Any]], kind: str) -> str:
+    """Return a name for the selections of a chart, which only an equal chart has, too."""
+    return f"k{zlib.crc32((kind + json.dumps(data)).encode()):08x}"
+
+
+def select_pointed(key: str, field: str, clear: Any) -> alt.Parameter:
+    """Return the selection of what the pointer reads, by a field of its records."""
+    is_read = f"{EVENT_DATUM} && event.item.datum.place"
+    on = f"pointermove[{is_read}], pointerdown[{is_read}]"
+    how: dict[str, Any] = {"fields": [field], "on": on, "empty": False, "clear": clear}
+    return alt.selection_point(name=f"pointed_{key}", **how)
+
+
+def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers: OwnLayers) -> Chart:
+    """Return the chart of these records, in panels if there is a facet."""
+    panel = replace(panel, spec=replace(panel.spec, has_margin=True))
+    spec, size, facet = panel.spec, panel.size, panel.channels.facet
+    layered, records = build_panel(panel, words, own_layers)
+    records = [row for row in records if row["part"] != "ghost"]  # whose layer holds them
+    room = spec.y.measure_labels()
+    if facet is not None:
+        panels, layers = _build_panels(layered, panel, facet, records)
+        if facet.fields != ["eta"]:  # else heads say it
+            text = replace(text, note=(f"Panels: {facet.title}", *text.note))
+        width = size.columns * (size.width + PANEL_GAP)
+        finished: Chart = join_note(panels, build_note(text, width, 0, -room), max(width - 60, 40), 14)
+        finished = set_properties(finished, **build_title(text, width))
+        # One layer goes through Altair's facet, which copies all it is given; the others follow now.
+        inside = finished if isinstance(finished, alt.FacetChart) else finished.vconcat[0]
+        inside.spec.layer = [*inside.spec.layer, *layers]
+        return attach_data(finished, records)
+    width = max(size.width, _NARROWEST)
+    below = 20 if spec.y.words == "none" and not spec.y.room else 50  # the axis
+    note = build_note(text, width + 60, size.height + below, -room)
+    layered.layer += [] if note is None else [note]
+    finished = set_properties(layered, **build_title(text, width + max(100, 2 * spec.y.room)))
+    return attach_data(finished, records)
+
+
+def _build_panels(
+    layered: alt.LayerChart, panel: Panel, facet: Channel, records: list[dict[str, Any]]
+) -> tuple[alt.FacetChart, list[Any]]:
+    """Return panels of the first layer alone, and the other layers, with those of heads over panels."""
+    spec, size = panel.spec, panel.size
+    heads = []  # the name of each panel, and the number that panels are sorted by
+    for label in facet.labels:
+        value, caption = facet.values.get(label, ""), facet.captions.get(label, "")
+        room = size.width - (style.measure_text(value) + 8 if value else 0)
+        heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
+        look: dict[str, Any] = {"facet": label, "py": -9, "baseline": "bottom"}
+        heads += [Word(caption, **look)] if caption else []
+        look |= {"px": size.width, "align": "right", "weight": "bold", "color": style.COLORS[0]}
+        heads += [Word(value, **look)] if value else []
+    layers = [*layered.layer[1:], *build_word_layers(panel, heads, records)]
+    layered.layer = layered.layer[:1]
+    highest = max(-word.py for word in heads) + style.NAME_SIZE
+    gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
+    end = round_digits(spec.x.high)
+    is_flush = any(row["part"] == "name" and row[spec.x.field] == end for row in records)
+    head = alt.Facet("facet:N", title=None, sort=facet.labels, header=_NO_HEADER)
+    spacing = gap if is_flush else PANEL_GAP
+    panels: alt.FacetChart = layered.facet(head, columns=size.columns, spacing=spacing)
+    if is_flush:
+        panels = set_properties(panels, bounds="flush")  # or all were as wide as the one with names
+    if spec.y.is_free:
+        panels = panels.resolve_scale(y="independent")
+    panels.data = alt.Undefined  # which stands above the panels and the note
+    return panels, layers
+
+
+def build_panel(
+    panel: Panel, words: Sequence[Word], own_layers: OwnLayers, chooser: str | None = None
+) -> tuple[alt.LayerChart, list[dict[str, Any]]]:
+    """Return one panel, and its records: those of its data, and those of words."""
+    # `chooser` is the key of another panel of the same lines, whose names are clicked.
+    spec, data, channels, size = panel.spec, panel.data, panel.channels, panel.size
+    key = make_key(data, f"{spec.x.field} {spec.y.field}")
+    words = settle_words(panel, words)
+    words = [*words, *place_labels(panel, words)]
+    names = None if chooser else place_names(panel, words)
+    has_legend = channels.color is not None and names is None and spec.names != "none"
+    if channels.color is not None and has_legend:
+        room = size.columns * (size.width + PANEL_GAP)
+        channels = replace(channels, color=replace(channels.color, legend_room=room))
+        panel = replace(panel, channels=channels)
+    x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
+    records = mark_grey(data, channels)
+    painter = Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
+    has_hover = any(row["part"] == "read" for row in data)
+    base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
+    under, above = own_layers
+    layers = [base, *under, *painter.build_lines(records)]
+    layers += painter.build_hover(size.width) if has_hover else []
+    layers += [*painter.build_marks({row["part"] for row in records}), *above]
+    layers += build_word_layers(panel, words, records)
+    layers += build_name_layers(panel, names, records) if names else []
+    layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
+    return layered, records
+
+
+def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
+    """Return a chart of these layers, from bottom to top."""
+    # Altair copies each layer it is given four times, and slowly, to find its selections. So it is given
+    # the layers that have some, and the others come to their places afterwards.
+    whole = alt.LayerChart(layer=_pick_selecting(layers), view=BARE_VIEW, **options)
+    whole.layer = _put_back(layers, whole.layer)
+    return whole
+
+
+def set_properties(chart: AnyChart, **properties: Any) -> AnyChart:
+    """Set these properties of a chart that is not finished: Altair's own method copies all of it."""
+    for name, value in properties.items():
+        chart[name] = value
+    return chart
+
+
+def join_panels(join: Callable[..., Any], panels: Sequence[alt.LayerChart], **options: Any) -> Any:
+    """Return panels that Altair joins, without its copies of the layers that have no selections."""
+    layers = [panel.layer for panel in panels]
+    whole = join(*(set_properties(one, layer=_pick_selecting(one.layer)) for one in panels), **options)
+    for panel, each in zip(whole.vconcat, layers, strict=True):
+        panel.layer = _put_back(each, panel.layer)
+    return whole
+
+
+def _pick_selecting(layers: Sequence[Any]) -> list[Any]:
+    """Return the layers that have selections, or the first one if none has."""
+    return [layer for layer in layers if layer.params is not alt.Undefined] or [*layers[:1]]
+
+
+def _put_back(layers: Sequence[Any], carried: Sequence[Any]) -> list[Any]:
+    """Return all layers in their order, of which Altair has carried those that have selections."""
+    rest = iter(carried)
+    return [next(rest) if layer.params is not alt.Undefined else layer for layer in layers]
+
+
+def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
+    """Return the records; those of lines that are not picked out are marked as grey."""
+    if channels.color is None or channels.color.colored_labels is None:
+        return list(data)
+    shown = set(channels.color.shown_labels)
+    # Points of grey lines are small: many of them would hide the lines.
+    return [
+        row
+        if row.get("color", "") in shown
+        else row | {"grey": 1} | ({"part": "grey mark"} if row["part"] == "mark" else {})
+        for row in data
+    ]
+
+
+def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
+    """Add the records to a finished chart: Altair copies and checks its data at every earlier step."""
+    whole.data = alt.InlineData(values=[])
+    whole.data["values"] = data
+    return whole
+
+
+@dataclass(frozen=True)
+class Painter:
+    """Builds the layers of lines and points of one panel."""
+
+    spec: ChartSpec
+    x: alt.X
+    y: alt.Y
+    channels: Channels
+    key: str
+    can_choose: bool  # whether a click on a name brings out its line
+
+    @property
+    def color(self) -> list[Any]:
+        """The encoding of colours, in a list, which is empty if there is one colour."""
+        color = self.channels.color
+        return [color.encode()] if color and not self.spec.is_neutral else []
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """The one colour of marks, or nothing."""
+        one = style.INK if self.spec.is_neutral else style.COLORS[0]
+        return {} if self.color else {"color": one}
+
+    @property
+    def faint(self) -> dict[str, Any]:
+        """The opacity of lines: faint if a name was clicked, and it is another one."""
+        if not self.color or not self.can_choose:
+            return {}
+        name = f"chosen_{self.key}.color"
+        test = f"isValid({name}) && indexof({name}, datum.color) < 0"
+        # As a channel of its own: Altair tries many kinds of channel on `alt.when(...)`, which is slow.
+        channel: Any = alt.OpacityValue
+        return {"opacity": channel(1, condition={"test": test, "value": 0.12})}
+
+    def build_base(self, *, has_hover: bool, has_names: bool, has_legend: bool) -> alt.Chart:
+        """Return a layer without marks, which holds all that the pointer can select."""
+        # Altair carries selections through `|` and `&` only if they are in the first layer.
+        base = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(self.x, self.y)
+        selections = []
+        if has_hover:
+            selections.append(select_pointed(self.key, self.spec.x.field, "pointerout"))
+        if has_legend:
+            base = base.encode(*self.color)
+        if has_legend or has_names:
+            is_name = f"{EVENT_DATUM} && event.item.datum.text"
+            how: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
+            how = {"bind": "legend"} if has_legend else how
+            chosen = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **how)
+            selections.append(chosen)
+        return base.properties(name=f"base_{self.key}").add_params(*selections) if selections else base
+
+    def build_lines(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
+        """Return the layers from bottom to top: references, grey lines, bands, and lines."""
+        parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
+        layers, placed = [], alt.Chart().encode(self.x, self.y, alt.Order("order:Q"))
+        shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
+        others = shape | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
+        of_others = placed.mark_line(**others)
+        if "ghost" in parts:
+            ghost = keep_part(of_others.encode(alt.Detail("curve:N")), "ghost")
+            # Data of its own, which tell no panel, are drawn in all panels.
+            ghost.data = alt.InlineData(values=[row for row in data if row["part"] == "ghost"])
+            layers.append(ghost)
+        if "reference" in parts:
+            rule = placed.mark_line(**style.REFERENCE, aria=False)
+            rule = rule.encode(alt.Detail("ref:N"), alt.Order("ref_order:Q"))
+            layers.append(keep_part(rule, "reference"))
+        if "grey" in fields:
+            grey = keep_part(of_others.encode(_OF_CURVE), "curve")
+            layers.append(grey.transform_filter("datum.grey === 1"))
+        for number, (low, high) in enumerate(self.spec.bands):
+            if low in fields and high in fields:
+                layers += self._build_bands(low, high, 1 + 0.75 * number)
+        has_names = self.channels.color is not None
+        # Of lines with names screen readers would say all fields; the chart says what one alone is.
+        described = [alt.Description("color:N")] if has_names else []
+        own = self.look | ({} if has_names else {"aria": False})
+        known: dict[str, Any] = {"strokeWidth": self.spec.line_width}
+        dotted: dict[str, Any] = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}
+        kinds = [("datum.doubt === 1 && datum.grey !== 1", dotted)] if "doubt" in fields else []
+        for test, look in [*kinds, ("datum.grey !== 1 && datum.doubt !== 1", known)]:
+            line = placed.mark_line(**shape, **own, **look)
+            line = line.encode(_OF_CURVE, *described, *self.color, **self.faint)
+            layers.append(keep_part(line, "curve").transform_filter(test))
+        return layers
+
+    def _build_bands(self, low: str, high: str, darker: float) -> list[alt.Chart]:
+        """Return a band of two layers: where values are known, and paler where they are in doubt."""
+        looks: dict[str, dict[str, Any]] = {
+            f" && datum.side === {k}": {"color": color} for k, color in enumerate(self.spec.side_colors)
+        }
+        layers = []
+        for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
+            for on_side, look in (looks or {"": self.look}).items():
+                how = {"interpolate": self.spec.interpolate, "strokeWidth": 0, "aria": False, **look}
+                area = alt.Chart().mark_area(opacity=opacity * darker, **how)
+                area = area.encode(self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE, *self.color)
+                is_here = f"datum.doubt {test} 1 && datum.grey !== 1{on_side}"
+                layers.append(keep_part(area, "curve").transform_filter(is_here))
+        return layers
+
+    def build_hover(self, pixels: int) -> list[alt.Chart]:
+        """Return unseen rules to point at, and a thin rule and dots where the pointer is."""
+        (x, y), color, key = (self.spec.x, self.spec.y), self.channels.color, self.key
+        at = f"pointed_{key}.{x.field}"
+        titles = [label.replace("\n", " ") for label in color.shown_labels] if color else [y.title]
+        tooltip = [alt.Tooltip("place:N", title=x.title)]
+        tooltip += [alt.Tooltip(f"s{slot}:N", title=title) for slot, title in enumerate(titles)]
+        width = pixels // FEWEST_PLACES if pixels < 150 else pixels / MOST_PLACES + 4
+        wide = alt.Chart().mark_rule(opacity=0, strokeWidth=width, aria=False, clip=True)
+        is_here = f"isValid({at}) && indexof({at}, datum.{x.field}) >= 0"
+        here = keep_part(alt.Chart(), "hover").transform_filter(is_here)
+        thin = here.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
+        look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
+        dots = here.mark_point(strokeWidth=1.5, aria=False, **look)
+        own = [color.encode()] if color else []
+        wide = keep_part(wide.encode(self.x, tooltip=tooltip), "read")
+        return [wide, thin, dots.encode(self.x, self.y, *own)]
+
+    def build_marks(self, parts: set[str]) -> list[alt.Chart]:
+        """Return layers of dots, of marked points and what they hold for, and of circles."""
+        rim: dict[str, Any] = {"filled": True, "opacity": 1}
+        said = alt.Tooltip("said:N", title="point")
+        of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
+        trades = [alt.Tooltip(f"{name}:N", title=title) for name, title in of_ring.items()]
+        x, y, chart = self.x, self.y, alt.Chart()
+        ring = chart.mark_point(**rim, size=80, color="white", stroke=style.INK, strokeWidth=2)
+        mark = chart.mark_point(**rim, size=75, stroke="white", strokeWidth=1.5, **self.look)
+        cap = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
+        small = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
+        layers = {
+            "grey mark": small.encode(x, y, alt.Description("said:N"), tooltip=said),
+            "span": chart.mark_rule(strokeWidth=1, **self.look).encode(x, y, alt.X2("to"), *self.color),
+            # Without ends a rule would look like a piece of a curve.
+            "cap": cap.encode(x, y, *self.color),
+            "dot": chart.mark_point(**rim, size=28, aria=False, **self.look).encode(x, y, *self.color),
+            "mark": mark.encode(x, y, alt.Description("said:N"), *self.color, tooltip=said),
+            "ring": ring.encode(x, y, tooltip=trades),
+        }
+        return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
+
+
+def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
+    """Return how many panels stand in a row, and the size of each."""
+    if facet is None:
+        width = min(round(540 * spec.width), spec.most_width)
+        return PanelSize(1, width, round(width * spec.height))
+    n = len(facet.labels)
+    is_by_eta = len(facet.fields) > 1 and facet.fields[-1] == "eta"
+    if n > 3 and is_by_eta and facet.last_field_count <= 8:
+        columns = facet.last_field_count  # a row per group, a column per eta
+        if n * spec.height > 0.65 * _MOST_ROWS * columns:
+            columns *= max(_MOST_COLUMNS // columns, 1)  # or a few groups beside each other
+    else:
+        square = min(math.ceil(math.sqrt(n)), 8)
+        columns = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
+    room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
+    width = max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
+    return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
+
+
+# Rows in which a head may be written, and letters of a row at the least.
+_MOST_HEAD_ROWS, _FEWEST_LETTERS = 4, 12
+
+
+def name_panel(facet: Channel | None, label: str | None) -> str:
+    """Return the heading of a panel; empty without panels."""
+    if facet is None or label is None:
+        return ""
+    return f"Where {label} is positive" if facet.fields == ["eta"] else label
+
+
+def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
+    """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
+    letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
+    rows = wrap_words(name, letters) or [name]
+    if len(rows) > _MOST_HEAD_ROWS:
+        rows = [*rows[: _MOST_HEAD_ROWS - 1], f"{rows[_MOST_HEAD_ROWS - 1]}…"]
+    look: dict[str, Any] = {"facet": panel, "weight": "bold", "baseline": "bottom", "limit": room + 7}
+    height = style.NAME_SIZE + 3
+    return [Word(row, py=-9 - height * above, **look) for above, row in enumerate(rows[::-1], lift)]
+
+
+# Layers of words -------------------------------------------------------------------------------
+
+# Pixels across of a thin line from a line to its name, and how far a name is that needs one.
+_LEADER, _MOVED = 13, 4
+
+
+def build_word_layers(
+    panel: Panel, words: Sequence[Word], records: list[dict[str, Any]]
+) -> list[alt.Chart]:
+    """Return a layer per look of words, and add their records."""
+    spec, pixels = panel.spec, panel.size.width
+    looks: dict[tuple[Any, ...], list[Word]] = {}
+    for word in words:
+        looks.setdefault(word.look, []).append(word)
+    layers = []
+    taken = len({row["part"] for row in records if row["part"].startswith("word")})
+    for number, alike in enumerate(looks.values(), taken):
+        part = f"word {number}{panel.suffix}"
+        for word in alike:
+            record: dict[str, Any] = {"part": part, "text": glue_numbers(word.text)}
+            record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
+            record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
+            records.append(record | tell_panel(word.facet))
+        kinds = [_build_text(alike[0], spec, pixels)]
+        if alike[0].has_rim:
+            rim = _build_text(replace(alike[0], color="white"), spec, pixels)
+            rim.mark.stroke, rim.mark.strokeWidth, rim.mark.strokeJoin = "white", 4, "round"
+            kinds.insert(0, rim)
+        layers += [keep_part(layer, part) for layer in kinds]
+    return layers
+
+
+def _build_text(word: Word, spec: ChartSpec, pixels: int) -> alt.Chart:
+    """Return the layer of the words of one look."""
+    look: dict[str, Any] = {"color": word.color} if word.color else {}
+    look |= {"limit": word.limit} if word.limit else {}
+    look |= {"align": word.align, "baseline": word.baseline, "dx": word.dx, "dy": word.dy}
+    look |= {"fontSize": word.size, "fontWeight": word.weight, "lineHeight": word.size + 2}
+    mark = alt.Chart().mark_text(lineBreak="\n", aria=False, **look)
+    x = fix_x(word.px) if word.x is None else spec.x.build_x(pixels)
+    y = fix_y(word.py) if word.y is None else spec.y.build_y(pixels)
+    placed: alt.Chart = mark.encode(x=x, y=y, text="text:N")
+    return placed
+
+
+def build_name_layers(
+    panel: Panel, names: Sequence[Word], records: list[dict[str, Any]]
+) -> list[alt.Chart]:
+    """Return the layers of names in the colours of their lines, and add their records."""
+    # A click on a name brings out its line; a click on it again, or twice anywhere, brings back all.
+    spec, size, own, part = panel.spec, panel.size, panel.channels.color, f"name{panel.suffix}"
+    # Each row of a name is a text of its own: renderers mix up rows that are written from right to left.
+    rows: dict[float, list[Word]] = {}
+    for name in names:
+        texts = name.text.split("\n")
+        for k, text in enumerate(texts):
+            dy = name.dy + (k - (len(texts) - 1) / 2) * (name.size + 2)
+            rows.setdefault(dy, []).append(replace(name, text=text, label=name.label or name.text))
+    color = [own.encode()] if own and not spec.is_neutral else []
+    # Thin lines lead from the ends of lines to names that stand elsewhere.
+    beyond = spec.x.read(1 + _LEADER / size.width)
+    leaders = [
+        {"part": "leader", "color": name.label, spec.x.field: round_digits(x), spec.y.field: y}
+        | tell_panel(name.facet)
+        for name in names
+        if name.leads_from is not None and spec.names == "ends" and name.y is not None
+        if abs(spec.y.place(name.leads_from) - spec.y.place(name.y)) * size.height > _MOVED
+        for x, y in ((spec.x.high, round_digits(name.leads_from)), (beyond, round_digits(name.y)))
+    ]
+    records += leaders
+    thin = keep_part(alt.Chart().mark_line(strokeWidth=1, aria=False), "leader")
+    x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
+    layers = [thin.encode(x, y, *color, alt.Detail("color:N"))] if leaders else []
+    for number, (dy, alike) in enumerate(rows.items()):
+        row = {"row": number} if len(rows) > 1 else {}
+        for name in alike:
+            record = {"part": part, "text": glue_numbers(name.text), "color": name.label}
+            place = {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
+            records.append({**record, **place, **row, **tell_panel(name.facet)})
+        layer = _build_text(replace(alike[0], weight="bold", dy=dy), spec, 540)
+        layer.mark.cursor = "pointer"
+        # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
+        layer = keep_part(layer.encode(*color, tooltip=alt.value(None)), part)
+        layers.append(layer.transform_filter(f"datum.row === {number}") if row else layer)
+    return layers
+
+
+# Title and note --------------------------------------------------------------------------------
+
+_IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")  # short names, which no line ends in
+
+
+def wrap_text(text: str, width: float, size: float) -> list[str]:
+    """Return the text in lines that fit a width in pixels; numbers stay whole."""
+    letters = max(24, int(width / (0.5 * size)))
+    whole = _IN_BRACKETS.sub(lambda name: name[0].replace(" ", NO_BREAK), escape_text(text))
+    return wrap_words(glue_numbers(whole), letters)
+
+
+def build_title(text: ChartText, width: float) -> dict[str, Any]:
+    """Return the title and the description for people who cannot see the chart."""
+    heading = text.title or text.own_title
+    spoken = [heading, text.subtitle, *text.note, text.spoken]
+    sentences = [glue_numbers(escape_text(part)).rstrip(".") for part in spoken if part]
+    described = {"description": ". ".join(sentences)}
+    if text.title is False:
+        return described
+    title = alt.Title(
+        wrap_text(heading, width, style.TITLE_SIZE * 1.08),
+        subtitle=wrap_text(text.subtitle, width, style.SUBTITLE_SIZE),
+        anchor="start",
+        frame="bounds",
+        fontSize=style.TITLE_SIZE,
+        fontWeight="bold",
+        lineHeight=style.TITLE_SIZE + 5,
+        subtitleFontSize=style.SUBTITLE_SIZE,
+        subtitleColor=style.QUIET,
+        subtitleLineHeight=style.SUBTITLE_SIZE + 4.5,
+        subtitlePadding=5,
+        offset=14,
+    )
+    return {"title": title, **described}
+
+
+def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart | None:
+    """Return the note at the foot as a layer, since Vega-Lite has no caption; None without words."""
+    said = " ".join(f"{sentence.rstrip('.')}." for sentence in text.note if sentence)
+    if text.title is False or not said:
+        return None
+    lines = wrap_text(said, width - x, style.NOTE_SIZE)
+    look: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "lineHeight": style.NOTE_SIZE + 4}
+    look |= {"align": "left", "baseline": "top", "color": style.QUIET, "lineBreak": "\n"}
+    mark = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(aria=False, **look)
+    placed: alt.Chart = mark.encode(x=fix_x(x), y=fix_y(y), text="note:N")
+    return placed
+
+
+def join_note(whole: Any, note: alt.Chart | None, width: int, gap: int) -> Any:
+    """Return panels above the note, if there is one."""
+    if note is None:
+        return whole
+    note = note.properties(width=width, height=1, view=BARE_VIEW)
+    return alt.vconcat(whole, note, spacing=gap)

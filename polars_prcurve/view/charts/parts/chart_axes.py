@@ -1,0 +1,306 @@
+"""Axes that read as people speak, and the shape of a panel: percent, `1 in 1 000`, plain numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from dataclasses import field as make_field
+from typing import Any, Literal
+
+import altair as alt
+import polars as pl
+
+from polars_prcurve.view.charts.parts.chart_style import LINE, TICK_SIZE
+from polars_prcurve.view.charts.parts.label_formats import round_digits
+
+_GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
+_PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"
+_ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"
+_ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
+_PLAIN_ODDS = 6.95
+"""Log odds, from 0, of shares that are said in decimals: from 0.001 to 0.999."""
+_ONE_IN_ODDS = "'1\u00a0in\u00a0' + replace(format(1 + exp(abs(datum.value)), ',.1r'), /,/g, '\u00a0')"
+# How ticks are said, by the words of an axis.
+LABELS = {
+    "percent": _PERCENT,
+    "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
+    "share": _PERCENT,
+    "rest": "format(100 * (1 - datum.value), '.10~g') + '\u00a0%'",
+    "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
+    "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
+    "format(abs(100 * datum.value), '.3~g')",
+    "thousandths": _ROUNDED.format("1000"),
+    "millionths": _ROUNDED.format("1000000"),
+    "plain": "format(datum.value, '.4~g')",
+    # Log odds as the shares that they are of; far from a half as the share of the rarer side.
+    "odds": f"abs(datum.value) < {_PLAIN_ODDS} ? format(1 / (1 + exp(-datum.value)), '.3~f') : "
+    f"datum.value < 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
+}
+_LN_10 = math.log(10)
+_MOST_ZEROS = 9  # zeros of n, at most, where scores are said as `1 in n`
+_WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
+# The factor that an axis spans, at most, on which there are ticks between powers of ten.
+_FEW_DECADES = 1_500
+LOG_BELOW = 0.01
+# Where positives are as rare as this or rarer, alerts and gains are counted among a million events.
+_RARE = 0.001
+
+
+@dataclass(frozen=True)
+class ChartAxis:
+    """One axis of a chart: its field, title, range before it is drawn, and how ticks are said."""
+
+    field: str
+    title: str
+    low: float
+    high: float
+    words: str = "percent"  # a key of LABELS, or "none": no axis, since words stand in its place
+    is_log: bool = False
+    is_reversed: bool = False  # great values are at the foot, as what is left of shares to 100 % is
+    is_free: bool = False  # each panel has a range of its own; names need it in `ranges`
+    # The range of each panel, by its label; records of the part `base` stand at both ends.
+    ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
+    ticks: tuple[float, ...] = ()  # the ticks, if they do not follow from the range
+    room: int = 0  # the pixels left of the chart that names take in place of labels; 0 if there are none
+
+    def pick(self, panel: str | None) -> ChartAxis:
+        """Return the axis of one panel."""
+        low, high = self.ranges.get(panel or "", (self.low, self.high))
+        return replace(self, low=low, high=high)
+
+    def measure(self, score: Any) -> Any:
+        """Return a score, or a share, as the axis shows it, of a number or an expression."""
+        if self.words != "odds":
+            return 1 - score if self.words == "rest" else score
+        odds = score / (1 - score)
+        return odds.log() if isinstance(odds, pl.Expr) else math.log(odds)
+
+    def describe(self) -> str:
+        """Return a sentence for the note if the axis is of log odds."""
+        return "Scores are on an axis of log odds" if self.words == "odds" else ""
+
+    def holds(self, value: float | None) -> bool:
+        """Return whether a value lies on the axis, whose ends may be rounded."""
+        return value is not None and self.low * (1 - 1e-6) <= value <= self.high * (1 + 1e-6)
+
+    def place(self, value: float) -> float:
+        """Return where a value lies along the axis, from 0 to 1."""
+        if self.is_log:
+            place = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        else:
+            place = (value - self.low) / (self.high - self.low)
+        return 1 - place if self.is_reversed else place
+
+    def read(self, place: float) -> float:
+        """Return the value at a place from 0 to 1."""
+        place = 1 - place if self.is_reversed else place
+        if not self.is_log:
+            return self.low + place * (self.high - self.low)
+        return self.low * float((self.high / self.low) ** place)
+
+    @property
+    def said_as(self) -> str:
+        """How ticks are said: shares of which some are below a tenth of a percent all as `1 in 100`."""
+        return "one in" if self.words == "share" and self.is_log and self.low < 0.00099 else self.words
+
+    @property
+    def _farthest_odds(self) -> float:
+        return max(-self.low, self.high)
+
+    def list_ticks(self, pixels: int, room: int) -> list[float] | None:
+        """Return ticks with at least this room in pixels; None where Vega chooses them."""
+        if self.ticks:
+            return list(self.ticks)
+        if self.words == "odds":
+            room = 96 if room >= _WIDE_LABEL and self._farthest_odds >= _PLAIN_ODDS else room
+            return _list_odds(self.low, self.high, max(3, pixels // room))
+        if self.is_log:
+            is_in, is_wide = self.said_as == "one in", room >= _WIDE_LABEL
+            room = (96 if is_in else round(1.4 * room)) if is_wide else room
+            most = max(2, round(pixels / room))
+            return _list_powers(self.low, self.high, most, is_fine=not is_in)
+        if self.words != "percent" or self.is_free:
+            return None
+        # The least round step that makes at most this number of stretches.
+        most, span = max(1, min(5, pixels // room)), self.high - self.low
+        power = 10.0 ** math.floor(math.log10(span / most))
+        step = next(power * k for k in (1, 2, 5, 10) if span / (power * k) <= most * (1 + 1e-9))
+        first = math.ceil(self.low / step - 1e-9)
+        return [round(k * step, 10) for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+
+    def measure_labels(self) -> int:
+        """Return the room in pixels that labels and the title of a y axis take, about."""
+        if self.room or self.words == "none":
+            return self.room
+        if self.words == "share" and self.said_as == "one in":
+            return 104 if self.low < 2e-5 else 94
+        if self.words == "rest":
+            return 50 + 6 * max(math.floor(-math.log10(self.low) + 1e-9), 1)
+        if self.words == "count":
+            return 70
+        if self.words == "odds" and self._farthest_odds >= _PLAIN_ODDS:
+            return 30 + 6 * len(f"1 in {10 ** min(int(self._farthest_odds / _LN_10), _MOST_ZEROS):,}")
+        return 61 if self.words == "millionths" and self.high >= 0.01 else 54
+
+    def build_scale(self) -> alt.Scale:
+        """Return the scale."""
+        kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
+        if self.is_free:
+            kind |= {"nice": False} if self.ranges else {}
+            kind |= {"reverse": True} if self.is_reversed else {}
+            return alt.Scale(**kind)
+        domain = [round_digits(self.low), round_digits(self.high)]
+        domain = domain[::-1] if self.is_reversed else domain
+        return alt.Scale(domain=domain, nice=False, **kind)
+
+    def build_x(self, pixels: int) -> alt.X:
+        """Return the x encoding: no grid, and labels under their ticks even at the ends."""
+        look = {"grid": False, "labelFlush": False, "titlePadding": 8}
+        return alt.X(f"{self.field}:Q", **self._build_axis(pixels, _WIDE_LABEL, look))
+
+    def build_y(self, pixels: int) -> alt.Y:
+        """Return the y encoding: a grid, and no line or ticks."""
+        look = {"domain": False, "ticks": False, "labelPadding": 6}
+        return alt.Y(f"{self.field}:Q", **self._build_axis(pixels, 30 if self.is_log else 36, look))
+
+    def _build_axis(self, pixels: int, room: int, look: dict[str, Any]) -> dict[str, Any]:
+        if self.words == "none":
+            return {"title": None, "scale": self.build_scale(), "axis": None}
+        look |= {"labelExpr": LABELS[self.said_as], "labelFontSize": TICK_SIZE, "labelOpacity": 0.8}
+        look |= {"titleFontSize": TICK_SIZE, "titleFontWeight": "normal", "titleOpacity": 0.8}
+        look["gridOpacity"] = 0.6
+        ticks = self.list_ticks(pixels, room)
+        if ticks is None:
+            look["tickCount"] = max(3, pixels // (70 if self.words == "percent" else 40))
+        else:  # a count, too, or Vega drops some of them
+            look |= {"values": ticks, "tickCount": max(len(ticks), 1)}
+        return {"title": self.title, "scale": self.build_scale(), "axis": alt.Axis(**look)}
+
+
+@dataclass(frozen=True)
+class ChartSpec:
+    """What differs between kinds of chart: axes, how points are joined, bands, and size."""
+
+    x: ChartAxis
+    y: ChartAxis
+    interpolate: Literal["step-before", "step-after", "linear"]
+    # Pairs of fields; the area between two is shaded, each pair darker than the one before it.
+    bands: tuple[tuple[str, str], ...] = ()
+    height: float = 0.65  # height of a panel, as a share of its width
+    width: float = 1.0  # width of a chart without panels, as a share of the common width
+    most_width: int = 10_000  # pixels that a panel is wide, at most
+    line_width: float = LINE
+    names: Literal["beside", "ends", "none"] = "beside"  # on the lines, or at their right ends
+    has_margin: bool = False  # names may stand right of the panels, if they have no room on the lines
+    is_neutral: bool = False  # lines have the colour of text: they are the same for all colours
+    side_colors: tuple[str, ...] = ()  # of stretches of a band, by the number `side` of their records
+
+
+@dataclass(frozen=True)
+class PanelSize:
+    """How many panels stand in a row, and the size of each in pixels."""
+
+    columns: int
+    width: int
+    height: int
+
+
+RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
+# Encodings of one place in pixels: such a channel is faster than `alt.value`.
+fix_x: Any = alt.XValue
+fix_y: Any = alt.YValue
+
+
+def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
+    """Return a log axis over the prevalences of the rows, rare ones on the left."""
+    etas = rows["eta"].drop_nulls().to_list() or [0.001, 1.0]
+    low, high = min(etas), max(etas)
+    if high < 1.01 * low:  # one prevalence: half a decade to either side
+        low, high = low / math.sqrt(10), min(high * math.sqrt(10), 1.0)
+    return ChartAxis("eta", "Share of positives", low, high, "one in", is_log=True)
+
+
+def needs_log_axis(etas: pl.Series) -> bool:
+    """Return whether positives are so rare that precision has a log axis, unless users say otherwise."""
+    # Lines at less than 1 in 1 000 are lost beside those at 1 in 2; `lie_at_foot` tells it of others.
+    known = etas.drop_nulls().to_list()
+    return bool(known) and min(known) > 0 and (max(known) < LOG_BELOW or min(known) < _RARE)
+
+
+def build_precision_axis(
+    field: str, title: str, etas: pl.Series, values: pl.Series, *, is_log: bool
+) -> ChartAxis:
+    """Return the axis of precision; a log one has room for all values above 0, and for each eta."""
+    if not is_log:
+        return ChartAxis(field, title, 0.0, 1.0)
+    known = pl.concat([part.cast(pl.Float64).rename("known") for part in (values, etas)])
+    least = known.filter(known > 0).min()
+    low = min(0.1, least) if isinstance(least, float) else 0.1
+    return ChartAxis(field, title, low, 1.0, "share", is_log=True)
+
+
+def choose_events(etas: pl.Series) -> int:
+    """Return the number of events that alerts are counted among: 1 000, or a million."""
+    known = etas.drop_nulls()
+    return 1_000_000 if (known.filter(known > 0) <= _RARE).any() else 1_000
+
+
+def fit_shares(values: pl.Series) -> tuple[float, float]:
+    """Return the ends of an axis of shares: 0 and 1, but without a half that no value is in."""
+    known = values.drop_nulls()
+    if known.is_empty():
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())  # type: ignore[arg-type]
+    if high <= 0.45:
+        return 0.0, max(math.ceil(high * 10 + 0.2) / 10, 0.1)
+    return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
+
+
+def build_score_axis(
+    field: str, title: str, scores: pl.Series, *, is_odds: bool | None = None
+) -> ChartAxis:
+    """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
+    known = scores.drop_nulls().unique()
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)  # type: ignore[arg-type]
+    if is_odds is None:
+        near = known.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
+        is_odds = isinstance(near, float) and near < 0.5
+    if is_odds and 0 < low < high < 1:
+        low, high = (math.log(end / (1 - end)) for end in (low, high))
+        return ChartAxis(field, title, low, high, "odds")
+    room = 0.0 if low < high else 0.5
+    return ChartAxis(field, title, low - room, high + room, "plain")
+
+
+def _list_odds(low: float, high: float, most: int) -> list[float]:
+    """Return log odds of a half and of round shares, 0.01 and 0.99 alike, at most about so many."""
+    # Beyond 1 in a billion no number is easy to say; it is said only where the axis has no other.
+    is_far = max(low, -high) > (_MOST_ZEROS - 2) * _LN_10
+    deepest = 16 if is_far else _MOST_ZEROS
+    ticks: list[float] = []
+    for every in (0, *range(1, deepest + 1)):  # of powers of ten; 0 for some between them, too
+        powers = range(max(every, 1), deepest + 1, max(every, 1))
+        small = [k * 10.0**-n for n in powers for k in ((1, 3) if every == 0 and n < 4 else (1,))]
+        odds = [math.log(share / (1 - share)) for share in small]
+        ticks = [tick for tick in sorted([*odds, 0.0, *(-tick for tick in odds)]) if low <= tick <= high]
+        if len(ticks) <= most:
+            break
+    return ticks
+
+
+def _list_powers(low: float, high: float, most: int, *, is_fine: bool) -> list[float]:
+    """Return round numbers on a log axis: powers of ten, with a half at its end, and some between."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks: list[float] = []
+    some = ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
+    for each in (*(((1, 2, 5),) if high / low < 100 else some), (1,)):
+        ticks = [float(f"{k}e{power}") for power in powers for k in each]
+        ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        if len(ticks) <= most:
+            break
+    every = max(1, math.ceil(len(ticks) / most))
+    ticks = ticks[::-1][::every][::-1]
+    # A half is where positives are no longer rare: it ends most axes of prevalence.
+    has_half = math.isclose(high, 0.5) and ticks and ticks[-1] < 0.2 and most > 3
+    return [*ticks, 0.5] if has_half else ticks

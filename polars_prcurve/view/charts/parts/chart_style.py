@@ -1,0 +1,53 @@
+"""Colours that mean something, sizes and dots of all charts; fonts and other colours are the theme's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polars_prcurve.view.words.value_names import count_letters
+
+# Colours of groups in order of use. Each has a contrast of 3 : 1 on white, any two stay apart for
+# people with protanopia or deuteranopia, and the first six differ in grey print; tests compute all.
+COLORS = (*("#0072B2", "#D55E00", "#12A793", "#3544D7"), *("#4C401B", "#3D013A", "#E71266", "#01026C"))
+# Stops of the colours of prevalences, from rare to common: an order that the eye sees.
+ETA_COLORS = ("#0D0887", "#6A00A8", "#9F1A9B", "#CC4778", "#DC5D5A")
+INK = "#1A1D21"
+QUIET = "#5B626B"
+RULE = "#8A919A"
+# What is not settled.
+ZONE = "#E6E8EB"
+# Groups that are not picked out.
+OTHERS = "#CDD1D6"
+
+LINE = 2.2
+LINE_IN_DOUBT = 1.6
+LINE_OF_OTHERS = 1.2
+# The dash of all that is not known well. No group is told by a dash.
+DOTS = [1.5, 3]
+BAND = 0.16
+BAND_IN_DOUBT = 0.08
+
+TITLE_SIZE, SUBTITLE_SIZE, NAME_SIZE, TICK_SIZE, NOTE_SIZE = 16, 12.5, 12.5, 11, 11
+LETTER = 0.55  # mean width of a letter, as a share of the size of its type
+
+# The look of lines to compare with, such as alerts at random.
+REFERENCE: dict[str, Any] = {"color": RULE, "strokeWidth": 1}
+
+
+def measure_text(text: str, size: float = NAME_SIZE) -> float:
+    """Return the width of a text in pixels, about."""
+    return count_letters(text) * LETTER * size
+
+
+def mix_eta_colors(n: int) -> list[str]:
+    """Return n colours of rising prevalences, evenly along their stops."""
+    if n == 1:
+        return [COLORS[0]]
+    stops = [[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in ETA_COLORS]
+    mixed = []
+    for number in range(n):
+        place = number / (n - 1) * (len(stops) - 1)
+        left = min(int(place), len(stops) - 2)
+        parts = zip(stops[left], stops[left + 1], strict=True)
+        mixed.append("#" + "".join(f"{round(a + (b - a) * (place - left)):02X}" for a, b in parts))
+    return mixed

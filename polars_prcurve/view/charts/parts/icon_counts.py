@@ -1,0 +1,59 @@
+"""How many icons of each kind a grid of alerts has, and its number in words."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.view.words.number_words import RARELY_RIGHT, count_of_100, count_one_in, glue_numbers
+
+MOST_ICONS = 1_000
+
+
+# Icons in a row, by the most icons that such a grid has.
+_COLUMNS = {200: 10, 800: 20, MOST_ICONS: 40}
+
+
+class IconGrid(NamedTuple):
+    """The icons of one grid, how many of each kind in this order, and its number in words."""
+
+    kinds: list[tuple[str, int]]
+    words: str  # `67 of 100`, or `1 in 83`
+    span: str  # the interval, `54 to 78`; empty without one
+
+    @property
+    def n_icons(self) -> int:
+        return sum(n for _, n in self.kinds)
+
+    @property
+    def columns(self) -> int:
+        """The number of icons in a row."""
+        return next(columns for most, columns in _COLUMNS.items() if self.n_icons <= most)
+
+    @property
+    def caption(self) -> str:
+        """The number and its interval: `67 (54 to 78) of 100 right`."""
+        number, separator, of = self.words.partition(" of ")
+        return f"{number}{f' ({self.span})' if self.span else ''}{separator}{of} right"
+
+
+def count_icons(share: float, low: float | None, high: float | None) -> IconGrid:
+    """Return the grid of a share of alerts that are right, and of its interval if it has one."""
+    has_span = low is not None and high is not None
+    low, high = (share, share) if low is None or high is None else (low, high)
+    if share >= RARELY_RIGHT or share == 0:
+        right = count_of_100(share)
+        least, most = min(count_of_100(low), right), max(count_of_100(high), right)
+        counts = (least, right - least, most - right, 100 - most)
+        kinds = [*zip(("right", "likely", "unlikely", "false"), counts, strict=True)]
+        return IconGrid(kinds, f"{right} of 100", f"{least} to {most}" if has_span else "")
+    n, few = count_one_in(share), min(count_one_in(high), count_one_in(share))
+    many = max(count_one_in(low), n) if low > 0 else math.inf
+    first, second, last = (int(min(number, MOST_ICONS)) for number in (few, n, many))
+    shown = int(n <= MOST_ICONS)  # of fewer than 1 in 1 000 none is right in the grid
+    counts = (shown, first - shown, second - first, last - second)
+    kinds = [*zip(("right", "false", "likely", "unlikely"), counts, strict=True)]
+    ends = [format_count(few), "none" if many == math.inf else format_count(many)]
+    words = glue_numbers(f"1 in {format_count(n)}")
+    return IconGrid(kinds, words, " to ".join(map(glue_numbers, ends)) if has_span else "")

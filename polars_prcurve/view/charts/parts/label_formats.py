@@ -1,0 +1,124 @@
+"""Numbers and names as charts and reports write them: short, as people say them, harmless in HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.confidence.intervals import check_confidence
+from polars_prcurve.core.ground.message_text import format_count, shorten_name
+from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_threshold
+from polars_prcurve.view.words.value_names import (
+    is_bare_number,
+    isolate_name,
+    name_metric,
+    name_value,
+    show_on_one_line,
+)
+
+_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
+_MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
+# The column of the next lower threshold, in tables of all scores: a threshold is told from it.
+LOWER = "lower"
+
+
+def round_digits(value: Any) -> Any:
+    """Round a float to six digits, more than a screen shows; return any other value unchanged."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def format_range(sizes: pl.Series) -> str:
+    """Return the least and the greatest size as `3 to 8`, or one number if they are equal."""
+    low, high = (format_count(size) for size in (sizes.min(), sizes.max()))
+    return low if low == high else f"{low} to {high}"
+
+
+def format_level(confidence: float) -> str:
+    return f"{100 * check_confidence(confidence):.6g} %"
+
+
+def describe_level(band: object, confidence: float | None) -> str:
+    """Return a sentence on the shade of a chart; empty without a band."""
+    if not band:
+        return ""
+    known = "the intervals of the table"
+    return f"Shaded: {known if confidence is None else f'{format_level(confidence)} intervals'}"
+
+
+def say_etas(etas: Sequence[float | None]) -> str:
+    """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`."""
+    # A prevalence is None where negatives are not counted.
+    if etas[0] is None:
+        return "among what was returned"
+    if len(etas) == 1:
+        return f"where {say_eta(etas[0])} is positive"
+    n = _NUMBERS.split()[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
+    return f"at {n} shares of positives"
+
+
+def say_eta_range(etas: Sequence[float]) -> str:
+    """Return the first and the last of some prevalences in one unit, or one if both read alike."""
+    ends = etas[0], etas[-1]
+    if min(ends) <= 0.5 < max(ends):
+        return say_estimate(max(ends), *ends)[1]
+    first, last = map(say_eta, ends)
+    return first if first == last else f"{first} to {last}"
+
+
+def add_threshold(row: Mapping[str, Any]) -> str:
+    """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one."""
+    # It has six digits, since the rows of such charts leave out scores to tell it from.
+    words = say_threshold(row.get("threshold"))
+    return f", threshold {words}" if words else ""
+
+
+def format_metric(name: str) -> str:
+    """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`."""
+    # A parameter follows its name: `Precision at recall 0.5` for `precision_at_recall(0.5)`.
+    words = name_metric(name)
+    return escape_name(words[:1].upper() + words[1:])
+
+
+def build_labels(keys: pl.DataFrame, fields: Mapping[str, str]) -> list[str]:
+    """Return one label per row of `keys`, all different: null and the text "null" are two groups."""
+    # `fields` are those of the label, with the names of their columns.
+    labels: dict[str, None] = {}  # a dict is an ordered set
+    for row in keys.select(*fields).iter_rows():
+        label = " · ".join(map(name_with_column, fields, fields.values(), row))
+        names = chain([label], (f"{label} ({number})" for number in count(2)))
+        labels[next(name for name in names if name not in labels)] = None
+    return list(labels)
+
+
+def name_with_column(field: str, column: str, value: Any) -> str:
+    """Return a value as `format_value` does; of a group that is a number with its column: `digit 6`."""
+    words, is_group = format_value(field, value), field.startswith("group")
+    return f"{escape_name(column)} {words}" if is_group and is_bare_number(value) else words
+
+
+def format_value(field: str, value: Any) -> str:
+    """Return a value of the field as text, on one line."""
+    if field == "eta":
+        return say_eta(value)
+    if field == "metric":
+        return format_metric(value)
+    if field == "target":
+        return " ".join(format_value("", part) for part in value.values() if part is not None)
+    return escape_name(name_value(value))
+
+
+def escape_text(text: str) -> str:
+    """Return the user's text on one line, harmless inside the script of an HTML page."""
+    # Altair writes data into a page without escaping it, so a label `</script>` would end the script. An
+    # invisible joiner after the bracket prevents that. Vega also writes titles into expressions, where a
+    # backslash would make another character of the next one: it gets a joiner, too.
+    return _MARKUP.sub("\\g<0>\u2060", show_on_one_line(text))
+
+
+def escape_name(name: str) -> str:
+    """Return a name as `escape_text` does, isolated, and cut in its middle: legends hold no novels."""
+    return isolate_name(escape_text(shorten_name(show_on_one_line(name))))

@@ -1,0 +1,234 @@
+"""Points to draw: fewer than a table has, for the same picture, as the records that Vega reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels
+from polars_prcurve.view.charts.parts.label_formats import round_digits
+from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartCurves
+
+PANEL_PIXELS = 540  # the width of the widest panel
+_FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
+_POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
+_FP_EFFECTIVE = c.FIELD_COLUMNS[2]
+MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to be drawn as known
+DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
+DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"
+_MOST_DOTS = 30  # published points of a curve, at most, that are dots
+DOTTED_FEW = f"Dotted: fewer than {FEW_POSITIVES} positives, not known"
+Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
+
+
+def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows where recall rises, and the last row of each curve."""
+    recall, curve = pl.col("recall"), pl.col("curve")
+    first, last = (curve.ne_missing(curve.shift(by)) for by in (1, -1))
+    before = pl.when(first).then(0.0).otherwise(recall.shift(1))
+    return rows.filter((recall > before) | last)
+
+
+def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
+    """Return the points of steps: recall 0 with the first values, then the rows of `keep_rises`."""
+    first = (pl.lit(0.0).alias("recall"), pl.col(values).first())
+    start = rows.group_by("curve", maintain_order=True).agg(first)
+    return prepend_made(start, keep_rises(rows))
+
+
+def has_points_alone(rows: pl.DataFrame) -> bool:
+    """Return whether rows are published points, whose thresholds are not known."""
+    return "threshold" in rows.columns and rows["threshold"].null_count() == len(rows) > 0
+
+
+def start_at_origin(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows, after a point at recall 0 and fpr 0 in each curve."""
+    origin = rows.select(pl.col("curve").unique(maintain_order=True), recall=0.0, fpr=0.0)
+    return prepend_made(origin, rows.filter((pl.col("recall") > 0) | (pl.col("fpr") > 0)))
+
+
+def prepend_made(made: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return in each curve the points of `made`, then those of `rows`; the column `made` tells which."""
+    marked = [made.with_columns(made=True), rows.with_columns(made=False)]
+    return pl.concat(marked, how="diagonal").sort("curve", maintain_order=True)
+
+
+def drop_straight_points(points: pl.DataFrame) -> pl.DataFrame:
+    """Drop the points inside a stretch of equal recall or of equal fpr."""
+
+    def inside(value: pl.Expr) -> pl.Expr:
+        return ((value == value.shift(1)) & (value == value.shift(-1))).fill_null(False).over("curve")
+
+    return points.filter(~inside(pl.col("recall")) & ~inside(pl.col("fpr")))
+
+
+def bend_for_log_axis(points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
+    """Add points at the fpr of `steps`: lines that are straight on a linear axis bend on a log axis."""
+    ends = points.group_by("curve").agg(start=pl.col("fpr").min(), end=pl.col("fpr").max())
+    places = pl.DataFrame({"fpr": steps}, schema={"fpr": pl.Float64})
+    between = ends.join(places, how="cross").filter(pl.col("fpr").is_between("start", "end", "none"))
+    between = (
+        between.drop("start", "end")
+        .join(points, on=["curve", "fpr"], how="anti")
+        .with_columns(made=True)
+    )
+    merged = pl.concat([points, between], how="diagonal").sort("curve", "fpr", maintain_order=True)
+    return merged.with_columns(pl.col("recall").interpolate_by("fpr").over("curve"))
+
+
+def thin_points(
+    points: pl.DataFrame, along: pl.Expr, across: pl.Expr, pixels: int = PANEL_PIXELS
+) -> pl.DataFrame:
+    """Keep of a long curve the first, last, lowest and highest point in each column of pixels."""
+    # `along` is the place on the x axis from 0 to 1, and `across` orders points by height. Precision is
+    # monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta. Many
+    # curves are thinned more.
+    pixels = max(_FEWEST_COLUMNS, min(pixels, _MOST_COLUMNS // max(points["curve"].n_unique(), 1)))
+    number = pl.int_range(pl.len())
+    is_end = (number == 0) | (number == pl.len() - 1)
+    is_extreme = (number == across.arg_min()) | (number == across.arg_max())
+    is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * pixels
+    pixel = (along * pixels).floor().alias("pixel")
+    return points.filter(is_short | (is_end | is_extreme).over("curve", pixel))
+
+
+def describe_thinning(points: pl.DataFrame, drawn: pl.DataFrame) -> str:
+    """Return how many points of the table are drawn, as a text, which is empty if all are."""
+    own = drawn.filter(pl.col("copy").not_()) if "copy" in drawn.columns else drawn
+    before, after = (frame["made"].not_().sum() for frame in (points, own))
+    if before == after:
+        return ""
+    return f"Drawn from {format_count(after)} of {format_count(before)} points"
+
+
+def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
+    """Return the area under the steps of each curve, by its number."""
+    area = (pl.col(y) * pl.col("recall").diff().fill_null(0)).sum()
+    return dict(steps.group_by("curve").agg(area).rows())
+
+
+def measure_areas(points: pl.DataFrame, x: str = "fpr", y: str = "recall") -> dict[int, float]:
+    """Return the area under the straight lines of each curve, by its number; ROC goes on to (1, 1)."""
+    # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
+    run = pl.col(x).diff().over("curve").fill_null(0)
+    both = (pl.col(y).fill_null(0) + pl.col(y).fill_null(0).shift(1)).over("curve").fill_null(0)
+    area, last = pl.col("area").sum(), (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
+    area += last if x == "fpr" else 0.0  # what was never scored ties below the last point
+    areas = points.with_columns(area=run * both / 2).group_by("curve", maintain_order=True)
+    return dict(areas.agg(area).rows())
+
+
+def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
+    # Sums of weights and published rates do not tell how many there are, so nothing is said of these;
+    # but whole numbers that rise by one count examples, though they are floats. In a field of several
+    # parts, false positives count by what they tell: see `sample_designs`.
+    doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
+    if _FP_EFFECTIVE in rows.columns:
+        # Five equal weights may lack a last digit.
+        doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
+    elif has_counts(rows):
+        doubt = pl.col("fp") < MIN_FALSE_ALERTS
+        if {"tp", "fn"} <= set(rows.columns):
+            doubt |= pl.col("tp") + pl.col("fn") < FEW_POSITIVES
+    return rows.with_columns(doubt=doubt)
+
+
+def find_few_positives(rows: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
+    """Add the column `doubt`: whether a curve is of fewer than 20 positives."""
+    few = curves.per_curve.select("curve", doubt=(pl.col("n_pos") < FEW_POSITIVES).fill_null(False))
+    return rows.join(few, on="curve", maintain_order="left")
+
+
+def has_counts(rows: pl.DataFrame) -> bool:
+    """Return whether false positives are numbers of examples; floats are if whole, and by one apart."""
+    if rows.schema["fp"].is_integer():
+        return True
+    fp = rows["fp"].cast(pl.Float64)
+    if has_sums_of_weights(rows) or fp.null_count():
+        return False
+    steps = rows.select(pl.col("fp").cast(pl.Float64).diff().over("curve").abs()).to_series()
+    return bool((steps == 1).any())
+
+
+def has_sums_of_weights(rows: pl.DataFrame) -> bool:
+    """Return whether false positives are sums of weights, which are not whole."""
+    fp = rows["fp"].drop_nulls()
+    return fp.dtype.is_float() and bool((fp != fp.round()).any())
+
+
+def split_by_doubt(
+    points: pl.DataFrame, interpolate: Interpolation, also: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Return the points with `run`, a stretch of equal doubt, and `copy`, which tells added points."""
+    # The stretch from one point to the next is in doubt if the value that it draws is: the second point
+    # of steps before, the first of steps after, and any of both on a slope. A stretch starts with a copy
+    # of the last point of the stretch before it, so that lines have no gaps. `also` are further columns
+    # in which a stretch is equal, of the way to a point.
+    here = pl.col("doubt").fill_null(False)
+    before = here.shift(1).over("curve").fill_null(here)
+    own = {"step-before": here, "step-after": before, "linear": here | before}[interpolate]
+    is_first = pl.int_range(pl.len()).over("curve") == 0
+    marked = points.with_columns(own.alias("doubt"))
+    following = pl.col("doubt").shift(-1).over("curve")
+    first_doubt = pl.when(is_first).then(following.fill_null(pl.col("doubt"))).otherwise("doubt")
+    marked = marked.with_columns(first_doubt.alias("doubt")).with_row_index("place")
+    marked = marked.with_columns(run=pl.struct("curve", "doubt", *also).rle_id())
+    of_run = pl.col("run", "doubt", *also)
+    is_last = pl.col("run").shift(-1).over("curve") != pl.col("run")
+    copies = marked.with_columns(of_run.shift(-1).over("curve"), copy=True, is_last=is_last)
+    copies = copies.filter("is_last").drop("is_last")
+    together = pl.concat([marked.with_columns(copy=False), copies])
+    return together.sort("place", "run", maintain_order=True).drop("place")
+
+
+def describe_doubt(drawn: pl.DataFrame) -> list[str]:
+    """Return a sentence for the note if some points are in doubt, or if that is not known."""
+    if drawn["doubt"].any():
+        few = {"tp", "fn"} <= set(drawn.columns)
+        few = few and bool((drawn["tp"] + drawn["fn"] < FEW_POSITIVES).any())
+        or_positives = f", or {FEW_POSITIVES} positives" if few else ""
+        return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false alerts{or_positives}, not known"]
+    if _FP_EFFECTIVE not in drawn.columns and has_sums_of_weights(drawn):
+        reason = "counts that are not whole do not tell"
+        return [f"Not dotted where few false alerts are behind a line: {reason}"]
+    return []
+
+
+def build_records(
+    channels: Channels, points: pl.DataFrame, fields: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the points as records, without nulls and with six digits."""
+    place_of = {curve: channels.curve_fields(curve) for curve in points["curve"].unique()}
+    flags = [name for name in ("doubt", "copy") if name in points.columns]
+    records = []
+    for order, row in enumerate(points.iter_rows(named=True)):
+        record = {"part": "curve", "curve": row["curve"], "order": order, **place_of[row["curve"]]}
+        record |= {name: round_digits(row[name]) for name in fields if row[name] is not None}
+        record |= {name: 1 for name in flags if row[name]}
+        records.append(record | ({"run": row["run"]} if "run" in row else {}))
+    return records
+
+
+def build_dots(channels: Channels, points: pl.DataFrame, fields: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a dot per published point, if they are few: what lies between two is not known."""
+    if not has_points_alone(points) or (points["curve"].value_counts()["count"] > _MOST_DOTS).any():
+        return []
+    color = channels.color
+    dots = [row | {"part": "dot"} for row in build_records(channels, points, fields)]
+    return [dot for dot in dots if color is None or dot.get("color") in color.shown_labels]
+
+
+def raise_to_axis(
+    points: pl.DataFrame, axis: ChartAxis, names: Sequence[str], lows: Mapping[int, float] | None = None
+) -> pl.DataFrame:
+    """Return the points with values below a log axis, such as 0, on its lower edge."""
+    low = pl.lit(axis.low)
+    if lows is not None:  # by curve, where panels have axes of their own
+        low = pl.col("curve").replace_strict(lows, return_dtype=pl.Float64)
+    return points.with_columns(pl.col(names).clip(lower_bound=low)) if axis.is_log else points

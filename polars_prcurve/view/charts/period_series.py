@@ -1,0 +1,128 @@
+"""The chart of a series that is watched: each period, all so far, and when there is an alarm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts import result_tables
+from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.view.charts.parts.chart_titles import say_alarms
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
+from polars_prcurve.view.charts.parts.label_formats import format_level, format_metric, round_digits
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_share
+
+_VALUES = ("value", "overall", "overall_low", "overall_high", "reference", "bound", "alarm", "since")
+_MOST_TICKS = 12
+
+
+@hint_at_arguments
+def monitor(
+    table: pl.DataFrame,
+    *,
+    confidence: float | None = None,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> Chart:
+    """A series that is watched, from the table of `monitor`: a dot per period, and a line of all so far.
+
+    The shade is the interval of all so far, which holds in all periods at once. Grey lines are the
+    reference and its bound. The title says which alarms there are, and no more.
+
+    Parameters
+    ----------
+    table
+        What `monitor` returns, in any row order.
+    confidence
+        The level of the table, for the note, since the table does not hold it.
+    color, facet, title
+        As in `pr_curve`.
+
+    Examples
+    --------
+    >>> weeks = pl.DataFrame({"week": [1, 2, 3], "score": 1, "n_pos": [80, 52, 55]})
+    >>> weeks = weeks.with_columns(n_neg=100 - pl.col("n_pos"))
+    >>> alerts = weeks.prc(counts=("n_pos", "n_neg"))
+    >>> monitor(alerts.monitor("week", reference=0.8, threshold=1)).to_dict()["title"]["text"]
+    ['Precision has fallen, likely from week 2 on']
+    """
+
+    def say_period(row: dict[str, Any]) -> tuple[str, str]:
+        value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
+        one = "" if row["value"] is None else f"{say_share(row['value'])}, "
+        return str(row["time"]), f"{one}all so far {value} ({span}){', alarm' if row['alarm'] else ''}"
+
+    check_words(title, color=color, facet=facet)
+    curves, time = _read_periods(table)
+    rows = curves.rows
+    periods = rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
+    first, last, across = periods[0], periods[-1], time
+    if len(rows) and not rows.schema["time"].is_integer():
+        across = f"Number of the {time}; 1 is {rows.sort('period')['time'][0]}"
+    every = max(1, -(-round(last - first + 1) // _MOST_TICKS))
+    ticks = tuple(float(tick) for tick in range(round(first), round(last) + 1, every))
+    x = ChartAxis("period", across, first - 0.5, last + 0.5, "plain", ticks=ticks)
+    shares = pl.concat([rows[name].cast(pl.Float64).rename("share") for name in _VALUES[:6]])
+    rate = format_metric(rows["metric"][0] if len(rows) else "precision")
+    y = ChartAxis("overall", rate, *fit_shares(shares))
+    channels = read_panels_of_one(curves, color, facet)
+    channels = channels if color else Channels(None, channels.facet)  # heads name the series
+    spec = ChartSpec(x, y, "linear", bands=(("overall_low", "overall_high"),), height=0.5)
+    canvas = Canvas(curves, channels, spec)
+    firsts = rows.group_by("curve", maintain_order=True).first()
+    is_fpr = (firsts["bound"] > firsts["reference"]).any()
+    canvas.draw_level(firsts["reference"], "reference", "below" if is_fpr else "above")
+    bounds = firsts.filter(pl.col("bound") != pl.col("reference"))["bound"]
+    canvas.draw_level(bounds, "bound", "above" if is_fpr else "below")
+    canvas.draw_lines(rows.drop_nulls("overall"))
+    _draw_periods(canvas, rows)
+    canvas.follow_pointer(rows.drop_nulls("overall"), "nearest", say_period, rows["period"])
+    level = "" if confidence is None else f"{format_level(confidence)} "
+    note = (f"Shaded: {level}interval of all periods at once", "Filled: from the alarm on")
+    at_eta = "eta" in rows.columns and len(rows) > 0
+    where = f" where {say_eta(rows['eta'][0])} is positive" if at_eta else ""
+    subtitle = f"{rate}{where} by {time}; the line is all so far"
+    return canvas.finish(title, say_alarms(curves, channels, y.title, time), subtitle, note)
+
+
+def _read_periods(table: object) -> tuple[ChartCurves, str]:
+    """Return a line for each group of a table, and what users call the time."""
+    # `period` is the time itself if it is a whole number, and the number of the period otherwise.
+    frame = result_tables.check_table("monitor", table, "monitor", ["metric", *_VALUES])
+    keys = frame.columns[: frame.columns.index("metric")]
+    if not keys:
+        raise PrcError(
+            "monitor takes the table that monitor returns, whose first columns are its periods"
+        )
+    *groups, time = keys
+    names = result_tables.name_group_fields(groups)
+    kept = ["metric", *(["eta"] if "eta" in frame.columns else []), *_VALUES]
+    read = result_tables.pick_columns(frame, {**names, "time": time}, kept)
+    number = pl.col("time") if frame.schema[time].is_integer() else pl.col("time").rank("dense")
+    read = read.with_columns(period=number.cast(pl.Float64))
+    rows = result_tables.number_curves(read.sort(*names, "period"), names)
+    return result_tables.build_chart_curves(rows, names, pl.col("period").is_not_null()), time
+
+
+def _draw_periods(canvas: Canvas, rows: pl.DataFrame) -> None:
+    """Draw a dot for the value of each period, filled where there is an alarm."""
+    for row in rows.drop_nulls("value").iter_rows(named=True):
+        place = {"period": row["period"], "overall": round_digits(row["value"])}
+        fields = canvas.channels.curve_fields(row["curve"])
+        canvas.data.append({"part": "period", "alarm": bool(row["alarm"]), **place, **fields})
+    color = canvas.channels.color
+    own = [color.encode()] if color else []
+    one: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
+    for test, fill in (("", {"filled": True}), ("!", {"filled": False, "fill": "white"})):
+        dot = alt.Chart().mark_point(shape="circle", size=40, strokeWidth=1.6, opacity=1, **fill, **one)
+        dot = keep_part(dot.encode(*canvas.place, *own), "period")
+        canvas.layers.append(dot.transform_filter(f"{test}datum.alarm"))

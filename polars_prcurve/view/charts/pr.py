@@ -1,0 +1,264 @@
+"""PR curves: precision by recall, or its mirror, the false discovery rate, and ribbons of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+import polars as pl
+
+from polars_prcurve.core.confidence.intervals import find_estimate
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_choice, read_flag
+from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_points, point_thinning
+from polars_prcurve.view.charts.parts.chart_assembly import Chart
+from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
+from polars_prcurve.view.charts.parts.label_formats import add_threshold, describe_level, format_range
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.words.number_words import say_estimate, say_precisions, say_share, say_shares
+
+_AXES = {"precision": "Precision", "fdr": "False discovery rate"}
+_SAID = {
+    "precision": "Share of alerts that are right, by share of positives that are found",
+    "fdr": "Share of alerts that are wrong, by share of positives that are found",
+}
+_ARE = {"precision": "right", "fdr": "wrong"}
+_TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
+_RIBBONS = ("low", "q1", "q3", "high")
+
+
+@hint_at_arguments
+def pr_curve(
+    table: pl.DataFrame,
+    *,
+    y: Literal["precision", "fdr"] = "precision",
+    confidence: float | None = None,
+    points: pl.DataFrame | None = None,
+    log_y: bool | None = None,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> Chart:
+    """Precision-recall curves from the table of `curve`, in any row order.
+
+    Lines are steps, never slopes: the precision of a threshold holds back to the recall of the threshold
+    before it. A curve starts at recall 0 with its first defined precision; no point (0, 1) is
+    invented. A line is dotted where fewer than five false positives are behind it: precision is not
+    known well there. The grey line is alerts at random, precision = eta. The shade is the table's band,
+    if it has one, at each threshold. The recall of a threshold is uncertain, too.
+
+    Parameters
+    ----------
+    table
+        What `curve` returns: the `by` columns, `eta`, the columns of `sweep`, and `y`.
+    y
+        `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`. Where precision
+        has a log axis by default, so has what is left of fdr to 100 %: 99 %, 99.9 %, and so on.
+    confidence
+        The level of the table's band, for the note, since the table does not hold it.
+    points
+        Rows to mark, such as those of `operating_points` with the same groups and eta: a filled point,
+        and its precision. With the columns `holds_from` and `holds_to`, a thin rule spans them.
+        Rows without a threshold are counted in the note.
+    log_y
+        A log axis for precision. By default where all prevalences are below 0.01, one is below 0.001, or
+        a line at one below 0.01 would lie at the foot of a linear axis.
+    color, facet
+        A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
+        first `by` column is colour, and the others are panels, as is eta if a group has several. With
+        more than 8 groups, or more than 9 panels, groups are panels and eta is colour. Panels of one
+        group each come in order of the area under their lines.
+    title
+        Replaces the chart's own title; False leaves out title, subtitle and note.
+
+    Returns
+    -------
+    A layered Altair chart, or panels above a note.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = pr_curve(df.prc.curve(eta=0.25))
+    >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
+    Precision and recall where 1 in 4 is positive
+    """
+    check_words(title, color=color, facet=facet)
+    columns = table.columns if isinstance(table, pl.DataFrame) else []
+    band = find_estimate(columns, read_choice("y=", y, _AXES)).span or ()
+    curves = read_sweep("pr_curve", table, [y], more=band)
+    marked = marked_points.read_points("pr_curve", points, curves, ["recall", y])
+    axis = _choose_axis(curves, y, log_y)
+    fields = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
+    heights = [axis.measure(pl.col(name)).alias(field) for name, field in fields.items()]
+    curves = replace(curves, rows=curves.rows.with_columns(heights))
+    rows = point_thinning.find_few_false_alerts(curves.rows)
+    steps = point_thinning.build_steps(rows, *dict.fromkeys([y, *fields.values()]), "doubt")
+    areas = point_thinning.measure_steps(steps, y)
+    channels = choose_channels(curves, color, facet, areas, has_heads=True)
+    axis, lows = _free_panels(axis, channels, curves)
+    raise_points = partial(point_thinning.raise_to_axis, axis=axis, names=[*fields.values()], lows=lows)
+    bands = ((fields[band[0]], fields[band[1]]),) if band else ()
+    canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands))
+    etas, is_right = curves.per_curve["eta"], y == "precision" or axis.is_reversed
+    canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
+    drawn = canvas.draw_curves(raise_points(steps), pl.col("recall"), pl.col("fpr") / pl.col("recall"))
+    rows = raise_points(point_thinning.keep_rises(curves.rows))
+    has_dots = canvas.draw_published(rows)
+    canvas.data += marked_points.mark_points(
+        marked_points.mark_half(curves, channels) if points is None else marked,
+        canvas,
+        x_of=lambda row: row["recall"],
+        y_of=lambda row: {axis.field: max(axis.measure(row[y]), lows[row["curve"]])},
+        span_of=lambda row: marked_points.find_rates(curves, row, "recall", 0.0),
+        say_heights=lambda _, values, say: say([axis.measure(value) for value in values]),
+    )
+    canvas.follow_pointer(rows, "forward", partial(_say_row, (y, *band), ""))
+    is_free = title is None and not marked.rows
+    finding = _find_title(canvas, areas, y) if is_free else marked.find_title(curves, channels)
+    # A title that says where curves run is the only one: it need not be said twice.
+    subtitle = curves.join_etas(f"{_SAID[y]},") if title or finding else _SAID[y]
+    finding = finding or curves.join_etas(_TITLES[y])
+    note = _write_note(canvas, drawn, marked, describe_level(band, confidence), has_dots=has_dots)
+    return canvas.finish(title, finding, subtitle, note)
+
+
+def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
+    """Return the axis: log if that is asked for, or where positives are rare."""
+    etas, values = curves.per_curve["eta"], curves.rows[y]
+    is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
+    is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
+    if y == "precision" or not (is_log and is_rare):
+        return chart_axes.build_precision_axis(y, _AXES[y], etas, values, is_log=is_log)
+    # What is left of fdr to 100 % is the axis of precision upside down, with ticks such as 99.9 %.
+    axis = chart_axes.build_precision_axis(f"{y}_rest", _AXES[y], etas, 1 - values, is_log=True)
+    return replace(axis, words="rest", is_reversed=True)
+
+
+def _free_panels(
+    axis: ChartAxis, channels: Channels, curves: ChartCurves
+) -> tuple[ChartAxis, dict[int, float]]:
+    """Return the axis, and its foot by curve: a log axis has one for each of unlike prevalences."""
+    # Where 1 in 10 is positive, lines would have the uppermost tenth of an axis for 1 in 50 000.
+    facet, keys = channels.facet, curves.per_curve.select("curve", "eta")
+    lows = dict.fromkeys(keys["curve"], axis.low)
+    if not axis.is_log or facet is None or facet.fields != ["eta"] or not are_far_apart(keys["eta"]):
+        return axis, lows
+    ranges = {}
+    for label, own in facet.curves_of.items():
+        is_own = pl.col("curve").is_in(own)
+        etas, values = keys.filter(is_own)["eta"], curves.rows.filter(is_own)[axis.field]
+        low = chart_axes.build_precision_axis("", "", etas, values, is_log=True).low
+        ranges[label] = (low, axis.high)
+        lows |= dict.fromkeys(own, low)
+    return replace(axis, is_free=True, ranges=ranges), lows
+
+
+def _say_row(names: Sequence[str], what: str, row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: at each recall the highest threshold that reaches it."""
+    number, *ends = (row[name] for name in names)
+    value, span = say_estimate(number, *(ends or (None, None)))
+    within = f" ({what}{span})" if span else ""
+    return f"at least {say_share(row['at'])}", f"{value}{within}{add_threshold(row)}"
+
+
+def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
+    """Return the share at half recall, or the areas of panels; empty where it is not known well."""
+    curves, facet = canvas.curves, canvas.channels.facet
+    etas = curves.per_curve["eta"]
+    is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
+    if facet is not None and facet.fields != ["eta"] and y == "precision" and not is_own:
+        return chart_titles.say_areas(areas, curves, canvas.channels)
+    values = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
+    if not values or not etas.is_between(0, 1).all():
+        return ""
+    start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
+    say = say_precisions if y == "precision" else say_shares
+    return chart_titles.say_values(start, end, values, curves, canvas.channels, say=say)
+
+
+def _write_note(
+    canvas: Canvas,
+    drawn: pl.DataFrame,
+    marked: marked_points.MarkedPoints,
+    level: str,
+    *,
+    has_dots: bool,
+) -> list[str]:
+    """Return the sentences at the foot of the chart; `level` is what the shade is, if there is one."""
+    facet, axis = canvas.channels.facet, canvas.spec.y
+    number = f"Number: area under the line{' if the axis were linear' if axis.is_log else ''}"
+    scale = "The axis is logarithmic in what is left to 100\u00a0%"
+    where = "of these points" if has_dots else "at each threshold"
+    return [
+        number if facet is not None and facet.values else "",
+        scale if axis.is_reversed else "",
+        "Each panel has an axis of its own" if axis.is_free else "",
+        "Grey line: alerts at random" if facet is not None else "",
+        canvas.channels.picked,
+        *marked.describe(),
+        *point_thinning.describe_doubt(drawn),
+        point_thinning.DOTS_OF_STEPS if has_dots else "",
+        f"{level} {where}" if level else "",
+        *canvas.curves.describe_sizes(),
+    ]
+
+
+@hint_at_arguments
+def ribbon(
+    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
+) -> Chart:
+    """PR curves with ribbons for samples of the negatives, from the table of `subsample_negatives`.
+
+    After Brabec et al. 2020, fig. 6. The line is the precision with all negatives, adjusted to eta. The
+    ribbons around it are the precision found in samples of the negatives, at the same thresholds: the
+    light one from the least to the greatest, the dark one the middle half. Lines are steps, and dotted
+    where fewer than five false positives are behind them, as in `pr_curve`.
+
+    Parameters
+    ----------
+    table
+        What `subsample_negatives` returns, in any row order.
+    color, facet, title
+        As in `pr_curve`.
+
+    Examples
+    --------
+    >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+    >>> chart = ribbon(counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg")))
+    >>> print(chart.to_dict()["title"]["subtitle"][0].replace("\xa0", " "))
+    Precision by recall where 1 in 10 is positive, in samples of 90 negatives
+    """
+    check_words(title, color=color, facet=facet)
+    more = [*_RIBBONS, "n_kept"]
+    curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
+    rows = point_thinning.find_few_false_alerts(curves.rows)
+    steps = point_thinning.build_steps(rows, "precision", *_RIBBONS, "doubt")
+    y = ChartAxis("precision", "Precision", 0.0, chart_axes.fit_shares(steps["high"])[1])
+    spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
+    channels = choose_channels(curves, color, facet, point_thinning.measure_steps(steps, "precision"))
+    canvas = Canvas(curves, channels, spec)
+    canvas.draw_level(curves.per_curve["eta"], "alerts at random")
+    across = pl.col("fpr") / pl.col("recall")
+    drawn = canvas.draw_curves(steps, pl.col("recall"), across, ghosts=False)
+    say_row = partial(_say_row, ("precision", "low", "high"), "samples ")
+    canvas.follow_pointer(point_thinning.keep_rises(curves.rows), "forward", say_row)
+    sizes = curves.rows["n_kept"].drop_nulls()
+    samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
+    note = ["Line: all negatives. Pale: all samples; darker: their middle half"] if len(sizes) else []
+    note += [channels.picked, *point_thinning.describe_doubt(drawn), *curves.describe_sizes()]
+    finding = "What a test with fewer negatives would have found"
+    # What samples make of the precision at half recall, of the line where they differ most. That is not
+    # told of panels, where no sample differs, or where few false positives are behind a point.
+    half = chart_titles.find_half(curves).filter(pl.col("low") < pl.col("high"))
+    is_alone = channels.facet is None and len(curves.per_curve) <= 2
+    if is_alone and len(half) and not half["doubt"].fill_null(True).any():
+        row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
+        found, span = say_estimate(row["precision"], row["low"], row["high"])
+        name = f"{channels.color.label_of[row['curve']]}: " if channels.color else ""
+        if say_share(row["low"]) != say_share(row["high"]):
+            finding = f"{name}{found} precision at half recall reads as {span} with fewer negatives"
+    subtitle = f"{curves.join_etas('Precision by recall')}{samples}"
+    return canvas.finish(title, finding, subtitle, note)

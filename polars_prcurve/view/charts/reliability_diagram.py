@@ -1,0 +1,213 @@
+"""The reliability diagram: may these scores be read as probabilities?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most
+from polars_prcurve.core.confidence.intervals import check_confidence, find_wilson_ends, z_value
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
+from polars_prcurve.view.charts.parts import chart_style as style
+from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
+from polars_prcurve.view.charts.parts.chart_titles import say_reliability
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
+from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
+from polars_prcurve.view.charts.parts.line_canvas import Canvas, check_words
+from polars_prcurve.view.charts.parts.point_thinning import has_counts
+from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.words.number_words import say_count, say_eta, say_shares
+
+# What scores say in a range, the share of positives, and both ends of its interval.
+_SHARES = ("x", "y", "low", "high")
+_RARE = 0.02  # axes are logarithmic where most ranges say less than this
+_MOST_RANGES, _FEWEST_RANGES = 8, 2
+# The variance of positives that a range has, at least, unless the scores leave open too little.
+_LEAST_VARIANCE = 4.0
+_LEAST_OPEN = 1e-9  # what a score leaves open, at least: scores of 0 and 1 alone have ranges, too
+
+
+@hint_at_arguments
+def reliability(
+    table: pl.DataFrame,
+    eta: float | None = None,
+    *,
+    eta_train: float | None = None,
+    confidence: float | None = 0.95,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> Chart:
+    """Reliability diagrams from the table of `sweep`: the share of positives in ranges of scores.
+
+    Scores are probabilities where the points lie on the diagonal. There are at most 8 ranges; each holds
+    an equal part of the sum of `p (1 - p)`, which is the variance of its positives. The line at a point
+    is Wilson's interval of that range alone. A point is filled where more, or less, is positive than the
+    scores say: exact binomial tails, corrected for all ranges of the chart (Bonferroni), so that of
+    calibrated scores the chart calls any range wrong in at most `1 - confidence` of all test sets. The
+    title says what the filled points show, and no more.
+
+    Parameters
+    ----------
+    table
+        What `sweep` returns, with all its rows. Its scores are in [0, 1].
+    eta, eta_train
+        The prevalence to show, and the one at which the scores are probabilities, as in
+        `decision_curve`. Without both, the test set's own, and the scores as they stand.
+    confidence
+        The level of the intervals and of the test; None has neither, and so have sums of weights.
+    color, facet, title
+        As in `alerts`.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> reliability(pl.concat([df] * 20).prc.sweep()).to_dict()["title"]["text"]
+    ['Scores are too low below 80\\xa0% and too high above 80\\xa0%']
+    """
+    check_words(title, color=color, facet=facet)
+    at, train = check_etas(eta, eta_train) or (None, None)
+    level = None if confidence is None else check_confidence(confidence)
+    curves = read_sweep("reliability", table, by_eta=False, made_by="sweep")
+    level = level if has_counts(curves.rows) else None
+    ranges = judge_ranges(split_ranges(curves, train), level, at)
+    canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), ranges, at)
+    note = ["A range holds an equal part of the sum of p (1 \u2212 p)"]
+    if level is not None:
+        note.append(f"Line: {format_level(level)} interval of a range alone")
+        note.append(f"Filled: off by more than chance, corrected for all {len(ranges)} ranges")
+    note += curves.describe_sizes()
+    subtitle = "Share of positives in ranges of scores, by what these scores say"
+    subtitle += "" if at is None else f", moved to where {say_eta(at)} is positive"
+    finding = say_reliability(ranges, curves, canvas.channels) if level else ""
+    finding = finding or "Share of positives by score"
+    return canvas.finish(title, finding, subtitle, note)
+
+
+def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
+    """Return eta and eta_train, or None without both; raise unless both are there or none."""
+    given = {"eta": eta, "eta_train": eta_train}
+    etas = [check_prior(name, value) for name, value in given.items() if value is not None]
+    if len(etas) == 1:
+        raise PrcError(
+            "expected eta= and eta_train= together, as decision_curve has them, or neither of them; "
+            f"got only {'eta_train' if eta is None else 'eta'}="
+        )
+    return (etas[0], etas[1]) if etas else None
+
+
+def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
+    """Return a row per curve and range: `n`, `positives`, `expected`, and `first`, the least said."""
+    # Posteriors `said` are at the prevalence of the test set. A range holds an equal part of the sum of
+    # `said (1 - said)`, the variance of its positives, so that each is known about as well as any other.
+    # Labels play no part in where ranges end.
+    rows = curves.rows
+    scores = rows["threshold"].cast(pl.Float64)
+    if not bool(scores.is_between(0, 1).fill_null(False).all()):
+        found = [*map(str, (scores.min(), scores.max()))]
+        raise PrcError(f"reliability needs scores in [0, 1], probabilities; got {' to '.join(found)}")
+    sizes = curves.per_curve.select("curve", own=pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg")))
+    rows = rows.join(sizes, on="curve", maintain_order="left")
+    said: Any = scores.to_numpy()
+    if eta_train is not None and len(said):
+        said = shift_prior(said, np.full(len(said), eta_train), rows["own"].to_numpy())
+    cells = pl.col("tp", "fp")
+    new = cells - cells.shift(1, fill_value=0).over("curve")
+    rows = rows.with_columns(new, score=scores, said=pl.Series(said, dtype=pl.Float64))
+    n, open_ = pl.col("tp") + pl.col("fp"), (pl.col("said") * (1 - pl.col("said"))).clip(_LEAST_OPEN)
+    rows = rows.with_columns(n=n, part=n * open_).sort("curve", "score", maintain_order=True)
+    total = pl.col("part").sum().over("curve")
+    n_ranges = (total / _LEAST_VARIANCE).floor().clip(_FEWEST_RANGES, _MOST_RANGES)
+    middle = (pl.col("part").cum_sum().over("curve") - pl.col("part") / 2) / total
+    of_range = (middle * n_ranges).floor().clip(0, n_ranges - 1)
+    return (
+        rows.with_columns(range=of_range)
+        .group_by("curve", "range", maintain_order=True)
+        .agg(
+            pl.col("n").sum(),
+            pl.col("tp").sum().alias("positives"),
+            (pl.col("n") * pl.col("said")).sum().alias("expected"),
+            pl.col("said").first().alias("first"),
+            pl.col("own").first(),
+        )
+    )
+
+
+def judge_ranges(ranges: pl.DataFrame, level: float | None, eta: float | None) -> pl.DataFrame:
+    """Add what scores say, `x`, the share of positives, `y`, its interval, and `off`."""
+    # `off` is 1 where more is positive than the scores say, and -1 where less is: where a binomial
+    # variable is so great, or so small, with a chance of `(1 - level) / 2 m` at most, with m ranges
+    # (Bonferroni). Scores that differ within a range leave less to chance than that (Hoeffding 1956), so
+    # ranges of calibrated scores are off in at most `1 - level` of all charts. Without a level there are
+    # neither intervals nor a test. All shares are moved to `eta` by the odds of both classes.
+    n, hits = pl.col("n").cast(pl.Float64), pl.col("positives").cast(pl.Float64)
+    mean = pl.col("expected") / n
+    shares = {"x": mean, "y": hits / n, "first": pl.col("first")}
+    judged = ranges.with_columns(off=pl.lit(0))
+    if level is not None and len(ranges):
+        low, high = find_wilson_ends(hits, n, z_value(level))
+        shares |= {"low": low, "high": high}
+        alpha, odds = (1 - level) / (2 * len(ranges)), mean / (1 - mean)
+        few = (hits < n) & is_tail_at_most(alpha, hits, n, odds)
+        many = (hits > 0) & is_tail_at_most(alpha, n - hits, n, 1 / odds)
+        judged = ranges.with_columns(off=pl.when(many).then(1).when(few).then(-1).otherwise(0))
+    own = pl.col("own")
+    factor = pl.lit(1.0) if eta is None else eta / (1 - eta) * (1 - own) / own
+    moved = {name: share * factor / (share * factor + 1 - share) for name, share in shares.items()}
+    return judged.with_columns(**moved)
+
+
+def _draw_ranges(
+    curves: ChartCurves, channels: Channels, ranges: pl.DataFrame, eta: float | None
+) -> Canvas:
+    """Return the canvas with a point per range, its interval, and the diagonal."""
+    x = _build_axis(ranges)
+    facet = channels.facet
+    if facet is not None and eta is None:
+        sums = ranges.group_by("curve", maintain_order=True).agg(pl.col("expected", "positives").sum())
+        labels, said = facet.label_of, "{} expected, {} found"
+        captions = {labels[k]: said.format(*map(say_count, counts)) for k, *counts in sums.rows()}
+        channels = replace(channels, facet=replace(facet, captions=captions))
+    y = replace(x, field="y", title="Share of positives")
+    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.75, height=0.95, names="none"))
+    canvas.draw_diagonal("as the scores say")
+    for row in ranges.iter_rows(named=True):
+        places = {name: round_digits(max(row[name], x.low)) for name in _SHARES if name in row}
+        # What the pointer reads at a point.
+        mean, share, *ends = say_shares([row[name] for name in _SHARES if name in row])
+        n = f"{format_count(row['positives'])} of {format_count(row['n'])}"
+        within = f" ({' to '.join(ends)})" if ends else ""
+        said = f"scores say {mean}; {share}{within} are positive, {n}"
+        off = {"off": abs(row["off"]), "said": said}
+        canvas.data.append({"part": "range", **places, **off, **channels.curve_fields(row["curve"])})
+    x_place, y_place = canvas.place
+    color = channels.color
+    one: dict[str, Any] = {} if color else {"color": style.COLORS[0]}
+    own = [color.encode()] if color else []
+    ends = alt.Chart().mark_rule(strokeWidth=1.8, aria=False, **one)
+    layers = [ends.encode(x_place, alt.Y("low:Q"), alt.Y2("high"), *own)]
+    for test, look in (("!==", {"filled": False, "fill": "white"}), ("===", {"filled": True})):
+        point = alt.Chart().mark_point(shape="circle", size=70, strokeWidth=2, opacity=1, **look, **one)
+        point = point.encode(x_place, y_place, alt.Description("said:N"), alt.Tooltip("said:N"), *own)
+        layers.append(point.transform_filter(f"datum.off {test} 1"))  # filled where a range is off
+    canvas.layers += [keep_part(layer, "range") for layer in layers]
+    return canvas
+
+
+def _build_axis(ranges: pl.DataFrame) -> ChartAxis:
+    """Return the axis of what scores say, which is also that of shares; log where most are rare."""
+    shares = pl.concat([ranges[name] for name in _SHARES if name in ranges.columns])
+    is_log = bool(len(ranges)) and ranges["x"].median() < _RARE  # type: ignore[operator]
+    if not is_log:
+        return ChartAxis("x", "What the scores say", *fit_shares(shares))
+    known = shares.filter(shares > 0).to_list() or [_RARE]
+    low, high = min(known) / 2, min(2 * max(known), 1.0)
+    return ChartAxis("x", "What the scores say", low, high, "share", is_log=True)

@@ -1,0 +1,262 @@
+"""One HTML page of texts, tables and charts that needs nothing from elsewhere.
+
+text      paragraphs; a line `## ...` is a heading, lines `- ...` are a list
+table     a DataFrame
+chart     an Altair chart: a drawing, which also shows on paper and without scripts, and which
+          becomes a live chart where scripts run and there is room
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import check_texts, read_list
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import make_visible
+from polars_prcurve.view.report.html_and_svg import (
+    PARTS_STYLE,
+    check_page_path,
+    escape,
+    show_value,
+    write_document,
+    write_text,
+)
+from polars_prcurve.view.words.number_words import NO_BREAK
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    Part: TypeAlias = "str | pl.DataFrame | Table | Figure | alt.TopLevelMixin"
+
+
+_MAX_ROWS = 500  # rows of a table, at most, that a page shows
+_MANY_COLUMNS = 10
+"""Columns, at most, that stand side by side on paper; of more, each value comes with its name."""
+_MAX_CHART_LETTERS = 1_000_000
+"""Characters of a chart in JSON, about those of the script that draws it; larger charts stay drawings,
+unless they have a slider."""
+_CLIP = re.compile('<clipPath id="(clip[0-9]+)"')
+_CLIP_USE = re.compile(r'(<clipPath id="|clip-path="url\(#)(clip[0-9]+)("|\))')
+_DRAWING_WIDTH = 620  # pixels of a drawing of a chart that is as wide as the page
+_SPEC_TAG = '<script type="application/json">'
+_START_SCRIPT = """
+for (const figure of document.querySelectorAll("figure")) {
+  const data = figure.querySelector("script"), image = figure.querySelector("img");
+  if (!data) continue;
+  const spec = JSON.parse(data.textContent), moving = JSON.stringify(spec).includes('"bind":{');
+  if (!moving && image.naturalWidth > figure.clientWidth) continue;
+  const place = document.createElement("div");
+  place.className = "live";
+  figure.insertBefore(place, image);
+  const options = {mode: "vega-lite", actions: false, ast: true, renderer: "svg"};
+  window.vegaEmbed(place, spec, options).then(() => figure.classList.add("on"), () => place.remove());
+}
+"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption."""
+
+    frame: pl.DataFrame
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with a caption."""
+
+    chart: Any
+    caption: str = ""
+
+
+def check_parts_alone(**options: object) -> None:
+    """Raise if an option that describes a decision is given beside `parts`."""
+    for name, value in options.items():
+        if value is not None:
+            raise PrcError(f"parts= replaces the report's own content; leave out {name}=")
+
+
+def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str | None) -> Path:
+    """Write a page of these parts, and return its path."""
+    check_page_path(path)
+    check_texts(title=title)
+    listed = read_list("parts=", parts, "a list of texts, DataFrames and charts")
+    title = "What to expect in the field" if title is None else title
+    return write_text(path, build_page(title, listed))
+
+
+def build_page(title: str, parts: Iterable[Part]) -> str:
+    """Return the page as HTML; raise unless each part is a text, a table or a chart."""
+    body = [f"<h1>{escape(title)}</h1>"]
+    for number, part in enumerate(parts):
+        if isinstance(part, str):
+            body += _render_text(part)
+        elif isinstance(part, pl.DataFrame | Table):
+            body += _render_table(part if isinstance(part, Table) else Table(part))
+        else:
+            figure = part if isinstance(part, Figure) else Figure(part)
+            if not hasattr(figure.chart, "to_dict"):
+                raise PrcError(
+                    f"each of parts= is text, a DataFrame or an Altair chart; got {type(part).__name__}"
+                )
+            body += _render_figure(figure, number)
+    scripts = [build_script(), _START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
+    return write_document(title, PARTS_STYLE, body, scripts)
+
+
+def _render_text(text: str) -> Iterator[str]:
+    def find_mark(line: str) -> str:
+        return next((mark for mark in ("### ", "## ", "- ") if line.startswith(mark)), "")
+
+    for block in text.strip().split("\n\n"):
+        for mark, lines in groupby(block.splitlines(), find_mark):
+            escaped = [escape(line.removeprefix(mark).strip()) for line in lines]
+            if mark == "- ":
+                yield "<ul>" + "".join(f"<li>{line}</li>" for line in escaped) + "</ul>"
+            elif mark:
+                level = len(mark) - 1
+                yield "".join(f"<h{level}>{line}</h{level}>" for line in escaped)
+            else:
+                yield f"<p>{' '.join(escaped)}</p>"
+
+
+def _render_table(table: Table) -> Iterator[str]:
+    def show_float(value: float) -> str:
+        # In four digits, and all before the point, without an exponent if it has room.
+        if not 1e-9 <= abs(value) < 1e15:
+            return f"{value:.4g}"
+        digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
+        text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
+        return text.rstrip("0").rstrip(".") if "." in text else text
+
+    frame = table.frame
+    if not isinstance(frame, pl.DataFrame):
+        raise PrcError(f"expected a DataFrame in Table(...); got {type(frame).__name__}")
+    caption = table.caption
+    if frame.height > _MAX_ROWS:
+        caption = f"{caption} The first {_MAX_ROWS} of {frame.height} rows.".strip()
+    are_numbers = [dtype.is_numeric() for dtype in frame.dtypes]
+    label = escape(caption or "Table")
+    # Paper does not scroll, so there a value of a wide table stands beside its name.
+    is_wide = frame.width > _MANY_COLUMNS
+    kind = ' class="many"' if is_wide else ""
+    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table{kind}>'
+    if caption:  # which is no wider than the page, even if the table is
+        yield f"<caption><span>{escape(caption)}</span></caption>"
+    heads = zip(frame.columns, are_numbers, strict=True)
+    cells = "".join(_render_cell("th", name, is_number, ' scope="col"') for name, is_number in heads)
+    yield f"<thead><tr>{cells}</tr></thead>"
+    yield "<tbody>"
+    names = [f' data-name="{escape(name)}"' if is_wide else "" for name in frame.columns]
+    for row in frame.head(_MAX_ROWS).iter_rows():
+        shown = (show_value(value, show_float) for value in row)
+        row_of_cells = zip(shown, are_numbers, names, strict=True)
+        yield f"<tr>{''.join(_render_cell('td', *cell) for cell in row_of_cells)}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _render_cell(tag: str, text: str, is_number: bool, attributes: str = "") -> str:
+    style = ' class="number"' if is_number else ""
+    return f"<{tag}{style}{attributes}>{escape(text)}</{tag}>"
+
+
+def _render_figure(figure: Figure, number: int) -> Iterator[str]:
+    spec = show_texts(figure.chart.to_dict())
+    text = spec.get("description") or figure.caption or "Chart"
+    source = "data:image/svg+xml;base64," + base64.b64encode(draw_svg(spec).encode()).decode()
+    yield f'<figure id="figure-{number}">'
+    yield f'<img src="{source}" alt="{escape(text)}">'
+    data = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    script = _SPEC_TAG + data.replace("<", "\\u003c") + "</script>"
+    has_controls = any(isinstance(param.get("bind"), dict) for param in spec.get("params", []))
+    if len(script) <= _MAX_CHART_LETTERS or has_controls:
+        yield script
+    if figure.caption:
+        yield f"<figcaption>{escape(figure.caption)}</figcaption>"
+    yield "</figure>"
+
+
+# Charts as SVG, drawn by vl-convert without a browser or a network --------------------------------
+
+
+def show_texts(spec: Any) -> Any:
+    """Return the specification of a chart with all its texts made visible: others end its drawing."""
+    if isinstance(spec, str):
+        return make_visible(spec, keep_blanks=True)
+    if isinstance(spec, list | tuple):
+        return [show_texts(part) for part in spec]
+    if isinstance(spec, dict):
+        return {show_texts(name): show_texts(part) for name, part in spec.items()}
+    return spec
+
+
+def draw_svg(spec: dict[str, Any]) -> str:
+    """Return the chart as SVG, without layers that only serve the pointer."""
+    params = spec.get("params", [])
+    drawing = _drop_unseen(spec, [param["name"] for param in params if "select" in param])
+    drawing["params"] = [
+        # Nobody can select on paper, so a selection is what it holds at the start.
+        {"name": of["name"], "value": {k: [v] for k, v in (of.get("value") or [{}])[0].items()}}
+        if "select" in of
+        else of
+        for of in params
+    ]
+    if drawing.get("width") == "container":
+        drawing["width"] = _DRAWING_WIDTH
+    svg = str(load_vl_convert().vegalite_to_svg(json.dumps(drawing)))
+    # Clips are numbered from 0: Vega counts on from the last drawing.
+    numbers = {old: f"clip{n}" for n, old in enumerate(dict.fromkeys(_CLIP.findall(svg)))}
+    return _CLIP_USE.sub(lambda found: found[1] + numbers.get(found[2], found[2]) + found[3], svg)
+
+
+def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
+    """Return the specification of a chart without unseen layers; `pointers` names its selections."""
+    if isinstance(spec, list):
+        kept = []
+        for part in spec:
+            if isinstance(part, dict) and isinstance(mark := part.get("mark"), dict):
+                # A layer that is transparent and says nothing, or is filtered by a selection.
+                filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
+                is_pointed = any(pointer in each for pointer in pointers for each in filters)
+                if is_pointed or (mark.get("opacity") == 0 and not mark.get("aria")):
+                    continue
+            kept.append(_drop_unseen(part, pointers))
+        return kept
+    if isinstance(spec, dict):
+        no_layers = ("data", "datasets", "params", "transform")  # of which data can be large
+        return {
+            name: part if name in no_layers else _drop_unseen(part, pointers)
+            for name, part in spec.items()
+        }
+    return spec
+
+
+@cache
+def build_script() -> str:
+    """Return the script that draws live charts; no text in it ends a script element."""
+    script = str(load_vl_convert().javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    return script.replace("</script", "<\\/script")
+
+
+def load_vl_convert() -> Any:
+    """Return the package vl_convert, which draws charts; raise if it is not installed."""
+    try:
+        import vl_convert as package
+    except ImportError:
+        raise PrcError(
+            'a report needs vl-convert to draw its charts: pip install "vl-convert-python>=1.9"'
+        ) from None
+    return package

@@ -1,0 +1,174 @@
+"""The decision: a verdict on the models of a table, and the files and texts that say it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
+from polars_prcurve.core.ground.atomic_file import resolve_target
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.judging.cases import Verdict
+from polars_prcurve.view.verdicts.findings import Findings, build_table, build_verdicts
+
+_SCALED = '<svg style="width:100%;height:auto" '
+
+
+class Decision:
+    """A verdict on the models of a table, and all that a report, a page or a card shows of it.
+
+    It prints as the verdict and a row per model, and pickles without the rows of the test.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> decision = df.prc.decide(eta=0.01, recall=0.5)
+    >>> decision.verdict.status, decision.verdicts.height, decision.table.height
+    ('too little data', 1, 1)
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict above all: of the only case, or of all groups and prevalences together."""
+        return self._findings.verdict
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """One row per group and prevalence: its verdict.
+
+        Columns: those of groups, `eta`: Float64, `status`: String, `models`: List of the dtype of
+        models, `sentence`: String, `reasons`: List of String, and `would_settle`: String.
+        """
+        return build_verdicts(self._findings)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """One row per group, prevalence and model: what each model does at the targets.
+
+        Columns are those of `operating_points` with `confidence`, without `criterion` and `target`, or
+        the area without a target; `precision_at_half`, where half of the positives are found; and of
+        several models `behind` and `may_be_best`, as in `ranking`. A model that keeps no target has
+        nulls.
+        """
+        return build_table(self._findings)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        date: str | None = None,
+        notes: str | None = None,
+    ) -> Path:
+        """Write the decision as one HTML file to send, and return its path.
+
+        The file needs no network, no other file and no script, and can be read on a phone, on paper, in
+        dark mode and with a screen reader. Equal decisions make equal bytes. A grid has an icon for each
+        of 100 alerts; below 1 right in 50 for as many as one right one takes, up to 200, so that two
+        grids stand side by side (`plot.alerts` draws up to 1 000).
+
+        Parameters
+        ----------
+        path
+            The file to write, which ends in `.html`. An existing file is replaced once the new one is
+            complete.
+        title, date, notes
+            A heading, a date to print, since the document looks at no clock, and a text of your own.
+        """
+        from polars_prcurve.view.report.decision_document import build_document
+        from polars_prcurve.view.report.html_and_svg import check_page_path, write_text
+
+        check_page_path(path)
+        check_texts(title=title, date=date, notes=notes)
+        return write_text(path, build_document(self._findings, title, date, notes))
+
+    def page(
+        self, path: str | os.PathLike[str], *, title: str | None = None, date: str | None = None
+    ) -> Path:
+        """Write a page to move the score, the prevalence and the costs, and return its path.
+
+        One HTML file without a server: the sentence, the icons and the costs follow, and the state
+        stands in the address. It begins at the score of the verdict. Groups are in a list to pick from:
+        those that the verdict names, and as many others as have room in 200 kB; the page says how many
+        are left out.
+
+        Parameters
+        ----------
+        path, title, date
+            As in `report`.
+        """
+        from polars_prcurve.view.report.html_and_svg import check_page_path, write_text
+        from polars_prcurve.view.report.live_page import build_live_page
+
+        check_page_path(path)
+        check_texts(title=title, date=date)
+        if not self._findings.cases:
+            raise PrcError("the table has no rows, so there is nothing to draw")
+        return write_text(path, build_live_page(self._findings, title, date))
+
+    def card(self, path: str | os.PathLike[str], *, date: str | None = None) -> Path:
+        """Draw a picture to share, 1 200 by 630 pixels, and return its path.
+
+        Parameters
+        ----------
+        path
+            A file that ends in `.png`, which needs the extra `report`, or in `.svg`.
+        date
+            A date to print.
+        """
+        from polars_prcurve.view.report.custom_page import load_vl_convert
+        from polars_prcurve.view.report.html_and_svg import write_bytes, write_text
+        from polars_prcurve.view.report.share_card import draw_card
+
+        check_texts(date=date)
+        resolve_target(path)
+        kind = Path(path).suffix.lower()
+        if kind not in (".png", ".svg"):
+            raise PrcError(f"path= of a card ends in .png or .svg; got {os.fspath(path)!r}")
+        drawing = draw_card(self._findings, date)
+        if kind == ".svg":
+            return write_text(path, drawing)
+        return write_bytes(path, load_vl_convert().svg_to_png(drawing))
+
+    def model_card(self, *, date: str | None = None) -> str:
+        """Return the decision as Markdown, for the card of a model."""
+        from polars_prcurve.view.report.plain_text import write_model_card
+
+        check_texts(date=date)
+        return write_model_card(self._findings, date)
+
+    def __repr__(self) -> str:
+        return f"<decision: {self._findings.status}: {self.verdict.sentence}>"
+
+    def say(self, width: int | None = None, *, hint: str = "; decision.table has all") -> str:
+        """Return the decision as plain text: the verdict, a row per model, and what would settle it.
+
+        Parameters
+        ----------
+        width
+            Characters of a line, those of the terminal if left out. Columns that do not fit are named.
+        hint
+            What follows the names of columns that are left out.
+        """
+        from polars_prcurve.view.report.plain_text import write_plain
+
+        check_texts(hint=hint)
+        if width is None:
+            width = shutil.get_terminal_size((80, 24)).columns
+        return write_plain(self._findings, read_whole_number("width=", width, 1), hint or "")
+
+    def __str__(self) -> str:
+        return self.say()
+
+    def _repr_html_(self) -> str:
+        from polars_prcurve.view.report.share_card import draw_card
+
+        card = draw_card(self._findings, None)
+        return f'<div style="max-width:760px">{card.replace("<svg ", _SCALED, 1)}</div>'

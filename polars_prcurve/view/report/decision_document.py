@@ -1,0 +1,507 @@
+"""The document of a decision: one HTML file to send, in the order in which people ask.
+
+findings -> verdict   what is decided, in its own sentence
+         -> models    of 100 alerts so many are right, with the doubt hatched
+         -> chart     right alerts by positives found
+         -> need      what would settle what is open
+         -> more      folded: other prevalences, all numbers, how they are made
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, TypeAlias
+
+import polars as pl
+from polars import selectors
+
+from polars_prcurve.core.ground import message_text
+from polars_prcurve.core.judging.cases import (
+    LEAST_OF_CLASS,
+    Candidate,
+    Case,
+    JudgedCase,
+    Verdict,
+)
+from polars_prcurve.core.prevalence.prior_shift import shift_prior
+from polars_prcurve.view.report import decision_drawings as drawings
+from polars_prcurve.view.report.html_and_svg import (
+    DECISION_STYLE,
+    define_hatches,
+    draw_circle,
+    draw_document,
+    escape,
+    isolate,
+    name_color,
+    show_value,
+    write_document,
+)
+from polars_prcurve.view.verdicts import verdict_phrases
+from polars_prcurve.view.verdicts.findings import (
+    Findings,
+    build_table,
+    list_all_names,
+    pick_open,
+    say_place,
+    say_places,
+)
+from polars_prcurve.view.verdicts.verdict_sentences import count_needed
+from polars_prcurve.view.words import number_words
+from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, name_value
+
+_MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
+
+
+def build_document(findings: Findings, title: str | None, date: str | None, notes: str | None) -> str:
+    """Return the document as HTML; equal findings and words make equal bytes."""
+    body = _write_body(findings, title, date, notes)
+    return write_document(title or findings.verdict.sentence, DECISION_STYLE, body)
+
+
+def _write_body(
+    findings: Findings, title: str | None, date: str | None, notes: str | None
+) -> Iterator[str]:
+    verdict, is_picture = findings.verdict, drawings.are_drawn(findings)
+    yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
+    if title is not None:
+        yield f'<p class="place">{escape(title)}</p>'
+    yield f'<p class="place">{escape(describe_question(findings))}</p>'
+    yield write_status(findings)
+    yield f"<h1>{write_sentence(findings, verdict)}</h1>"
+    if findings.cases:
+        case = findings.cases[0]
+        if len(findings.cases) > 1 and not is_picture:
+            yield write_cases(findings)
+            yield f"<h2>{escape(verdict_phrases.start_sentence(say_place(case)))}</h2>"
+        if is_picture:
+            yield from write_groups(findings)
+        else:
+            colors = drawings.number_models(case)
+            drawn = [(case, each, colors[each.model], "") for each in list_drawn(case)]
+            yield from _write_cards(findings, drawn)
+            if len(case.candidates) > 2:
+                yield write_models(case)
+            yield from _draw_chart(findings, case)
+        if notes is not None:
+            yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
+        yield from _write_need(findings)
+        yield '<h2 class="screen">More</h2>'
+        if is_picture:
+            yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
+        else:
+            if difference := describe_difference(case):
+                yield _fold("The difference, tested", f"<p>{difference}</p>")
+            if shares := write_shares(case):
+                yield _fold("Other shares of positives", shares)
+        table = write_raw(build_table(findings))
+        yield _fold("Numbers in full, and how they are made", table + write_methods(findings))
+    yield f"<footer>{escape(describe_test(findings, date))}</footer>"
+
+
+def describe_question(findings: Findings) -> str:
+    """Return where the model runs and what is wanted there, as a line above the verdict."""
+    cases = findings.cases
+    if not cases:
+        return ""
+    places, etas = {say_place(case) for case in cases}, {case.eta for case in cases}
+    place = say_place(cases[0])
+    if len(places) > 1:
+        one = [eta for eta in etas if len(etas) == 1 and eta is not None]
+        place = ", ".join([say_places(cases), *map(number_words.say_where, one)])
+    said = f"{place}, {verdict_phrases.describe_goal(findings.goal)}".strip(", ")
+    if findings.goal.guarantee is not None:
+        said += f", promised with {number_words.format_level(findings.goal.guarantee)}"
+    return number_words.glue_numbers(verdict_phrases.start_sentence(said))
+
+
+def write_sentence(findings: Findings, verdict: Verdict) -> str:
+    """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
+    names = map(escape, list_all_names(findings))
+    return mark_names(escape(verdict.sentence), names, "<bdi>{}</bdi>".format)
+
+
+def isolate_names(findings: Findings, text: str) -> str:
+    """Return a text in which each name that is written from right to left is isolated."""
+    return mark_names(text, list_all_names(findings), isolate_name)
+
+
+# Models -------------------------------------------------------------------------------------------
+
+
+def choose_shown(case: Case) -> list[Candidate]:
+    """Return the models whose alerts are drawn: the first, and the next that may be the best, or is."""
+    first, *others = case.met or list(case.candidates)
+    rivals = [other for other in others if other.may_be_best]
+    return [first, *(rivals or others)[:1]]
+
+
+def list_drawn(case: Case) -> list[Candidate]:
+    """Return those of the shown models that have alerts."""
+    return [each for each in choose_shown(case) if each.precision.value is not None]
+
+
+def write_status(findings: Findings) -> str:
+    """Return the status, filled where all is settled."""
+    kind = "status settled" if findings.verdict.status == "settled" else "status"
+    return f'<p class="{kind}">{escape(findings.status)}</p>'
+
+
+def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int, str]]) -> Iterator[str]:
+    """Yield the card of each model, under a name of its own or that of the model, and a key of icons."""
+
+    def dot(kind: str) -> str:
+        return draw_document(
+            [draw_circle(6.5, 6.5, 5.5, drawings.describe_look(kind, None))], 13, 13, ""
+        )
+
+    if not drawn:
+        return
+    cards = []
+    for case, candidate, color, given in drawn:
+        name = given or ("" if candidate.model is None else verdict_phrases.name_model(candidate))
+        head = f"<h3>{isolate(name)}</h3>" if name else ""
+        values = "".join(
+            f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
+            for name, value, ends in list_values(case, candidate)
+        )
+        icons = drawings.draw_alerts(case, candidate.precision, color)
+        cards.append(
+            f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
+            f"<dl>{values}</dl></div></section>"
+        )
+    yield f'<div class="models">{"".join(cards)}</div>'
+    doubt = drawings.describe_doubt((case, candidate.precision) for case, candidate, *_ in drawn)
+    words = escape(f"{doubt}: the {number_words.format_level(findings.confidence)} interval")
+    key = f"{dot('right')}right {dot('likely')}{words} {dot('false')}false"
+    yield f'<p class="key">{key}</p><p class="note">{escape(describe_intervals(findings))}</p>'
+
+
+def list_values(case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
+    """Yield names, values and intervals of a model, in the words of the document."""
+    value, ends = verdict_phrases.say_precision(case, candidate.precision)
+    name = verdict_phrases.name_precision(case)
+    yield name + (", half of the positives found" if case.goal.is_of_curve else ""), value, ends
+    if case.goal.is_of_curve:
+        yield name_metric(case.goal.merit), *verdict_phrases.say_merit(candidate)
+        return
+    yield f"alerts {number_words.say_cases(case.per)}", *verdict_phrases.say_alerts(candidate)
+    value, span = verdict_phrases.say_found(candidate)
+    score = f"at score {said}" if (said := say_score(candidate)) else ""
+    yield "positives found", value, ", ".join(filter(None, [span, score]))
+    if case.goal.maximized is not None:
+        yield f"best {name_metric(case.goal.merit)}", *verdict_phrases.say_merit(candidate)
+
+
+def say_score(candidate: Candidate) -> str:
+    """Return a threshold in six digits, rounded down, so that all that it flags stays flagged."""
+    value = candidate.row.get("threshold")
+    if isinstance(value, float):
+        return number_words.say_threshold(value)
+    return "" if value is None else name_value(value)
+
+
+def describe_intervals(findings: Findings) -> str:
+    """Return what the intervals are of."""
+    goal = findings.goal
+    if goal.is_of_curve:
+        return "Intervals are of the model: another test would choose another score."
+    if goal.guarantee is not None or "threshold" in goal.targets:
+        return "Intervals are of this score as it stands."
+    if goal.maximized is not None:
+        return "Values are corrected for the score having been sought on the test."
+    return "Intervals count that the score was found on the test."
+
+
+# Groups -------------------------------------------------------------------------------------------
+
+
+def write_groups(findings: Findings) -> Iterator[str]:
+    """Yield the worst and the best group that are told apart, and the picture of all cases."""
+    placed = drawings.place_cases(findings)
+    ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
+    cards = [
+        (case, case.candidates[0], color, f"{which} that is told apart: {case.name}")
+        for which, cases, color in ends
+        for case in cases
+    ]
+    yield from _write_cards(findings, cards)
+    what = "group" if findings.groups else "prevalence"
+    yield f'<section class="chart"><h2>Every {what}, by what is known of it</h2>'
+    merit, tests = findings.goal.merit, findings.group_tests
+    axis = {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
+        merit, f"100 times {name_metric(merit)}"
+    )
+    hollow = "hollow: not known well" if findings.has_one_model else "hollow: shown to be behind"
+    if tests is not None:
+        hollow = "upright: all groups together; hollow: not told apart"
+    words = f"{axis}; line: {number_words.format_level(findings.confidence)}; {hollow}"
+    yield f'<p class="place">{escape(words)}</p>'
+    if not findings.has_one_model:
+        colors = drawings.number_models(*findings.cases)
+        yield _write_names({name_value(model): number for model, number in colors.items()})
+    blocks = drawings.list_blocks(findings)
+    for kind, width in (("wide", 740), ("small", 358)):
+        yield drawings.draw_groups(findings, blocks, width, kind)
+    yield "</section>"
+
+
+CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
+"""The rows of the curves of a case, by model."""
+
+
+def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) -> list[CurveRows]:
+    """Return the rows of these frames, which are curves or points of them, for each case."""
+    keys = [make_key(*case.groups.values(), case.eta) for case in cases]
+    rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
+    for row in (row for frame in frames for row in frame.iter_rows(named=True)):
+        of_case = rows.get(make_key(*(row[name] for name in findings.groups), row["eta"]))
+        if of_case is not None:
+            model = None if findings.model is None else row[findings.model]
+            of_case.setdefault(model, []).append(row)
+    return [rows[key] for key in keys]
+
+
+def make_key(*values: Any) -> tuple[Any, ...]:
+    """Return values as a key of a mapping, in which NaN is a value like any other."""
+    return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
+
+
+def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
+    [rows] = pick_rows(findings, [case], findings.evidence.curves)
+    colors = drawings.number_models(case)
+    # Models that may be best have colours of their own.
+    wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
+    picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
+    curves = []
+    for candidate in (each for each in case.candidates if rows.get(each.model)):
+        recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
+        point = None if recall is None or precision is None else (recall, precision)
+        color = colors[candidate.model] if candidate.model in picked else None
+        name = "" if candidate.model is None else verdict_phrases.name_model(candidate)
+        curves.append(drawings.Curve(name, color, rows[candidate.model], point))
+    if not curves:
+        return
+    level = number_words.format_level(findings.confidence)
+    yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
+    axis = "Of 100 alerts right" if (case.eta or 1.0) >= drawings.LOG_BELOW else "Share of alerts right"
+    words = f"{axis}, by positives found; band: {level} for each score as it stands; "
+    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts, or 20 positives</p>'
+    for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
+        yield drawings.draw_curves(curves, case.eta or 0.0, width, height, kind)
+        if not drawings.have_room(curves, width):
+            yield _write_names({curve.name: curve.color for curve in curves}, kind)
+    yield "</section>"
+
+
+def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
+    """Return names with their colours, for a drawing that has no room for them."""
+    lines = "".join(
+        f'<li style="color:{name_color(color)}">{isolate(name)}</li>'
+        for name, color in colors.items()
+        if color is not None
+    )
+    return f'<ul class="names {kind}">{lines}</ul>'
+
+
+def _write_need(findings: Findings) -> Iterator[str]:
+    would_settle, case = findings.verdict.would_settle, pick_open(findings.cases)
+    if would_settle:
+        is_settled = findings.verdict.status == "settled"
+        heading = "What more data would tell" if is_settled else "What would settle it"
+        yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
+        needed = count_needed(case, case.verdict.status, findings.evidence.test_level)
+        if findings.group_tests is None and needed is not None and needed.number > needed.here:
+            share = max(100 * needed.here / needed.number, 0.7)
+            here = message_text.format_count(needed.here)
+            yield (
+                f'<div class="bar"><p><b>{here} {needed.what} tested</b>'
+                f"<span>about {verdict_phrases.say_about(needed.number)} needed</span></p>"
+                f'<div><i style="width:{share:.1f}%"></i></div></div>'
+            )
+    reasons = findings.verdict.reasons
+    if reasons:
+        items = "".join(
+            f"<li>{escape(verdict_phrases.start_sentence(reason))}.</li>" for reason in reasons
+        )
+        yield f'<ul class="reasons">{items}</ul>'
+
+
+def _fold(name: str, html: str) -> str:
+    return f"<details><summary>{escape(name)}</summary>{html}</details>"
+
+
+def describe_difference(case: Case) -> str:
+    """Return how far the second model is behind the first, as HTML; empty without a second one."""
+    if len(case.met) < 2:
+        return ""
+    first, second = case.met[:2]
+    row = second.row
+    gap, low, high = (row.get(f"behind{end}") for end in ("", "_low", "_high"))
+    if gap is None or low is None or high is None:
+        return ""
+    names = [isolate(verdict_phrases.name_model(candidate)) for candidate in (first, second)]
+    pair = " minus ".join(names)
+    what = {"precision": " of 100 alerts right", "recall": " of 100 positives found"}.get(
+        case.goal.merit, ""
+    )
+    of, say = (100, "{:.1f}") if what else (1, "{:.2g}")
+    said = [number_words.say_signed(of * value, say.format, "+") for value in (gap, low, high)]
+    return f"{pair}: {said[0]}{what} ({said[1]} to {said[2]}), for all models at once."
+
+
+def describe_test(findings: Findings, date: str | None) -> str:
+    """Return a line on the test: its date, its size, and a hash of what it showed."""
+    said = [] if date is None else [date]
+    sizes = {tuple(case.groups.values()): (case.n_pos, case.n_neg) for case in findings.cases}
+    if sizes:
+        n_pos, n_neg = (
+            message_text.format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True)
+        )
+        size = f"tested on {n_pos} positives and {n_neg} negatives"
+        said.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
+    if findings.dropped:
+        said.append(findings.dropped.rstrip("."))
+    # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
+    plain = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
+    evidence = findings.evidence
+    text = "".join(of.with_columns(plain).write_csv() for of in (evidence.curves, evidence.areas))
+    said.append(f"data {hashlib.sha256(text.encode()).hexdigest()[:12]}")
+    return number_words.glue_numbers(verdict_phrases.start_sentence(" · ".join(said)))
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+_MOST_ROWS, _MOST_RAW = 40, 500  # rows of a table, at most, and of that of all numbers
+
+
+def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
+    """Return a table, whose heads are text and whose cells are HTML."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    names = [f' data-name="{escape(name)}"' for name in heads[1:]]
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>'
+        f"{''.join(f'<td{name}>{cell}</td>' for name, cell in zip(names, cells, strict=True))}</tr>"
+        for first, *cells in rows
+    )
+    style = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table{style}>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def write_value(value: str, ends: str) -> str:
+    """Return a value with its interval behind it, as the content of a cell."""
+    said = escape(value) + (f" <small>({escape(ends)})</small>" if ends else "")
+    return f"<span>{said}</span>"  # or a narrow page would set them apart
+
+
+def write_models(case: JudgedCase) -> str:
+    """Return a row for each model of a case, the best first, and how it stands."""
+    goal, status = case.goal, case.verdict.status
+    is_of_rate = goal.merit in ("precision", "recall")
+    heads = [verdict_phrases.name_precision(case) if is_of_rate else name_metric(goal.merit)]
+    if not goal.is_of_curve:
+        heads += [f"alerts {number_words.say_cases(case.per)}", "positives found"]
+    if set(goal.targets) == {"recall"}:
+        heads.pop()
+    rows = []
+    for candidate in case.candidates[:_MOST_ROWS]:
+        name = isolate(verdict_phrases.name_model(candidate))
+        if not candidate.is_met:
+            rows.append([name, *("–" for _ in heads), "no threshold within the targets"])
+            continue
+        values = [verdict_phrases.say_merit(candidate)]
+        if is_of_rate:
+            values = [verdict_phrases.say_precision(case, candidate.precision)]
+        if not goal.is_of_curve:
+            values += [verdict_phrases.say_alerts(candidate), verdict_phrases.say_found(candidate)]
+        stands = "" if candidate.may_be_best else "behind"
+        if candidate.may_be_chance:
+            stands = "may be chance"
+        elif candidate.may_be_best and status in ("settled", "not told apart"):
+            stands = "may be best"
+        rows.append([name, *(write_value(*value) for value in values[: len(heads)]), stands])
+    more = len(case.candidates) - _MOST_ROWS
+    note = f'<p class="note">{more} more models are in the table below.</p>' if more > 0 else ""
+    return write_table(["model", *heads, ""], rows) + note
+
+
+def write_cases(findings: Findings) -> str:
+    """Return a row for each case: where it is, its status, and its verdict as a sentence."""
+    said = '<span class="words">{}</span>'.format
+    rows = [
+        [isolate(case.name), escape(case.status), said(escape(case.verdict.sentence))]
+        for case in findings.cases[:_MOST_ROWS]
+    ]
+    more = len(findings.cases) - _MOST_ROWS
+    note = f'<p class="note">{more} more are in the table below.</p>' if more > 0 else ""
+    return write_table(["where", "status", "verdict"], rows, "cases") + note
+
+
+def write_shares(case: Case) -> str:
+    """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
+    eta = case.eta
+    if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.met:
+        return ""
+    shown = case.met[:4]
+    etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
+    rows = []
+    for other in etas:
+        cells = []
+        for precision in (candidate.precision for candidate in shown):
+            # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So
+            # do the ends of its interval, where that has no error of the prevalence.
+            ends = (precision.value, precision.low, precision.high)
+            moved: list[Any] = [None if end is None else shift_prior(end, eta, other) for end in ends]
+            cells.append(write_value(*number_words.say_estimate(*moved)))
+        rows.append([escape(number_words.say_eta(other)), *cells])
+    names = ["" if each.model is None else verdict_phrases.name_model(each) for each in shown]
+    heads = ["positive", *(name or "alerts right" for name in names)]
+    return write_table(heads, rows) + '<p class="note">At the scores of this decision.</p>'
+
+
+def write_raw(frame: pl.DataFrame) -> str:
+    """Return a table of all numbers, in up to six digits."""
+
+    def show_float(value: float) -> str:
+        return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
+
+    rows = [
+        [escape(show_value(value, show_float)) for value in row]
+        for row in frame.head(_MOST_RAW).iter_rows()
+    ]
+    return write_table(frame.columns, rows, "raw")
+
+
+def write_methods(findings: Findings) -> str:
+    """Return how the numbers are made, in a few sentences with their sources, as paragraphs."""
+    goal, level = findings.goal, number_words.format_level(findings.confidence)
+    models = (
+        "Models are compared in pairs where they scored the same examples. Of several models all "
+        "differences hold at once (Tukey 1953, Kramer 1956): a model that none beats "
+        f"is ruled out in at most {number_words.format_level(1 - findings.confidence)} of tests."
+    )
+    promise = (
+        f"Scores are promised: in {number_words.format_level(goal.guarantee or 0)} of tests the targets "
+        "hold in truth at the score that is found."
+    )
+    said = (
+        "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
+        "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives resemble those "
+        "tested, and negatives those tested. Rows are taken as independent unless clusters were named.",
+        f"Intervals have a level of {level}: of rates by Wilson (1927), of precision by the distances "
+        "to their ends, which add up in quadrature (Zou and Donner 2008), and with the choice of the "
+        "score where it was found on the test. Average precision allows for examples that a test lacks.",
+        *([] if findings.model is None else [models]),
+        "Whether scores are above chance is tested on ranks and on reciprocal ranks of the positives. "
+        f"With fewer than {LEAST_OF_CLASS} examples of a class nothing is decided.",
+        *([] if goal.guarantee is None else [promise]),
+        f"Made by polars-prcurve {version('polars-prcurve')}, Polars {version('polars')}, "
+        f"Python {platform.python_version()}.",
+    )
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in said)

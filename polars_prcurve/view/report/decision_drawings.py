@@ -1,0 +1,356 @@
+"""The pictures of a decision: icons of alerts, the curves of models, and groups beside each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from polars_prcurve.core.confidence.intervals import Estimate
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.judging.cases import Case, JudgedCase
+from polars_prcurve.view.report.html_and_svg import (
+    DOTTED,
+    Point,
+    draw_area,
+    draw_circle,
+    draw_document,
+    draw_line,
+    draw_path,
+    draw_text,
+    name_color,
+)
+from polars_prcurve.view.verdicts.findings import Findings, say_short
+from polars_prcurve.view.verdicts.verdict_phrases import is_rarely_right, join_within, say_precision
+from polars_prcurve.view.words.number_words import NO_BREAK, count_of_100, say_eta
+from polars_prcurve.view.words.value_names import count_letters, name_value, wrap_words
+
+# Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
+
+_IN_A_ROW = 10
+MOST_ICONS = 200  # of one model, at most: two stand side by side, and on a phone
+KINDS = ("right", "likely", "open", "false")
+
+
+def draw_alerts(case: Case, precision: Estimate, color: int) -> str:
+    """Return the icons of the alerts of a model, ten in a row."""
+    kinds = list(list_icons(case, precision))
+    columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
+    cell = 17.6 * _IN_A_ROW / columns
+    shapes = place_icons(kinds, color, cell, columns)
+    rows = -(-len(kinds) // columns)
+    value = join_within(*say_precision(case, precision))
+    label = f"{value} {'alerts is' if is_rarely_right(case) else 'of 100 alerts are'} right"
+    return draw_document(shapes, cell * columns, cell * rows, label)
+
+
+def place_icons(kinds: Sequence[str], color: int, cell: float, columns: int) -> Iterator[str]:
+    """Yield the circles of the icons, in rows from the top left."""
+    for number, kind in enumerate(kinds):
+        x, y = (number % columns + 0.5) * cell, (number // columns + 0.5) * cell
+        yield draw_circle(x, y, 0.37 * cell, describe_look(kind, color))
+
+
+def describe_look(kind: str, color: int | None) -> str:
+    """Return how an icon of a kind looks: solid, hatched with a heavy or a light ring, or hollow."""
+    ink = "var(--quiet)" if color is None else name_color(color)
+    hatch = f"url(#hatch-{'grey' if color is None else color % 8})"
+    return {
+        "right": f'style="fill:{ink};stroke:{ink}" stroke-width="1"',
+        "likely": f'style="fill:{hatch};stroke:{ink}" stroke-width="1.8"',
+        "open": f'style="fill:{hatch};stroke:{ink}" stroke-width="1" fill-opacity=".38"',
+        "false": 'fill="none" style="stroke:var(--rule)" stroke-width="1"',
+    }[kind]
+
+
+def describe_doubt(drawn: Iterable[tuple[Case, Estimate]]) -> str:
+    """Return what hatched icons of models mean, and how many there would be if not all are drawn."""
+    grids = list(drawn)
+    rare = [precision for case, precision in grids if is_rarely_right(case) and precision.value > 0]
+    said = ["right or not"] if len(rare) < len(grids) else []
+    if rare:
+        low, end = min((of.span or (of.value,))[0] for of in rare), ""
+        if low <= 0:
+            end = f", and more than the {MOST_ICONS} drawn"
+        elif round(1 / low) > MOST_ICONS:
+            n = say_eta(low).removeprefix(f"1{NO_BREAK}in{NO_BREAK}")
+            end = f", up to {n}; {MOST_ICONS} are drawn"
+        said.append(f"may have to be read until one is right{end}")
+    return " or ".join(said)
+
+
+def list_icons(case: Case, precision: Estimate) -> Iterator[str]:
+    """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes."""
+    # Those up to the low end of the interval are right, and those above its high end are false. Between
+    # them it is open, below the estimate less so. Where one in more than 50 is right, those between are
+    # alerts that may have to be read until one is right.
+    value = float(precision.value)
+    low, high = precision.span or (value, value)
+    if not is_rarely_right(case):
+        ends = [count_of_100(share) for share in (low, value, high)]
+        for number in range(100):
+            yield next((kind for kind, end in zip(KINDS, ends, strict=False) if number < end), "false")
+        return
+    most = 100 if value == 0 else min(MOST_ICONS, round(1 / low) if low > 0 else MOST_ICONS)
+    if value == 0:
+        yield from ("open" if number < round(100 * high) else "false" for number in range(most))
+        return
+    first, middle = round(1 / high), round(1 / value)
+    yield "right" if middle <= MOST_ICONS else "false"  # one in more than are drawn
+    for number in range(1, max(most, min(middle, MOST_ICONS))):
+        yield "false" if number < first else "likely" if number < middle else "open"
+
+
+# Curves of models: how many alerts are right, by how many positives are found ----------------------
+
+LOG_BELOW = 0.01
+"""Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
+FEW_FALSE_ALERTS, _FEW_POSITIVES = 5, 20
+"""False alerts, and positives, below which a line is dotted: chance decides about it."""
+_LINE_HEIGHT, _AT = 16.0, 0.62
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The curve of a model, and the point on it that is decided about."""
+
+    name: str
+    color: int | None
+    rows: Sequence[Mapping[str, Any]]
+    """Rows of `curve` by rising recall: recall, precision with its interval, fp."""
+    point: Point | None  # recall and precision at the targets; None if they are not met
+
+
+Place: TypeAlias = Callable[[float, float], Point]
+"""Where a recall and a precision are in a picture."""
+
+
+def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
+    """Return the picture of some models, and the level of alerts that are drawn by lot."""
+    low = eta if 0 < eta < LOG_BELOW else 0.0  # the foot of the axis of precision, a log axis above 0
+    start = 84 if low else 34
+
+    def place(recall: float, precision: float) -> Point:
+        at = 1 - math.log(max(precision, low)) / math.log(low) if low else precision
+        return start + recall * (width - 24 - start), 14 + (1 - at) * (height - 56)
+
+    shapes = []
+    levels = [(percent / 100, f"{percent}") for percent in range(0, 101, 20)]
+    if low:
+        powers = [10.0**-k for k in range(1, int(-math.log10(low) + 1e-9) + 1)]
+        levels = [(1.0, f"100{NO_BREAK}%"), *zip(powers, map(say_eta, powers), strict=True)]
+    for precision, said in levels:
+        (left, y), (right, _) = place(0, precision), place(1, precision)
+        shapes.append(draw_line((left, y), (right, y), "var(--grid)"))
+        shapes.append(draw_text((left - 8, y + 4), said, 12, anchor="end"))
+    for percent in range(0, 101, 20):
+        x, foot = place(percent / 100, 0)
+        shapes.append(draw_text((x, foot + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle"))
+    x, foot = place(0, 0)
+    shapes.append(draw_text((x, foot + 36), "Positives found", 12))
+    for curve in sorted(curves, key=lambda c: c.color is not None):
+        shapes += _draw_curve(place, curve)
+    level = place(0, eta)
+    shapes.append(draw_line(level, place(1, eta)))
+    beside = -5 if eta < 0.06 or low else 15
+    shapes.append(draw_text((level[0] + 4, level[1] + beside), "alerts by lot", 11, kind="quiet rim"))
+    named = [curve for curve in curves if curve.color is not None]
+    shapes += _name_curves(place, width, named) if have_room(named, width) else []
+    label = "Share of alerts that are right, by share of positives that are found"
+    return draw_document(shapes, width, height, label, kind)
+
+
+def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
+    color = name_color(curve.color)
+    rows = [row for row in curve.rows if row["precision"] is not None and row["recall"] is not None]
+    known = [row for row in rows if row.get("precision_low") is not None]
+    if known and curve.color is not None:
+        top, foot = (
+            [place(row["recall"], row[f"precision_{end}"]) for row in known] for end in ("high", "low")
+        )
+        yield draw_area(top, foot, color)
+    few = []
+    for row in rows:  # chance decides where few examples are behind a point
+        n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
+        few_false = row["fp"] is not None and row["fp"] < FEW_FALSE_ALERTS
+        few.append(few_false or (n_pos is not None and n_pos < _FEW_POSITIVES))
+    start = next((number for number, is_few in enumerate(few) if not is_few), len(rows))
+    places = [place(row["recall"], row["precision"]) for row in rows]
+    if start > 0:
+        yield draw_path(places[: start + 1], color, 1.6, DOTTED)
+    if places[start:]:
+        yield draw_path(places[start:], color, 2.2 if curve.color is not None else 1.2)
+    if curve.point is not None and curve.color is not None:
+        x, y = place(*curve.point)
+        look = f'style="fill:{color};stroke:var(--ground)" stroke-width="1.5"'
+        yield draw_circle(x, y, 5, look)
+
+
+def have_room(curves: Sequence[Curve], width: float) -> bool:
+    """Return whether names can stand at their lines: longer ones are in a key below."""
+    return all(count_letters(curve.name) <= (1 - _AT) * width / 7.5 for curve in curves)
+
+
+def _name_curves(place: Place, width: float, curves: Sequence[Curve]) -> Iterator[str]:
+    """Yield the names, each near its line, in the order of lines and a line of text apart."""
+    wanted = []
+    for curve in curves:
+        rows = [row for row in curve.rows if row["precision"] is not None]
+        near = min(rows, key=lambda row: abs((row["recall"] or 0) - _AT), default=None)
+        if near is not None:
+            wanted.append((place(_AT, near["precision"]), curve))
+    wanted.sort(key=lambda pair: pair[0][1])
+    heights: list[float] = []
+    for (_, y), _ in wanted:
+        heights.append(max(y - 8, heights[-1] + _LINE_HEIGHT if heights else 14))
+    limit = place(0, 0)[1] - 6
+    for number in reversed(range(len(heights))):
+        heights[number] = min(heights[number], limit)
+        limit = heights[number] - _LINE_HEIGHT
+    for ((x, _), curve), y in zip(wanted, heights, strict=True):
+        fits = x + 0.58 * 13 * len(curve.name) < width
+        at, anchor = ((x, y), "start") if fits else ((width - 4, y), "end")
+        color = name_color(curve.color)
+        yield draw_text(at, curve.name, 13, kind="strong rim", anchor=anchor, color=color)
+
+
+# Groups: the values of each with their intervals, those below first --------------------------------
+
+_ROW, _NEXT, _HEAD, _APART = 14.0, 12.0, 22.0, 3.6
+"""Pixels that a row takes, a further row of its name, the head of a block, and a further model."""
+_LETTER, _MOST_ROWS = 6.0, 3
+_LEAST_DRAWN = 4  # cases from which on all are drawn in one picture; of fewer each has a sentence
+_LITTLE, _OPEN = "too little data", None
+_BLOCKS = {
+    "worse": ("{} worse than the others", 1),
+    "open": ("{} not told apart from the others", _OPEN),
+    "better": ("{} better than the others", 0),
+    "settled": ("{} better than chance", 0),
+    "not told apart": ("{} not told apart", _OPEN),
+    "no better than chance": ("{} no better than chance", 1),
+    "not met": ("{} without a threshold that keeps what is asked for", _OPEN),
+    _LITTLE: ("{} with too little data", _OPEN),
+}
+
+
+@dataclass(frozen=True)
+class GroupBlock:
+    """Cases of which the same is known; the colour is a number, or None for grey."""
+
+    title: str
+    color: int | None
+    cases: Sequence[JudgedCase]
+    is_in_doubt: bool  # whether intervals are known to be too narrow, so lines are dotted
+
+
+def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, kind: str) -> str:
+    """Return the picture of all cases, and the value of all groups together if they are tested."""
+    middle = None if findings.group_tests is None else findings.group_tests.together
+    colors = {} if findings.has_one_model else number_models(*findings.cases)
+    left, right = min(170.0, 0.36 * width), width - 52
+    # The axis ends at a round number beyond all intervals, in 100.
+    merits = [model.merit for case in findings.cases for model in case.candidates]
+    tops = [merit.high if merit.span else merit.value for merit in merits if merit.value is not None]
+    most = next((end for end in (1, 2, 5, 10, 20, 50) if 100 * max(tops, default=1.0) <= end), 100)
+
+    def place(share: float) -> float:
+        return left + share * (right - left) * 100 / most
+
+    rows_of = {id(case): wrap_words(case.name, left / _LETTER)[:_MOST_ROWS] for case in findings.cases}
+
+    def measure(case: JudgedCase) -> float:
+        of_name = _ROW + _NEXT * (max(len(rows_of[id(case)]), 1) - 1)
+        return max(of_name, _APART * (len(case.candidates) + 1))
+
+    height = 26 + sum(_HEAD + sum(map(measure, block.cases)) for block in blocks)
+    shapes = []
+    for percent in (most * k / 5 for k in range(6)):
+        x = place(percent / 100)
+        shapes.append(draw_line((x, 18), (x, height), "var(--grid)"))
+        shapes.append(draw_text((x, 11), f"{percent:g}", 11, anchor="middle"))
+    if middle is not None:
+        shapes.append(draw_line((place(middle), 18), (place(middle), height), "var(--text)"))
+    shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
+    y = 20.0
+    for block in blocks:
+        y += _HEAD
+        shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
+        for case in block.cases:
+            at, names = y + measure(case) / 2, rows_of[id(case)]
+            first = at + 4 - _NEXT * (len(names) - 1) / 2
+            ink = "quiet" if block.color is None else ""
+            for k, name in enumerate(names):
+                shapes.append(draw_text((0, first + _NEXT * k), name, 10.5, kind=ink))
+            shapes += _draw_marks(block, case, colors, at, place)
+            shapes.append(draw_text((width, at + 4), format_count(case.n_pos), 10.5, anchor="end"))
+            y += measure(case)
+    return draw_document(shapes, width, height, "Value of each group with its interval", kind)
+
+
+def _draw_marks(
+    block: GroupBlock,
+    case: JudgedCase,
+    colors: Mapping[Any, int],
+    middle: float,
+    place: Callable[[float], float],
+) -> Iterator[str]:
+    """Yield the intervals of models and their points, below each other; an only model has no colour."""
+    n, rivals = len(case.candidates), case.rivals if colors else []
+    for number, model in enumerate(sorted(case.candidates, key=lambda of: colors.get(of.model, 0))):
+        y = middle + (number - (n - 1) / 2) * _APART
+        merit, of_color = model.merit, colors.get(model.model, block.color)
+        color = "var(--quiet)" if of_color is None else name_color(of_color)
+        # Full are values that are settled, and of several models those that may be best.
+        is_full = model in rivals if colors else block.color is not None
+        if merit.span is not None:
+            low, high = merit.span
+            dash = DOTTED if block.is_in_doubt else f'stroke-width="{1.6 if n == 1 else 1}"'
+            yield draw_line((place(low), y), (place(high), y), color, dash)
+        if merit.value is not None:
+            fill = color if is_full else "var(--ground)"
+            look = f'style="fill:{fill};stroke:{color}" stroke-width="1.3"'
+            yield draw_circle(place(merit.value), y, 3.4 if n == 1 else 2.5, look)
+
+
+# Cases of which the same is known, in blocks
+
+
+def are_drawn(findings: Findings) -> bool:
+    """Return whether cases are rows of one picture: those of tested groups, and many."""
+    return findings.group_tests is not None or len(findings.cases) >= _LEAST_DRAWN
+
+
+def number_models(*cases: Case) -> dict[Any, int]:
+    """Return the number of the colour of each model: they follow the order of names, as in charts."""
+    names = {candidate.model for case in cases for candidate in case.candidates}
+    return {name: number for number, name in enumerate(sorted(names, key=name_value))}
+
+
+def place_cases(findings: Findings) -> dict[str, list[JudgedCase]]:
+    """Return the cases of each kind, in the order of kinds, and the lowest of a kind first."""
+    placed: dict[str, list[JudgedCase]] = {kind: [] for kind in _BLOCKS}
+    for case in findings.cases:
+        status = case.verdict.status
+        placed[status if status == _LITTLE else case.standing or status].append(case)
+    for cases in placed.values():
+        cases.sort(key=lambda of: of.candidates[0].merit.value or 0.0)
+    return placed
+
+
+def list_blocks(findings: Findings) -> list[GroupBlock]:
+    """Return the blocks; the cases that settle which model is better have one for each model."""
+    colors = number_models(*findings.cases)
+    blocks = []
+    for kind, cases in place_cases(findings).items():
+        title, color = _BLOCKS[kind]
+        parts: dict[str, list[JudgedCase]] = {}
+        for case in cases:
+            is_won = kind == "settled" and not findings.has_one_model
+            who = say_short(case) if is_won else ""
+            parts.setdefault(who, []).append(case)
+        for who, part in sorted(parts.items(), key=lambda pair: -len(pair[1])):
+            winner = colors[part[0].met[0].model] if who else color
+            said = f"{len(part)} where {who}" if who else title.format(len(part))
+            blocks.append(GroupBlock(said, winner, part, kind == _LITTLE))
+    return blocks

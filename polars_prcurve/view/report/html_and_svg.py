@@ -1,0 +1,325 @@
+"""The markup of pages: HTML from text, drawings in SVG, and the style sheets that name their colours.
+
+This is the one place where names of users become part of a page.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from html import escape as escape_html
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.ground.atomic_file import resolve_target, write_atomically
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import make_visible
+from polars_prcurve.view.charts.parts.chart_style import COLORS, INK, OTHERS, QUIET, RULE
+from polars_prcurve.view.words.number_words import NO_BREAK
+
+
+def escape(text: str) -> str:
+    """Return the user's text as HTML."""
+    return escape_html(make_visible(text, keep_blanks=True))
+
+
+def isolate(name: str) -> str:
+    """Return a name as HTML, whose direction of writing does not turn the words around it."""
+    return f"<bdi>{escape(name)}</bdi>"
+
+
+def show_value(value: Any, show_float: Callable[[float], str]) -> str:
+    """Return what a cell of a table shows; a list shows its values."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", NO_BREAK)
+    if isinstance(value, float):
+        return show_float(value)
+    if isinstance(value, pl.Series | list | tuple):
+        return ", ".join(show_value(each, show_float) for each in value)
+    return str(value)
+
+
+# Drawings, whose colours are names of the style sheet, so that dark mode has others ----------------
+
+Point = tuple[float, float]
+DOTTED = 'stroke-dasharray="1.5 3"'  # the dash of what is not known
+
+
+def name_color(number: int | None) -> str:
+    """Return the colour of a model by its number, or that of models that are not picked out."""
+    return "var(--others)" if number is None else f"var(--c{number % 8})"
+
+
+def draw_circle(x: float, y: float, r: float, look: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {look}/>'
+
+
+def draw_line(start: Point, end: Point, color: str = "var(--rule)", more: str = "") -> str:
+    (x1, y1), (x2, y2) = start, end
+    return (
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" style="stroke:{color}" {more}/>'
+    )
+
+
+def draw_path(points: Iterable[Point], color: str, width: float, more: str = "") -> str:
+    places = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return (
+        f'<path d="M{places}" fill="none" style="stroke:{color}" stroke-width="{width}" '
+        f'stroke-linejoin="round" {more}/>'
+    )
+
+
+def draw_area(top: Sequence[Point], foot: Sequence[Point], color: str) -> str:
+    """Return the area between two lines that go the same way."""
+    places = "L".join(f"{x:.1f},{y:.1f}" for x, y in [*top, *reversed(foot)])
+    return f'<path d="M{places}Z" style="fill:{color}" opacity="0.15"/>'
+
+
+def draw_text(
+    place: Point, text: str, size: float, *, kind: str = "quiet", anchor: str = "start", color: str = ""
+) -> str:
+    """Return a text, which is escaped here; `kind` is a class of the style sheet."""
+    style = f' style="fill:{color}"' if color else ""
+    return (
+        f'<text x="{place[0]:.1f}" y="{place[1]:.1f}" font-size="{size:g}" class="{kind}" '
+        f'text-anchor="{anchor}"{style}>{escape(text)}</text>'
+    )
+
+
+def draw_document(shapes: Iterable[str], width: float, height: float, label: str, kind: str = "") -> str:
+    """Return a drawing; the label is what a screen reader says of it, which passes over one without."""
+    role = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" class="{kind}" {role}>'
+        f"{''.join(shapes)}</svg>"
+    )
+
+
+def define_hatches() -> str:
+    """Return the patterns of doubt, one for each colour and a grey one, which drawings refer to."""
+    colors = {**{str(number): f"var(--c{number})" for number in range(8)}, "grey": "var(--rule)"}
+    patterns = (
+        f'<pattern id="hatch-{name}" width="4" height="4" patternUnits="userSpaceOnUse" '
+        'patternTransform="rotate(45)"><rect width="4" height="4" style="fill:var(--ground)"/>'
+        f'<rect width="1.7" height="4" style="fill:{color}"/></pattern>'
+        for name, color in colors.items()
+    )
+    return f"<defs>{''.join(patterns)}</defs>"
+
+
+# Style sheets, whose colours have names -------------------------------------------------------------
+
+FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'Noto Sans', sans-serif"
+# Colours of groups on a dark ground, in the order of `COLORS`: each has 3 : 1, and any two differ.
+_DARK_COLORS = (
+    *("#4FA8EA", "#FF8B45", "#65CCBB", "#805FE9"),
+    *("#A86893", "#B2682B", "#F4F468", "#CCEFFB"),
+)
+_SCHEME = (  # the name of each colour, and what it is on a light and on a dark ground
+    *((f"--c{n}", *both) for n, both in enumerate(zip(COLORS, _DARK_COLORS, strict=True))),
+    ("--text", INK, "#F0F2F4"),
+    ("--quiet", QUIET, "#A9B1BB"),
+    ("--rule", RULE, "#7B838D"),
+    ("--others", OTHERS, "#474D55"),
+    ("--grid", "#E6E8EB", "#2A2F36"),
+    ("--ground", "#FFFFFF", "#15181D"),
+)
+
+
+def paint(drawing: str) -> str:
+    """Return a drawing with the colours of a light ground in place of their names."""
+    for name, color, _ in _SCHEME:
+        drawing = drawing.replace(f"var({name})", color)
+    return drawing
+
+
+def build_scheme() -> str:
+    """Return the style sheet of colours, for light and for dark screens."""
+    light = ";".join(f"{name}:{color}" for name, color, _ in _SCHEME)
+    dark = ";".join(f"{name}:{color}" for name, _, color in _SCHEME)
+    return (
+        f":root{{color-scheme:light dark;{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+    )
+
+
+DECISION_STYLE = (
+    build_scheme()
+    + """
+*{box-sizing:border-box}
+body{margin:0;background:var(--ground);color:var(--text);font:16px/1.5 FONT;overflow-wrap:anywhere}
+main{max-width:780px;margin:0 auto;padding:28px 20px 60px}
+svg{max-width:100%;height:auto}svg text{font-family:FONT;fill:var(--text)}
+svg .quiet{fill:var(--quiet)}svg .strong{font-weight:700}
+svg .rim{paint-order:stroke;stroke:var(--ground);stroke-width:4px;stroke-linejoin:round}
+.hidden{position:absolute;width:0;height:0}.small{display:none}
+.place,.note,.key{font-size:14px;color:var(--quiet);margin:0}.note,.key{font-size:13px}
+.note{margin-top:4px}
+.status{display:inline-block;font-size:13px;font-weight:700;padding:2px 10px;border-radius:11px;
+  border:2px dotted var(--text);margin:12px 0 0}
+.status.settled{border:2px solid var(--text);background:var(--text);color:var(--ground)}
+h1{font-size:30px;line-height:1.22;margin:8px 0 18px;letter-spacing:-.2px;text-wrap:balance}
+h2{font-size:18px;line-height:1.3;margin:34px 0 2px}
+.models{display:grid;grid-template-columns:repeat(2,1fr);gap:28px}
+.model{border-top:4px solid var(--c,var(--rule));padding-top:10px}
+.model h3{margin:0 0 8px;font-size:15px;color:var(--c,var(--text))}
+.model>div{display:grid;grid-template-columns:176px 1fr;gap:18px;align-items:start}
+dl{margin:0}dt{font-size:12.5px;color:var(--quiet);line-height:1.25;margin-top:11px}
+dt:first-child{margin-top:0}dd{margin:0;font-size:21px;font-weight:700;line-height:1.25}
+dd small{display:block;font-size:13px;font-weight:400;color:var(--quiet)}
+.key{margin:14px 0 0}.key svg{vertical-align:-2px;margin:0 3px 0 10px}.key svg:first-child{margin-left:0}
+.settle{border-left:3px solid var(--text);padding:2px 0 2px 14px;margin:8px 0 0}
+.reasons{margin:10px 0 0;padding-left:18px;font-size:14px}
+.bar{margin:12px 0 0}.bar p{display:flex;justify-content:space-between;margin:0 0 3px;font-size:13px}
+.bar div{height:16px;border:1px solid var(--quiet);
+  background:repeating-linear-gradient(135deg,var(--rule) 0 1.5px,var(--ground) 1.5px 4px)}
+.bar i{display:block;height:100%;background:var(--text)}
+*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+details{border-top:1px solid var(--grid);padding:10px 0}
+details:last-of-type{border-bottom:1px solid var(--grid)}
+summary{cursor:pointer;font-weight:700;font-size:15px;min-height:28px}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-size:14px}
+td,th{text-align:right;padding:5px 8px;border-bottom:1px solid var(--grid);
+  font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
+td:first-child,th:first-child,.words{text-align:left}td:first-child,th:first-child{padding-left:0}
+.words,tbody th{white-space:normal}th,td{overflow-wrap:break-word}
+.names{margin:4px 0 0;padding-left:22px;overflow:hidden;font-size:14px;font-weight:700;list-style:square}
+.names li{float:left;margin-right:36px}
+thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
+.cases{margin:0 0 22px}.raw th:first-child{min-width:12em}
+.cases td,.cases th{text-align:left}.raw{font-size:12px}
+footer{font-size:13px;color:var(--quiet);margin-top:20px}
+:focus-visible{outline:3px solid var(--c0);outline-offset:2px}
+@media(max-width:640px){main{padding:18px 16px 40px}h1{font-size:24px;margin-bottom:14px}
+.models{grid-template-columns:1fr;gap:18px}.wide{display:none}.small{display:inline}.names.small{display:block}
+.model>div{grid-template-columns:140px 1fr;gap:16px}dt{margin-top:6px}dd{font-size:18px}
+table{font-size:14px}th,td{overflow-wrap:anywhere}thead{display:none}table,tbody{display:block}
+tr{display:flex;flex-wrap:wrap;gap:0 12px;padding:8px 0;border-bottom:1px solid var(--grid)}
+tr>th:first-child{flex:1 1 50%;order:-2;border:0;padding:1px 0;font-weight:700}
+td[data-name=""],.cases td[data-name=status]{flex:none;order:-1}
+td{display:flex;flex:1 0 100%;justify-content:space-between;
+gap:4px 12px;border:0;padding:1px 0;white-space:normal}
+td::before{content:attr(data-name);color:var(--quiet);text-align:left}
+.cases td::before{content:none}.cases td{justify-content:flex-start}}
+@media print{@page{size:A4;margin:14mm}main{padding:0;max-width:none;font-size:12px}
+h1{font-size:24px}h2{margin-top:18px}body{font-size:13px}summary{list-style:none}
+details::details-content{content-visibility:visible;display:block}
+.models,.chart,.settle,.model{break-inside:avoid}.chart svg.wide{max-height:150mm;width:auto}
+td,th{font-size:9.5px;padding:1px 5px}.screen,.scroll:has(.raw){display:none}}
+""".replace("FONT", FONT)
+)
+"""Of reports and pages to move: for wide, narrow, dark and paper."""
+
+PARTS_STYLE = (
+    build_scheme()
+    + """
+*{box-sizing:border-box} [hidden]{display:none}
+body{margin:0;font:16px/1.55 FONT;color:var(--text);background:var(--ground);overflow-wrap:anywhere;
+  -webkit-text-size-adjust:100%}
+main{max-width:780px;margin:0 auto;padding:36px 20px 72px}
+h1{font-size:34px;line-height:1.15;letter-spacing:-.01em;margin:6px 0 10px}
+h2{font-size:22px;line-height:1.25;margin:48px 0 8px}
+h3{font-size:18px;line-height:1.3;margin:28px 0 4px}
+p{margin:10px 0} p,li{max-width:46rem} li{margin:8px 0} ul{padding-left:20px}
+.wide:focus-visible{outline:2px solid var(--c0);outline-offset:3px}
+figure{margin:30px 0;background:#fff;color:#1a1d21} figcaption{margin:8px 0 12px}
+figure img{max-width:100%;height:auto} figure.on img{display:none}
+.live{max-width:100%;overflow-x:auto;background:#fff} figure:not(.on) .live{height:0;overflow:hidden}
+.vega-embed{width:100%} .vega-bindings{font-size:14px;margin:10px 0 0}
+.vega-bindings select{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--rule);
+  border-radius:3px;padding:3px 6px}
+.wide{overflow-x:auto;margin:12px 0;background:
+  linear-gradient(to right,var(--ground) 40%,transparent) 0 0/36px 100%,
+  linear-gradient(to left,var(--ground) 40%,transparent) 100% 0/36px 100%,
+  linear-gradient(to right,#8886,transparent) 0 0/12px 100%,
+  linear-gradient(to left,#8886,transparent) 100% 0/12px 100%;
+  background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+.wide+.wide{margin-top:28px}
+table{border-collapse:collapse;font-size:12.5px;font-variant-numeric:tabular-nums}
+caption{text-align:left;color:var(--quiet);font-size:14px;padding-bottom:6px}
+caption span{display:block;max-width:46rem}
+th,td{overflow-wrap:break-word;padding:3px 9px;text-align:left;vertical-align:baseline;max-width:22rem;
+  border-bottom:1px solid var(--grid);font-weight:400}
+th{font-weight:600;border-bottom:1.5px solid var(--text)} th:first-child,td:first-child{padding-left:0}
+.number{text-align:right} td.number{white-space:nowrap}
+@media screen and (max-width:720px){
+main{padding:22px 16px 60px} h1{font-size:27px} caption span{max-width:calc(100vw - 4.6rem)}
+th:first-child,td:first-child{position:sticky;left:0;background:var(--ground);max-width:34vw}
+}
+@page{size:A4;margin:16mm 15mm}
+@media print{
+:root{color-scheme:light} body{font-size:10pt;line-height:1.4} main{max-width:none;padding:0}
+h1{font-size:22pt} h2{font-size:15pt;margin-top:20pt} h2,h3,figcaption,caption{break-after:avoid}
+figure,li,tr{break-inside:avoid} figure.on img{display:inline} figure .live{display:none}
+.wide{overflow:visible;background:none} table{width:100%;font-size:7.5pt} th,td{padding:2px 3px}
+th{overflow-wrap:anywhere}
+.many thead{display:none} .many tr{display:flex;flex-wrap:wrap;gap:0 14px;padding:4px 0;
+  border-bottom:1px solid var(--grid)} .many td{display:block;border:0}
+.many td::before{content:attr(data-name) "\\a0";color:var(--quiet)}
+}
+""".replace("FONT", FONT)
+)
+"""Of pages of one's own parts."""
+
+
+# Whole pages, and files ----------------------------------------------------------------------------
+
+
+def write_document(
+    title: str, style: str, body: Iterable[str], scripts: Iterable[str] = (), data: str | None = None
+) -> str:
+    """Return a page that loads nothing: only its own scripts run, which may read `data`, a JSON."""
+    listed = list(scripts)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()) for script in listed]
+    allowed = " ".join(f"'sha256-{each.decode()}'" for each in hashes) or "'none'"
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
+    held = [] if data is None else [f'<script type="application/json" id="data">{data}</script>']
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            '<head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape_html(policy)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title>",
+            f"<style>{style}</style></head>",
+            "<body><main>",
+            *body,
+            "</main>",
+            *held,
+            *(f"<script>{script}</script>" for script in listed),
+            "</body></html>\n",
+        ]
+    )
+
+
+def check_page_path(path: str | os.PathLike[str]) -> None:
+    """Raise if a page cannot be written there, or its name says that it is no page."""
+    resolve_target(path)
+    if Path(path).suffix.lower() not in (".html", ".htm", ""):
+        raise PrcError(
+            f"a report or a page is HTML, and its file ends in .html; got {os.fspath(path)!r}; for a "
+            "PDF print it from a browser"
+        )
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write the text to a file, which appears whole or not at all."""
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write the bytes to a file, which appears whole or not at all."""
+    with write_atomically(resolve_target(path)) as draft:
+        draft.write_bytes(content)
+    return Path(path)

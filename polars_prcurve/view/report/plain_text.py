@@ -1,0 +1,228 @@
+"""A decision as text, for terminals and for the card of a model: verdict, values, what would settle it.
+
+Where a terminal is narrow, columns go in an order, but never that of the value which the verdict speaks
+of, and then names are cut. The last line says what was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.terminal_text import (
+    cut_text,
+    fill_lines,
+    make_harmless,
+    measure_width,
+    pad_text,
+)
+from polars_prcurve.core.judging.cases import Candidate, Case
+from polars_prcurve.view.report import decision_document as document
+from polars_prcurve.view.verdicts.findings import Findings, list_all_names, say_place, say_short
+from polars_prcurve.view.verdicts.verdict_phrases import (
+    join_within,
+    name_model,
+    name_precision,
+    say_alerts,
+    say_found,
+    say_merit,
+    say_of_100,
+    say_precision,
+    start_sentence,
+)
+from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_cases
+from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric
+
+_GAP = "  "
+_LEAST_WIDTH, _LEAST_NAME = 40, 12
+_MOST_ROWS = 50
+
+
+class Column(NamedTuple):
+    """A column of text."""
+
+    head: str
+    cells: list[str]
+    is_text: bool = False
+
+    @property
+    def width(self) -> int:
+        return max(map(measure_width, [self.head, *self.cells]))
+
+
+def write_plain(findings: Findings, width: int, hint: str = "") -> str:
+    """Return the decision in lines of at most this width; `hint` tells where what is left out is."""
+    width = max(width, _LEAST_WIDTH)
+    verdict = findings.verdict
+    status, sentence = findings.status, verdict.sentence
+    if sentence.lower().startswith(f"{status}:"):  # which is not said twice
+        sentence = sentence[len(status) + 2 :]
+    blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
+    left_out: list[str] = []
+    if len(findings.cases) == 1:
+        [case] = findings.cases
+        columns, spare = list_columns(findings, case, case.candidates[:_MOST_ROWS])
+        for head in spare:
+            if _measure(columns) <= width:
+                break
+            left_out += [column.head for column in columns if column.head == head]
+            columns = [column for column in columns if column.head != head]
+        blocks.append(list(_lay_out(columns, width)))
+    elif findings.cases:
+        blocks.append(_write_cases(findings, width))
+    question = document.describe_question(findings)
+    if question and not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
+        question += f"; alerts {say_cases(findings.evidence.per)}"
+    rest = [question, *verdict.reasons, verdict.would_settle]
+    foot = _wrap(" ".join(f"{start_sentence(text)}." for text in rest if text), width)
+    if left_out:
+        foot += _wrap(f"left out: {', '.join(left_out)}{hint}", width)
+    return "\n\n".join("\n".join(lines) for lines in (*blocks, foot) if lines)
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    """Return the text in lines; none ends inside a number."""
+    return list(map(_clean, fill_lines(text, width)))
+
+
+def _clean(text: str) -> str:
+    return make_harmless(text.replace(NO_BREAK, " "))
+
+
+def list_columns(
+    findings: Findings, case: Case, shown: Sequence[Candidate]
+) -> tuple[list[Column], list[str]]:
+    """Return the columns of models in order, and the heads of those that may go, in that order."""
+
+    def fill(say: Callable[[Candidate], tuple[str, str]]) -> list[str]:
+        return [_write(say, each) for each in shown]
+
+    columns = []
+    if any(each.model is not None for each in shown):
+        columns.append(Column("model", [_clean(name_model(each)) for each in shown], is_text=True))
+    level = format_level(findings.confidence).replace(NO_BREAK, " ")
+    head = name_precision(case).replace("100 alerts", "100")
+    right = Column(head, fill(lambda of: say_precision(case, of.precision)))
+    if case.goal.merit not in ("precision", "recall"):
+        columns.append(Column(name_metric(case.goal.merit), fill(say_merit)))
+    if case.goal.is_of_curve:
+        return columns, []
+    found = Column("found", fill(say_found))
+    alerts = Column(f"alerts ({level})", fill(say_alerts))
+    first = [found, right] if case.goal.merit == "recall" else [right, alerts]
+    others = [alerts] if case.goal.merit == "recall" else [found]
+    score = Column("score", fill(lambda of: (document.say_score(of), "")))
+    rows = [each.row if each.is_met else {} for each in shown]
+    counts = [
+        Column(name, ["-" if row.get(name) is None else format_count(row[name]) for row in rows])
+        for name in ("tp", "fp")
+    ]
+    has_scores = any(cell not in ("", "-") for cell in score.cells)
+    columns += [*first, *([score] if has_scores else []), *others, *counts]
+    spare = ["fp", "tp", others[0].head, "score", alerts.head]
+    return columns, [*spare, *([] if case.goal.merit == "precision" else [right.head])]
+
+
+def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
+    """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
+    return "-" if candidate is None or not candidate.is_met else _clean(join_within(*say(candidate)))
+
+
+def _write_cases(findings: Findings, width: int) -> list[str]:
+    """Return a line per case: values of the models and their intervals, or which is better there."""
+    cases = findings.cases[:_MOST_ROWS]
+    names = [_clean(case.name) for case in cases]
+    verdicts = Column("verdict", [_clean(say_short(case)) for case in cases], is_text=True)
+    merit = findings.goal.merit
+    of_merit = merit in ("precision", "recall")
+    unit, say = ("of 100 right", say_of_100) if of_merit else (name_metric(merit), say_merit)
+    if findings.has_one_model:
+        values = [_write(say, case.candidates[0]) for case in cases]
+        columns = [Column("where", names, is_text=True), Column(unit, values), verdicts]
+    else:
+        models = {of.model: _clean(name_model(of)) for of in cases[0].candidates}
+        columns = [Column(unit, names, is_text=True)]
+        for model in sorted(models, key=str):
+            rows = [next((of for of in case.candidates if of.model == model), None) for case in cases]
+            columns.append(Column(models[model], [_write(say, of) for of in rows]))
+        columns += [verdicts] if len(set(verdicts.cells)) > 1 else []
+        if _measure(columns[1:]) > width - len(_GAP):
+            columns = [Column("where", names, is_text=True), verdicts]
+    if _measure(columns) <= width:
+        lines = list(_lay_out(columns, width))
+    else:  # names have lines of their own
+        rows_of_values = _lay_out(columns[1:], width - len(_GAP))
+        both = zip(["", *columns[0].cells], rows_of_values, strict=True)
+        lines = [line for name, row in both for line in (*fill_lines(name, width), _GAP + row)]
+    more = len(findings.cases) - len(cases)
+    return [*lines, f"{more} more"] if more > 0 else lines
+
+
+def _measure(columns: Sequence[Column]) -> int:
+    return sum(column.width + len(_GAP) for column in columns) - len(_GAP)
+
+
+def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
+    """Yield the lines of a table; the first column is cut if all are too wide together."""
+    widths, too_much = [column.width for column in columns], _measure(columns) - width
+    if too_much > 0 and columns[0].is_text:
+        widths[0] = max(widths[0] - too_much, _LEAST_NAME)
+    for cells in zip(*([column.head, *column.cells] for column in columns), strict=True):
+        padded = (
+            pad_text(cut_text(cell, room), room, right=not column.is_text)
+            for cell, room, column in zip(cells, widths, columns, strict=True)
+        )
+        yield _GAP.join(padded).rstrip()
+
+
+# Markdown ------------------------------------------------------------------------------------------
+
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|"})
+
+
+def write_model_card(findings: Findings, date: str | None) -> str:
+    """Return the card; every number in it is in the decision."""
+    verdict, level = findings.verdict, format_level(findings.confidence)
+    lines = [f"**{_escape(verdict.sentence)}** ({findings.status}, {level})", ""]
+    if findings.cases and findings.group_tests is None:
+        lines += [*_write_markdown_table(findings), ""]
+    lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
+    basis = (
+        f"{document.describe_test(findings, date)}. {document.describe_intervals(findings)} Rows are "
+        "taken as independent unless clusters were named. It holds where positives and negatives "
+        "resemble those tested."
+    )
+    card = "\n".join([*lines, _escape(basis), ""])
+    return mark_names(card, map(_escape, list_all_names(findings)), isolate_name)
+
+
+def _write_markdown_table(findings: Findings) -> list[str]:
+    case = findings.cases[0]
+    shown = document.choose_shown(case) if len(case.candidates) > 1 else list(case.candidates)
+    names = ["" if each.model is None else name_model(each) for each in shown]
+
+    def write(name: str, show: Callable[[Candidate], tuple[str, str]]) -> str:
+        cells = [_escape(join_within(*show(each))) if each.is_met else "–" for each in shown]
+        return f"| {name} | {' | '.join(cells)} |"
+
+    is_one = len(findings.cases) == 1
+    head = document.describe_question(findings) if is_one else start_sentence(say_place(case))
+    rows = [
+        f"| {_escape(head)} | {' | '.join(map(_escape, names))} |",
+        f"|---|{'---|' * len(shown)}",
+        write(f"{name_precision(case)} (PPV)", lambda of: say_precision(case, of.precision)),
+    ]
+    if case.goal.is_of_curve:
+        return [*rows, write(name_metric(case.goal.merit), say_merit)]
+    return [
+        *rows,
+        write(f"alerts {say_cases(case.per)}", say_alerts),
+        write("positives found (sensitivity)", say_found),
+        write("score threshold", lambda of: (document.say_score(of), "")),
+    ]
+
+
+def _escape(text: str) -> str:
+    """Return the text with Markdown's own signs shown as they are."""
+    return text.translate(_SPECIAL)

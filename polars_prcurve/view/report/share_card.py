@@ -1,0 +1,124 @@
+"""A picture of a decision to share, 1 200 by 630 pixels: sentence, icons, and what was tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polars_prcurve.core.ground.message_text import shorten_name
+from polars_prcurve.view.report.decision_document import (
+    describe_question,
+    describe_test,
+    isolate_names,
+    list_drawn,
+)
+from polars_prcurve.view.report.decision_drawings import (
+    are_drawn,
+    describe_doubt,
+    list_blocks,
+    list_icons,
+    number_models,
+    place_icons,
+)
+from polars_prcurve.view.report.html_and_svg import (
+    FONT,
+    define_hatches,
+    draw_document,
+    draw_text,
+    name_color,
+    paint,
+)
+from polars_prcurve.view.verdicts.findings import Findings, say_place
+from polars_prcurve.view.verdicts.verdict_phrases import (
+    is_rarely_right,
+    name_model,
+    say_precision,
+    start_sentence,
+)
+from polars_prcurve.view.words.number_words import NO_BREAK, format_level
+from polars_prcurve.view.words.value_names import isolate_name, wrap_words
+
+_WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
+_LETTERS, _MOST_NAME_ROWS = 22, 5  # letters in a row of a name beside its icons, and its rows at most
+_IN_A_ROW = 20  # circles in a row, of which each is a case
+_LETTER = 0.56  # mean width of a letter of the sentence, as a share of its size
+
+
+def draw_card(findings: Findings, date: str | None) -> str:
+    """Return the card as SVG, with colours of its own; equal findings make equal bytes."""
+    is_of_cases = bool(findings.cases) and are_drawn(findings)
+    key = ""
+    if is_of_cases:
+        key = f"a circle per {'group' if findings.groups else 'prevalence'}"
+    elif findings.cases and (drawn := list_drawn(findings.cases[0])):
+        doubt = describe_doubt((findings.cases[0], each.precision) for each in drawn)
+        key = f"solid right · hatched {doubt} · hollow false"
+    sentence = isolate_names(findings, findings.verdict.sentence)
+    # In as large a type as its length allows, in up to six lines.
+    for size, most in ((46, 2), (38, 2), (32, 3), (26, 3), (22, 4), (18, 6)):
+        lines = wrap_words(sentence, (_WIDTH - 2 * _MARGIN) / (_LETTER * size))
+        if len(lines) <= most:
+            break
+    shapes = [
+        f"<style>text{{font-family:{FONT};fill:var(--text)}}.quiet{{fill:var(--quiet)}}"
+        ".strong{font-weight:700}</style>",
+        define_hatches(),
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" style="fill:var(--ground)"/>',
+        f'<rect width="{_WIDTH}" height="10" style="fill:var(--text)"/>',
+        draw_text(
+            (_MARGIN, 74), isolate_names(findings, shorten_name(describe_question(findings), 96)), 23
+        ),
+        *(
+            draw_text((_MARGIN, 84 + size * 1.2 * n), line.replace(NO_BREAK, " "), size, kind="strong")
+            for n, line in enumerate(lines, 1)
+        ),
+        *(_draw_blocks(findings) if is_of_cases else _draw_models(findings) if findings.cases else ()),
+        f'<rect x="{_MARGIN}" y="567" width="{_WIDTH - 2 * _MARGIN}" height="1.5" '
+        'style="fill:var(--grid)"/>',
+        draw_text((_MARGIN, 604), describe_test(findings, date), 19),
+        draw_text((_WIDTH - _MARGIN, 548), key, 17, anchor="end"),
+    ]
+    return paint(draw_document(shapes, _WIDTH, _HEIGHT, findings.verdict.sentence))
+
+
+def _draw_models(findings: Findings) -> Iterator[str]:
+    """Yield icons, name and numbers of two models of the first case; where, if there are others."""
+    case = findings.cases[0]
+    colors, level = number_models(case), format_level(findings.confidence)
+    place = say_place(case) if len(findings.cases) > 1 else ""
+    title = shorten_name(start_sentence(place), 96)
+    yield draw_text((_MARGIN, 240), isolate_names(findings, title), 21)
+    for number, candidate in enumerate(list_drawn(case)):
+        left = _MARGIN + 560 * number
+        kinds = list(list_icons(case, candidate.precision))
+        columns = 10 if len(kinds) <= 100 else 20
+        icons = place_icons(kinds, colors[candidate.model] % 8, 260 / columns, columns)
+        yield f'<g transform="translate({left} 255)">{"".join(icons)}</g>'
+        beside, y = left + 284, 272
+        color = name_color(colors[candidate.model])
+        name = "" if candidate.model is None else name_model(candidate)
+        for row in wrap_words(name, _LETTERS)[:_MOST_NAME_ROWS]:
+            yield draw_text((beside, y), isolate_name(row), 21, kind="strong", color=color)
+            y += 24
+        value, ends = say_precision(case, candidate.precision)
+        unit, y = "alerts is right" if is_rarely_right(case) else "of 100 alerts right", y + 50
+        yield draw_text((beside, y), value, 40 if is_rarely_right(case) else 66, kind="strong")
+        yield draw_text((beside, y + 32), unit, 21)
+        if ends:
+            ends = f"{ends} ({level})"
+            yield draw_text((beside, y + 64), ends, 21 if len(ends) <= _LETTERS + 4 else 17, kind="")
+
+
+def _draw_blocks(findings: Findings) -> Iterator[str]:
+    """Yield a row for each block of cases, with an icon per case."""
+    blocks = list_blocks(findings)
+    rows = [-(-len(block.cases) // _IN_A_ROW) for block in blocks]
+    cell = min(28.0, 290 / (sum(rows) + 0.7 * len(rows)))
+    y = 250.0
+    for block, n_rows in zip(blocks, rows, strict=True):
+        titles = wrap_words(isolate_names(findings, block.title), 50)[:2]
+        for line, title in enumerate(titles):
+            yield draw_text((_MARGIN, y + 0.5 * cell + 7 + 21 * line), title, 19, kind="")
+        kind = "false" if block.color is None else "right"
+        icons = place_icons([kind] * len(block.cases), block.color or 0, cell, _IN_A_ROW)
+        yield f'<g transform="translate({_MARGIN + 520} {y:.1f})">{"".join(icons)}</g>'
+        y += cell * (n_rows + 0.7)

@@ -1,0 +1,163 @@
+"""Values of a decision in words: how many of 100 alerts are right, and how many examples it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from polars_prcurve.core.confidence.intervals import Estimate
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.judging.cases import Candidate, Case
+from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.view.words.number_words import (
+    RARELY_RIGHT,
+    say_cases,
+    say_count,
+    say_estimate,
+    say_eta,
+    say_part,
+    say_share,
+)
+from polars_prcurve.view.words.value_names import join_words, name_metric, name_value
+
+MOST_NAMES = 4
+
+
+def is_rarely_right(case: Case) -> bool:
+    """Return whether all values of precision are said as `1 in 83` in a case: all models' are small."""
+    known = [each.precision for each in case.candidates if each.precision.value is not None]
+    most = max((float(each.value) for each in known), default=0.0)
+    return 0 < most < RARELY_RIGHT and all((each.high or 0.0) <= 0.5 for each in known)
+
+
+def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[str]:
+    """Return how many of 100 alerts are right, or of how many alerts one is, in one unit for all.
+
+    `is_rare` is that of their case: a number has one form wherever it stands.
+    """
+    if max(shares) < RARELY_RIGHT if is_rare is None else is_rare:
+        return [say_eta(share) if share > 0 else "none" for share in shares]
+    return [say_points(share) if share < 0.001 else say_share(share)[:-2] for share in shares]
+
+
+def say_precision(case: Case, precision: Estimate) -> tuple[str, str]:
+    """Return how many alerts are right, and the interval or an empty text, in the form of the case."""
+    value, *ends = say_right([precision.value, *(precision.span or ())], is_rare=is_rarely_right(case))
+    return value, " to ".join(ends)
+
+
+def say_alerts_right(case: Case, precision: Estimate) -> str:
+    """Return `67 of 100 alerts are right (54 to 78)` or `1 in 83 alerts is right`."""
+    value, ends = say_precision(case, precision)
+    return join_within(
+        f"{value} {'alerts is' if is_rarely_right(case) else 'of 100 alerts are'} right", ends
+    )
+
+
+def say_merit(candidate: Candidate) -> tuple[str, str]:
+    """Return the value by which a model is judged, and its interval, in two digits."""
+    merit = candidate.merit
+    return say_within(Estimate(candidate.value, merit.low, merit.high), say_two_digits)
+
+
+def say_of_100(candidate: Candidate) -> tuple[str, str]:
+    """Return how many of 100 alerts of a model are right, and the interval, each in two digits."""
+    return say_within(candidate.precision, lambda share: say_right([share], is_rare=False)[0])
+
+
+def say_alerts(candidate: Candidate) -> tuple[str, str]:
+    """Return how many alerts a model gives, and the interval: `380`, `13 000`, `0.42`."""
+    return say_within(candidate.read("alerts"), lambda number: say_count(float(f"{number:.2g}")))
+
+
+def say_found(candidate: Candidate) -> tuple[str, str]:
+    """Return how many positives a model finds, and the interval, unless that is what was asked for."""
+    recall = candidate.read("recall")
+    is_asked = set(candidate.goal.targets) == {"recall"}
+    return say_estimate(recall.value, *((None, None) if is_asked else (recall.low, recall.high)))
+
+
+def name_precision(case: Case) -> str:
+    """Return what stands beside a number of right alerts."""
+    return "alerts right" if is_rarely_right(case) else "of 100 alerts right"
+
+
+def say_points(share: float) -> str:
+    """Return a share as a number in 100, in two digits."""
+    return f"{float(f'{100 * share:.2g}'):.10g}"
+
+
+def say_two_digits(value: float) -> str:
+    """Return a value of a metric in two significant digits."""
+    return f"{value:#.2g}".rstrip(".")
+
+
+def say_within(estimate: Estimate, say: Callable[[Any], str]) -> tuple[str, str]:
+    """Return a value, and its interval as `54 to 78` or empty."""
+    value, *ends = map(say, [estimate.value, *(estimate.span or ())])
+    return value, " to ".join(ends)
+
+
+def join_within(value: str, ends: str) -> str:
+    """Return a value with its interval in brackets behind it."""
+    return f"{value} ({ends})" if ends else value
+
+
+def say_about(number: float) -> str:
+    """Return a number in two digits, rounded up."""
+    scale = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)
+    return say_count(math.ceil(number / scale - 1e-9) * scale)
+
+
+def start_sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def name_model(candidate: Candidate) -> str:
+    return name_value(candidate.model)
+
+
+def list_names(candidates: Sequence[Candidate]) -> str:
+    """Return the names of models in a sentence; of many, the first ones and how many more."""
+    names = [name_model(candidate) for candidate in candidates]
+    if len(names) > MOST_NAMES:
+        names = [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} others"]
+    return join_words(names)
+
+
+# What was asked ---------------------------------------------------------------------------------
+
+
+def describe_goal(goal: Goal) -> str:
+    """Return what is wanted as the end of a sentence: `to find half of the positives`."""
+    if goal.is_of_curve:
+        return "at any score"
+    if goal.maximized is not None:
+        return f"at the best {name_metric(goal.maximized.name)}"
+    if "threshold" in goal.targets:
+        return "at the threshold given"
+    wanted = dict(goal.targets)
+    recall = wanted.pop("recall", None)
+    found = [] if recall is None else [f"to find {say_part(recall)} of the positives"]
+    limits = [describe_limit(word, value, goal.per) for word, value in wanted.items()]
+    return " ".join([*found, *([f"with {join_words(limits)}"] if limits else [])])
+
+
+def describe_limit(word: str, value: Any, per: float | None) -> str:
+    """Return a target as what a threshold has to keep: `at most 600 alerts per million cases`."""
+    if word == "alerts":
+        return f"at most {say_count(value)} alerts {say_cases(per or 1)}"
+    if word == "maximize":
+        return f"the best {name_metric(value)}"
+    if word == "lift":
+        return f"alerts right {format_count(value)} times as often as by lot"
+    share = say_share(value)
+    return {
+        "recall": f"{say_part(value)} of the positives found",
+        "precision": f"at least {share} of the alerts right",
+        "fdr": f"at most {share} of the alerts false",
+        "fpr": f"at most {share} of the negatives flagged",
+        "npv": f"at least {share} of the rest negative",
+        "predicted_positive_rate": f"at most {share} of all cases flagged",
+    }[word]

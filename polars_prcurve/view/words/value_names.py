@@ -1,0 +1,117 @@
+"""Names as people read them, of groups, models and metrics, and texts in rows of a picture."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from polars_prcurve.core.ground.message_text import make_visible, shorten_name
+
+ISOLATES = "\u2068\u2069"
+"""What stands around a name that is written from right to left, so that it turns nothing beside it."""
+
+
+def show_on_one_line(text: str) -> str:
+    """Return the text with each stretch of white space as one space, and the rest made visible."""
+    return make_visible(" ".join(text.split()))
+
+
+def isolate_name(name: str) -> str:
+    """Return a name with isolates around it if part of it is written from right to left."""
+    name = name.translate(dict.fromkeys(map(ord, ISOLATES)))
+    is_turned = any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in name)
+    return f"{ISOLATES[0]}{name}{ISOLATES[1]}" if is_turned else name
+
+
+def mark_names(text: str, names: Iterable[str], mark: Callable[[str], str]) -> str:
+    """Return a text in which all names are marked, such as by isolates around each."""
+    listed = sorted({name for name in names if name}, key=len, reverse=True)
+    whole = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in listed)
+    return re.sub(whole, lambda found: mark(found[0]), text) if listed else text
+
+
+# Names of values and metrics ----------------------------------------------------------------------
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_PARAMETER = re.compile(r"\(([\d.e-]+)\)$")
+_ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|f1|lr|mcc|npv|pr|roc)\b")
+
+
+def name_value(value: Any) -> str:
+    """Return a value of a column of groups, or models, as a name on one line."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if value in ("", "null"):  # quoted: an empty label is unseen, and null is another group
+        return f'"{value}"'
+    return shorten_name(show_on_one_line(f"{value:.6g}" if isinstance(value, float) else str(value)))
+
+
+def name_group(column: str, value: Any) -> str:
+    """Return a group by its value, and what is no name of its own by its column, too: `digit 6`."""
+    is_name = isinstance(value, str) and not is_bare_number(value)
+    return name_value(value) if is_name else f"{name_value(column)} {name_value(value)}"
+
+
+def is_bare_number(value: Any) -> bool:
+    """Return whether a value is a number, or a text of one, which tells nothing without its column."""
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def name_metric(name: str) -> str:
+    """Return the name of a metric in a sentence: `PR AUC hull`, `precision at recall 0.5`."""
+    name = _PARAMETER.sub(r" \1", name)
+    return _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence: `a, b and c`."""
+    *firsts, last = words
+    return f"{', '.join(firsts)} and {last}" if firsts else last
+
+
+# In rows ------------------------------------------------------------------------------------------
+
+
+def count_letters(text: str) -> float:
+    """Return how many letters wide a text is, about: Chinese signs are wide, and isolates are unseen."""
+    return sum(
+        0 if sign in ISOLATES else 1.8 if unicodedata.east_asian_width(sign) in "WF" else 1
+        for sign in text
+    )
+
+
+def wrap_words(text: str, letters: float) -> list[str]:
+    """Return the text in as few rows as have at most so many letters, all about equally long."""
+    # Rows end at blanks, and inside a word only if it is longer than a row: Chinese has no blanks.
+    words = [word for word in text.split(" ") if word]
+    rows = _fill_rows(words, letters)
+    for step in range(1, 12):
+        narrower = _fill_rows(words, letters * (1 - step / 22))
+        if len(narrower) > len(rows):
+            break
+        rows = narrower
+    start, end = ISOLATES[0], ISOLATES[1]
+    for number, row in enumerate(rows[:-1]):
+        if row.count(start) > row.count(end):  # a name goes on in the next row
+            rows[number], rows[number + 1] = row + end, start + rows[number + 1]
+    return rows
+
+
+def _fill_rows(words: Sequence[str], letters: float) -> list[str]:
+    """Return rows that are as full as can be."""
+    rows: list[str] = []
+    for word in words:
+        both = f"{rows[-1]} {word}" if rows else word
+        if count_letters(both) <= letters:
+            rows[-1:] = [both]
+            continue
+        rows.append("")
+        for sign in word:
+            if rows[-1] and count_letters(rows[-1] + sign) > letters:
+                rows.append("")
+            rows[-1] += sign
+    return [row for row in rows if row]
