@@ -85,7 +85,8 @@ def imported(tree: ast.Module) -> set[str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE.name:
             inside = str(node.module).removeprefix(PACKAGE.name).removeprefix(".")
             prefix = f"{inside}." if inside else ""
-            found |= {inside or "__init__", *(prefix + alias.name for alias in node.names)}
+            names = {prefix + alias.name for alias in node.names}
+            found |= names | ({inside or "__init__"} if names - set(MODULES) else set())
     return found & set(MODULES) - {*FLOORS}
 
 

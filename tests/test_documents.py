@@ -20,11 +20,11 @@ import polars as pl
 import pytest
 
 from polars_prcurve import Decision, PrcError, prc
-from polars_prcurve.charts import icon_grids
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.report import live_page
+from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
 from polars_prcurve.view.verdicts.verdict_phrases import is_rarely_right
@@ -651,7 +651,7 @@ def test_a_page_holds_the_group_that_the_verdict_names_by_its_whole_name(
 def test_docstrings_say_how_many_icons_are_drawn() -> None:
     assert f"up to {MOST_ICONS}," in str(Decision.report.__doc__)
     for drawn in (Decision.report, PlotPrc.alerts):
-        assert f"up to {format_count(icon_grids._MOST_ICONS)}" in str(drawn.__doc__)
+        assert f"up to {format_count(icon_counts.MOST_ICONS)}" in str(drawn.__doc__)
     assert f"up to {MOST_ICONS}." in str(PlotPrc.alerts.__doc__)
 
 

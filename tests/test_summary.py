@@ -16,9 +16,9 @@ from polars.testing import assert_frame_equal
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.core.ground.column_names import FPR_BEFORE, RUN
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, SHORT, Rows
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.segment_columns import Segment
 from tests.support import oracle, oracle_areas
 from tests.support.all_metrics import ALL_CURVE_METRICS, LAZY_CURVE_METRICS
 from tests.support.comparing import JUMPS, assert_same, is_close, is_same_value
@@ -196,7 +196,7 @@ def test_what_reads_ends_only_reads_no_start(metric: metrics.CurveMetric) -> Non
         if step:
             step(rows)
     metric.prepare_term(rows)
-    assert not asked & {FPR_BEFORE, RUN}
+    assert not asked & {Segment.FPR_BEFORE, Segment.RUN}
 
 
 @examples(60)

@@ -13,10 +13,10 @@ import polars as pl
 from polars_prcurve.core.binding import argument_rules as vocabulary
 from polars_prcurve.core.binding.argument_rules import TableWords, check_rules, list_facts
 from polars_prcurve.core.comparison.model_pairs import Examples
+from polars_prcurve.core.confidence.interval_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.core.confidence.point_intervals import BandOptions, read_bands
 from polars_prcurve.core.curves.field_intervals import build_field_grid, read_field
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
     read_choice,
@@ -33,6 +33,7 @@ from polars_prcurve.core.inputs.column_reader import (
     list_columns,
 )
 from polars_prcurve.core.inputs.never_scored import tells_negatives
+from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import (
     gives_squares,
@@ -244,7 +245,7 @@ def _make_long(call: Question, *, paired: bool) -> Question:
     if group in map(name_column, groups):
         raise PrcError(f"by= holds a column {group!r}; leave it out: the {group}s of score= are a group")
     if group == "class":
-        return _stack_classes(call, [*groups, pl.col(c.CLASS).alias("class")])
+        return _stack_classes(call, [*groups, pl.col(Row.CLASS).alias("class")])
     if call.method == "compare" and not paired:
         raise PrcError(
             "paired=False is for models that have examples of their own, and models of a wide table "
@@ -494,7 +495,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             del shared["missing"]
         try:
             question = self._ask("estimate_prevalence", shared, collects=True)
-            return question.read_unlabelled(("eta", *c.UNCERTAIN_ETA_COLUMNS))
+            return question.read_unlabelled(("eta", *UNCERTAIN_ETA_COLUMNS))
         except PrcError as error:
             raise PrcError(f"in the table that eta= is estimated from, {error}") from None
 

@@ -32,13 +32,16 @@ from polars_prcurve.core.comparison.crossing_roots import (
 from polars_prcurve.core.curves.curve_segments import collect_curves, find_upper_hull, number_metrics
 from polars_prcurve.core.curves.operating_points import build_counted_points
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.segment_columns import Segment
 from polars_prcurve.core.prevalence.eta_argument import EtaTable, read_share
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import has_class
 
 CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")
@@ -50,11 +53,11 @@ _SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at 
 class ModelIndex:
     """The models of a table in memory; the number of a model is that of its row."""
 
-    frame: pl.DataFrame  # one row per model, sorted by the `by` columns, then by MODEL
+    frame: pl.DataFrame  # one row per model, sorted by the `by` columns, then by Row.MODEL
 
     def group_numbers(self) -> Indices:
         """Return the number of the `by` group of each model, from 1 up."""
-        keys = [pl.col(name) for name in self.frame.columns if name != c.MODEL]
+        keys = [pl.col(name) for name in self.frame.columns if name != Row.MODEL]
         is_first = pl.int_range(pl.len()) == 0
         changes = [key.ne_missing(key.shift(1)) for key in keys]
         starts_group = pl.any_horizontal(is_first, *changes) if keys else is_first
@@ -73,12 +76,12 @@ class ModelIndex:
 
     def build_table(self, rows: Indices, **columns: Any) -> pl.DataFrame:
         """Return a table with the `by` columns of these models, and the given columns."""
-        by = self.frame.drop(c.MODEL)[rows]
+        by = self.frame.drop(Row.MODEL)[rows]
         return by.with_columns(**columns) if by.width else pl.DataFrame(columns)
 
     def model_names(self, rows: Indices) -> pl.Series:
         """Return the names of models from their numbers."""
-        return self.frame[c.MODEL].gather(rows)
+        return self.frame[Row.MODEL].gather(rows)
 
 
 @dataclass(frozen=True)
@@ -151,11 +154,11 @@ def collect_model_scores(
 
         def score_curves(models: Indices, places: Floats) -> Floats:
             order = np.lexsort((places, models))  # the order of pairs, as they come back
-            groups = numbers[c.GROUP].gather(models[order])
-            etas = pl.LazyFrame({c.GROUP: groups, "eta": from_logit(places[order])})
-            grid = EtaTable(etas, {c.GROUP: pl.UInt32()})
-            pairs = curves.build_pairs(grid).filter(pl.col(c.HAS_ETA_ROW).is_not_null())
-            query = curves.compute_values(pairs, named).select(c.PAIR, name).sort(c.PAIR)
+            groups = numbers[Group.NUMBER].gather(models[order])
+            etas = pl.LazyFrame({Group.NUMBER: groups, "eta": from_logit(places[order])})
+            grid = EtaTable(etas, {Group.NUMBER: pl.UInt32()})
+            pairs = curves.build_pairs(grid).filter(pl.col(Pair.HAS_ETA_ROW).is_not_null())
+            query = curves.compute_values(pairs, named).select(Pair.NUMBER, name).sort(Pair.NUMBER)
             values = table.collect(query, "", n_etas=int(np.bincount(models).max(initial=0)))
             return (values[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(order)]
 
@@ -251,7 +254,7 @@ def _split_by_leader(
 DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")
 _ROUNDING = 1e-12  # gaps up to this are rounding, of rates and of interpolation between them
-_MODEL_NUMBER, _GROUP_NUMBER = f"{c.RESERVED}model_number", f"{c.RESERVED}group_number"
+_MODEL_NUMBER, _GROUP_NUMBER = f"{RESERVED}model_number", f"{RESERVED}group_number"
 
 
 class _RotatedRoc(NamedTuple):
@@ -299,7 +302,7 @@ def build_dominance_table(table: InputTable) -> pl.DataFrame:
             upper, lower = (a, b) if (gaps >= 0).all() else (b, a)
             below[upper].append(lower)
             above[lower].append(upper)
-    dtype = pl.List(models.frame.schema[c.MODEL])
+    dtype = pl.List(models.frame.schema[Row.MODEL])
     dominates, dominated_by = (
         pl.Series([models.model_names(np.array(one, dtype=np.intp)) for one in others], dtype=dtype)
         for others in (below, above)
@@ -319,17 +322,19 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     segments = collect_curves(table, [CURVE_METRICS["roc_auc"]])
     groups = table.collect(segments.groups, "", n_etas=1)
     models = ModelIndex(groups.select(*table.by))
-    has_both = pl.all_horizontal(has_class(table, c.N_POS), has_class(table, c.N_NEG))
+    has_both = pl.all_horizontal(has_class(table, Group.N_POS), has_class(table, Group.N_NEG))
     has_curve = groups.select(has_both).to_series()
     has_curve = pl.Series(np.broadcast_to(has_curve.to_numpy(), len(groups)))
     numbers = pl.Series(_GROUP_NUMBER, models.group_numbers())
-    numbered = groups.select(c.GROUP).with_row_index(_MODEL_NUMBER).with_columns(numbers)
+    numbered = groups.select(Group.NUMBER).with_row_index(_MODEL_NUMBER).with_columns(numbers)
     # Segments of ROC AUC are those with a rise. The curve is flat in between, so their ends are all its
     # corners.
     rises = table.collect(segments.segments[False], "", n_etas=1)
-    rises = rises.join(numbered.filter(has_curve), on=c.GROUP)
-    starts = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall=c.RECALL_BEFORE, fpr=c.FPR_BEFORE)
-    ends = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall="recall", fpr=c.FPR_OR_ZERO)
+    rises = rises.join(numbered.filter(has_curve), on=Group.NUMBER)
+    starts = rises.select(
+        _MODEL_NUMBER, _GROUP_NUMBER, recall=Segment.RECALL_BEFORE, fpr=Segment.FPR_BEFORE
+    )
+    ends = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall="recall", fpr=Segment.FPR_OR_ZERO)
     points = pl.concat([starts, ends]).unique()
     curves = [_RotatedRoc(np.empty(0), np.empty(0))] * len(groups)
     for [model], own in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
@@ -341,22 +346,23 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
 
 def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     """Return whether a corner of the hull of its group is a point of the model; null without a curve."""
-    renamed = {_GROUP_NUMBER: c.GROUP, "fpr": c.FPR_OR_ZERO}
+    renamed = {_GROUP_NUMBER: Group.NUMBER, "fpr": Segment.FPR_OR_ZERO}
     own_points = points.select(_GROUP_NUMBER, "recall", "fpr").rename(renamed)
-    ends = own_points.select(c.GROUP).unique()
-    ends = ends.with_columns(pl.lit(1.0).alias(name) for name in ("recall", c.FPR_OR_ZERO))
+    ends = own_points.select(Group.NUMBER).unique()
+    ends = ends.with_columns(pl.lit(1.0).alias(name) for name in ("recall", Segment.FPR_OR_ZERO))
     # The hull starts at (0, 0), which is no row, and ends at (1, 1). At a real vertex the cross product
     # of the steps to and from it is above 0. Rounded rates change a step by up to 2**-53, the product
     # by that times the sum of all steps; the bound is twice as much.
     rise, run = (
-        pl.col(name) - pl.col(name).shift(1, fill_value=0.0).over(c.GROUP) for name in ("recall", "fpr")
+        pl.col(name) - pl.col(name).shift(1, fill_value=0.0).over(Group.NUMBER)
+        for name in ("recall", "fpr")
     )
-    rise_after, run_after = (step.shift(-1).over(c.GROUP) for step in (rise, run))
+    rise_after, run_after = (step.shift(-1).over(Group.NUMBER) for step in (rise, run))
     rounding = 2.0**-52 * (rise + run + rise_after + run_after)
     is_bend = rise * run_after - rise_after * run > rounding
     corners = find_upper_hull(pl.concat([own_points, ends])).filter(is_bend)
     keys = ["recall", "fpr"]
-    touching = points.join(corners, left_on=[_GROUP_NUMBER, *keys], right_on=[c.GROUP, *keys])
+    touching = points.join(corners, left_on=[_GROUP_NUMBER, *keys], right_on=[Group.NUMBER, *keys])
     numbers = pl.int_range(len(has_curve), eager=True)
     on_hull = numbers.is_in(touching[_MODEL_NUMBER].implode())
     return pl.select(pl.when(has_curve).then(on_hull)).to_series()

@@ -29,19 +29,19 @@ import polars as pl
 
 from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.intervals import z_value
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import normal_distribution as normal
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, counts_unseen, find_ends, find_gap
 
-LEAST_SIZE = f"{c.RESERVED}least_size"
+LEAST_SIZE = f"{RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""
 COVARIANCE, ETA_ERROR = "covariance", "eta_error"
 """What follows the name of a metric: the covariance of both values, and the error that eta adds."""
-_QUANTILE = f"{c.RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
-_NEAR, _FAR, _AT = (f"{c.RESERVED}{name}" for name in ("near", "far", "at"))  # deviations
-_REST, _BOUND, _CERTAIN = (f"{c.RESERVED}{name}" for name in ("rest", "bound", "certain"))
-_STRETCHED, _BELOW, _ABOVE = (f"{c.RESERVED}{name}" for name in ("stretched", "below", "above"))
+_QUANTILE = f"{RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
+_NEAR, _FAR, _AT = (f"{RESERVED}{name}" for name in ("near", "far", "at"))  # deviations
+_REST, _BOUND, _CERTAIN = (f"{RESERVED}{name}" for name in ("rest", "bound", "certain"))
+_STRETCHED, _BELOW, _ABOVE = (f"{RESERVED}{name}" for name in ("stretched", "below", "above"))
 _FEW = 10
 """With two examples of a class, equally good models came twice as far apart as an interval reaches in up
 to 13 % of test sets, with five in 0.7 %, and with ten or more in at most 0.3 %."""

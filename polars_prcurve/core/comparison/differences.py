@@ -25,23 +25,27 @@ from polars_prcurve.core.comparison import difference_tests, model_pairs, paired
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.core.comparison.paired_errors import AMOUNTS, BOTH, OF_ALL
 from polars_prcurve.core.confidence import point_intervals
+from polars_prcurve.core.confidence.interval_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import tell_doubts, z_value
 from polars_prcurve.core.confidence.point_intervals import MOVES, combine_distances, measure_distances
 from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curves, number_metrics
 from polars_prcurve.core.curves.curve_table import long_columns, pick_by_number
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import Target, build_only_point_target, direction_sign
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.group_keys import merge_zeros
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import stop_if_broken
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.segment_columns import Segment
 from polars_prcurve.core.prevalence.eta_argument import find_shared_eta
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic
@@ -54,7 +58,7 @@ from polars_prcurve.core.uncertainty.summary_table import (
     plan_values,
 )
 
-_NUMBER, _ROW, _FARTHEST = (f"{c.RESERVED}{name}" for name in ("step", "row", "farthest"))
+_NUMBER, _ROW, _FARTHEST = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
 
 
 def build_compare_table(
@@ -95,7 +99,7 @@ def build_compare_table(
 
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
-    """Return `by` without MODEL, eta, what the eta frame carries, and its columns."""
+    """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
     comparison.table.require_example_counts()
     subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
     if comparison.target is not None:
@@ -175,8 +179,8 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
     differences = differences.with_columns(least)
     differences = difference_tests.add_flags(differences, named, level, clustered=clustered)
-    long = differences.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross")
-    long = long.sort(BASE_GROUP, ETA_NUMBER, c.COPY, *(side + c.GROUP for side in SIDES))
+    long = differences.join(pl.LazyFrame({Pair.COPY: range(len(named))}), how="cross")
+    long = long.sort(BASE_GROUP, ETA_NUMBER, Pair.COPY, *(side + Group.NUMBER for side in SIDES))
     kinds = set(model_pairs.list_compare_columns(comparison.adjust))
     kinds -= {"eta", "metric", "model_a", "model_b"}
     columns = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
@@ -223,9 +227,9 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
 
 
 def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:
-    """Add `<name>_` and then ETA_ERROR, and add it to standard errors in quadrature."""
+    """Add `<name>_` and then EtaError.STANDARD_ERROR, and add it to standard errors in quadrature."""
     changed = dict.fromkeys(models.name(difference_tests.ETA_ERROR), pl.lit(0.0))
-    is_exact = pl.when(pl.col(c.ETA_LOW).is_null())
+    is_exact = pl.when(pl.col(ETA_LOW).is_null())
     for name in models.moved:
         error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
@@ -277,7 +281,7 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     errors = _list_errors(models)
     slopes = {n: f"{n}_{SLOPE}" for n, of in models.named.items() if SLOPE in of.recipe.helpers}
     # Both models have the class sizes of their examples.
-    sizes = [*CLASS_SIZE_COLUMNS.values(), c.ETA_VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
+    sizes = [*CLASS_SIZE_COLUMNS.values(), EtaError.VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
     of_models = [error for error, _ in errors.values()] + list(slopes.values())
     differences = _join_values(models, values, list(errors), of_models, of_group=sizes)
     cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
@@ -290,7 +294,7 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     }
     for name, slope in slopes.items():
         # The prevalence is one and the same, and moves both values.
-        of_eta = (pl.col(A + slope) - pl.col(B + slope)) ** 2 * pl.col(c.ETA_VARIANCE)
+        of_eta = (pl.col(A + slope) - pl.col(B + slope)) ** 2 * pl.col(EtaError.VARIANCE)
         for of in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
             found[of] = (found[of] ** 2 + of_eta).sqrt()
     if clustered:
@@ -331,9 +335,11 @@ def _join_values(
     reasons = models.name("why") if flags else []
     unseen = [name for name, metric in models.named.items() if flags and counts_unseen(metric)]
     extended = [f"{name}{kind}" for name in unseen for kind in EXTENDED]
-    own = dict.fromkeys([c.MODEL, c.GROUP, c.PAIR, *names, *also, *extended, *flags, *reasons])
+    own = dict.fromkeys(
+        [Row.MODEL, Group.NUMBER, Pair.NUMBER, *names, *also, *extended, *flags, *reasons]
+    )
     keys = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
-    shared = [BASE_GROUP, "eta", c.ODDS, *models.of.grid.carried, *of_group]
+    shared = [BASE_GROUP, "eta", Segment.ODDS, *models.of.grid.carried, *of_group]
     joined = model_pairs.join_sides(values, keys, list(own), shared)
     return joined.with_columns(
         *model_pairs.name_models(wide=models.of.examples == "wide"),
@@ -364,8 +370,8 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
 
 # Of point metrics, at one target ----------------------------------------------------------------
 
-_METRIC = f"{c.RESERVED}metric_number"
-_BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"
+_METRIC = f"{RESERVED}metric_number"
+_BELOW, _ABOVE = f"{RESERVED}below", f"{RESERVED}above"
 
 
 def _check_has_intervals(comparison: Comparison) -> None:
@@ -416,11 +422,14 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     points = _number_points(comparison, metrics, by, moving=moving)
     counted = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
     moves = [move for source, move in MOVES.items() if moving and (counted or source != "eta")]
-    own = [*(c.MODEL, c.GROUP, "value", "low", "high", "reliable", "why", c.ETA_ERROR), *moves]
+    own = [
+        *(Row.MODEL, Group.NUMBER, "value", "low", "high", "reliable", "why", EtaError.STANDARD_ERROR),
+        *moves,
+    ]
     # A model without examples may lack a prevalence.
     keys = {**by, **step, "eta": pl.Float64()}
     shared = [BASE_GROUP, *comparison.grid.carried, "metric"]
-    groups = [side + c.GROUP for side in SIDES]
+    groups = [side + Group.NUMBER for side in SIDES]
     pairs = model_pairs.join_sides(points, keys, own, shared).sort(BASE_GROUP, *step, *groups)
     pairs = pairs.with_columns((pl.col(A + "value") - pl.col(B + "value")).alias("difference"))
     pairs = level.add_quantile(pairs, ["difference"])
@@ -442,7 +451,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
 def _number_points(
     comparison: Comparison, metrics: Sequence[PointMetric], by: Iterable[str], *, moving: bool
 ) -> pl.LazyFrame:
-    """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
+    """Return the points of all models, numbered: Group.NUMBER by model, BASE_GROUP by `by` group."""
     table = comparison.table
     options = point_intervals.BandOptions(
         comparison.certainty.level,
@@ -459,11 +468,11 @@ def _number_points(
         pl.when(pl.col("metric") == metric.name).then(pl.lit(i, dtype=pl.Int64))
         for i, metric in enumerate(metrics)
     )
-    first = pl.col(c.GROUP).min()
-    rows = points.with_row_index(c.GROUP).with_columns(
-        model_pairs.number_within([*by, c.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
+    first = pl.col(Group.NUMBER).min()
+    rows = points.with_row_index(Group.NUMBER).with_columns(
+        model_pairs.number_within([*by, Row.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
         number.alias(_METRIC),
-        first.over(*by, c.MODEL),
+        first.over(*by, Row.MODEL),
         (first.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
     )
     if comparison.grid.shared is None:  # models of different prevalences are compared, too
@@ -518,10 +527,10 @@ def _add_limits(
 # `paired_errors`: so every rate is inside 0 and 1 (Newcombe 1998). Examples count by their
 # weights. Where thresholds move with the sample, the moves of a value are those of its band.
 
-_CORRELATION = f"{c.RESERVED}correlation"
-_AGREEMENT = {name: f"{c.RESERVED}agreement_{name}" for name in AMOUNTS}
+_CORRELATION = f"{RESERVED}correlation"
+_AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
-_RATES = {name: f"{c.RESERVED}{name}_rate" for name in AMOUNTS}
+_RATES = {name: f"{RESERVED}{name}_rate" for name in AMOUNTS}
 """The rate of a class, half an example added."""
 _MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 """How far the rate of a class moves the value of a model."""
@@ -572,7 +581,7 @@ def _add_moves(
         )
         return pick_by_number(_METRIC, values, pl.lit(None, dtype=pl.Float64))
 
-    eta, error_of_eta = pl.col("eta"), pl.col(A + c.ETA_ERROR)
+    eta, error_of_eta = pl.col("eta"), pl.col(A + EtaError.STANDARD_ERROR)
     ends: dict[str, pl.Expr] = {}
     moves: dict[str, pl.Expr] = {}
     for side in SIDES:

@@ -9,13 +9,15 @@ import polars as pl
 
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.targets import Target
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows, keep_counted_groups
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 
@@ -57,18 +59,21 @@ class Comparison(NamedTuple):
 
 # Rows of pairs ----------------------------------------------------------------------------------
 
-ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence in its group
-BASE_GROUP = f"{c.RESERVED}base"  # a number that models of one `by` group share
-A, B = SIDES = f"{c.RESERVED}a_", f"{c.RESERVED}b_"
+ETA_NUMBER = f"{RESERVED}step"  # number of the prevalence in its group
+BASE_GROUP = f"{RESERVED}base"  # a number that models of one `by` group share
+A, B = SIDES = f"{RESERVED}a_", f"{RESERVED}b_"
 """What the columns of model a and of model b begin with, in a row of both."""
-IS_ORDERED = pl.col(A + c.GROUP) < pl.col(B + c.GROUP)  # each pair once, and no model with itself
+IS_ORDERED = pl.col(A + Group.NUMBER) < pl.col(
+    B + Group.NUMBER
+)  # each pair once, and no model with itself
 
 
 def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-    """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without MODEL."""
-    least = pl.col(c.GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
+    """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without Row.MODEL."""
+    least = pl.col(Group.NUMBER).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
     return pairs.with_columns(
-        (pl.col(c.PAIR) - pl.col(c.PAIR).min().over(c.GROUP)).alias(ETA_NUMBER), least.alias(BASE_GROUP)
+        (pl.col(Pair.NUMBER) - pl.col(Pair.NUMBER).min().over(Group.NUMBER)).alias(ETA_NUMBER),
+        least.alias(BASE_GROUP),
     )
 
 
@@ -86,7 +91,7 @@ def join_sides(
 def name_models(*, wide: bool) -> list[pl.Expr]:
     """Return `model_a` and `model_b`, the names of both models."""
     # Those of a wide table are names of score columns, which are an Enum to keep their order.
-    models = [pl.col(A + c.MODEL).alias("model_a"), pl.col(B + c.MODEL).alias("model_b")]
+    models = [pl.col(A + Row.MODEL).alias("model_a"), pl.col(B + Row.MODEL).alias("model_b")]
     return [model.cast(pl.String) for model in models] if wide else models
 
 
@@ -97,9 +102,9 @@ def number_within(keys: Sequence[str]) -> pl.Expr:
 
 # Checks: two models to compare, and the same examples in each -----------------------------------
 
-_MODEL_COUNT = f"{c.RESERVED}models"
-_N_ROWS, _N_MODELS = f"{c.RESERVED}rows", f"{c.RESERVED}own_models"  # of one example
-_UNMATCHED, _UNEQUAL = f"{c.RESERVED}unmatched", f"{c.RESERVED}unequal"
+_MODEL_COUNT = f"{RESERVED}models"
+_N_ROWS, _N_MODELS = f"{RESERVED}rows", f"{RESERVED}own_models"  # of one example
+_UNMATCHED, _UNEQUAL = f"{RESERVED}unmatched", f"{RESERVED}unequal"
 
 
 def check_models(
@@ -111,17 +116,17 @@ def check_models(
     checks = [*late_checks(table, asked.grid), *([two_models_check()] if asked.needs_pairs else [])]
     if asked.examples != "by id":
         check_first(table, pairs, *checks)
-        return check_at_end(table, values.sort(c.PAIR), *checks)
+        return check_at_end(table, values.sort(Pair.NUMBER), *checks)
     counts, matching = _count_unmatched(table, sweep), _matching_checks()
     if table.is_in_memory:  # the examples are counted once, and not again at the end
         check_first(table, pairs.join(counts, how="cross"), *checks, *matching)
-        return check_at_end(table, values.sort(c.PAIR), *checks)
-    return check_at_end(table, values.join(counts, how="cross").sort(c.PAIR), *checks, *matching)
+        return check_at_end(table, values.sort(Pair.NUMBER), *checks)
+    return check_at_end(table, values.join(counts, how="cross").sort(Pair.NUMBER), *checks, *matching)
 
 
 def two_models_check() -> Check:
     """Return the check that some `by` group has two models."""
-    groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(c.GROUP).n_unique()
+    groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(Group.NUMBER).n_unique()
     text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
     return Check((models > 0) & (models == groups), (text,))
 
@@ -137,11 +142,11 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return one row: the number of examples without just one row per model, and of unequal examples."""
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
     # An example is unequal if its label, weight, stratum or cluster differs between models.
-    differs = [(pl.col(side).min() != pl.col(side).max()) for side in (c.POS, c.NEG)]
-    together = [name for name in (c.CLUSTER, c.STRATUM) if name in table.columns]
+    differs = [(pl.col(side).min() != pl.col(side).max()) for side in (Row.POS, Row.NEG)]
+    together = [name for name in (Row.CLUSTER, Row.STRATUM) if name in table.columns]
     differs += [pl.col(name).n_unique() > 1 for name in together]
-    counted = pl.len().alias(_N_ROWS), pl.col(c.GROUP).n_unique().alias(_N_MODELS)
-    examples = build_numbered_rows(table, groups).group_by(*by, c.EXAMPLE)
+    counted = pl.len().alias(_N_ROWS), pl.col(Group.NUMBER).n_unique().alias(_N_MODELS)
+    examples = build_numbered_rows(table, groups).group_by(*by, Row.EXAMPLE)
     unequal = pl.any_horizontal(*differs).alias(_UNEQUAL)
     models = aggregate_by(groups, by, [pl.len().alias(_MODEL_COUNT)])
     found = join_groups(examples.agg(*counted, unequal), models, by)

@@ -33,24 +33,25 @@ from numpy.typing import NDArray
 
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import read_targets
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_formulas import precision
+from polars_prcurve.core.metrics.segment_columns import CELLS
 from polars_prcurve.core.prevalence.eta_argument import read_eta
 
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 
 MONITOR_COLUMNS = (
-    *("metric", "eta", "threshold", *c.CELLS, "value", "overall", "overall_low", "overall_high"),
+    *("metric", "eta", "threshold", *CELLS, "value", "overall", "overall_low", "overall_high"),
     *("reference", "bound", "evidence", "needed", "alarm", "since"),
 )
 WATCHED = {"precision": ("tp", "fp"), "recall": ("tp", "fn"), "fpr": ("fp", "tn")}
 """The rates that can be watched: of which cells they are the first, among both."""
 _OF_REFERENCE = 0.8
-_REFERENCE = {name: f"{c.RESERVED}{name}_of_reference" for name in c.CELLS}
+_REFERENCE = {name: f"{RESERVED}{name}_of_reference" for name in CELLS}
 FALLS = tuple(2.0 ** (step / 2) for step in range(-10, 3))
 """By how much log odds fall in a bet: from 0.03 to 2, so that falls of any size have one near."""
 TILTS = tuple(sign * 2.0**power for sign in (-1, 1) for power in range(-9, 3))
@@ -149,7 +150,7 @@ def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
     keys = list(table.by)
     if found.select(keys).is_duplicated().any() if keys else found.height > 1:
         raise PrcError("monitor() takes one threshold for each group; the frame holds several")
-    return found.select(*keys, "threshold", *c.CELLS)
+    return found.select(*keys, "threshold", *CELLS)
 
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
@@ -176,10 +177,10 @@ def build_monitor_table(
     """Return the result of `monitor`, from the cells of each group and period, and of the reference."""
     keys = cells.columns[: cells.columns.index("threshold")]
     groups = [name for name in keys if name != time]
-    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(c.CELLS).sum()).item()
+    missing = cells.filter(pl.col(time).is_null()).select(pl.sum_horizontal(CELLS).sum()).item()
     if missing:
         raise PrcError(f"time= holds null in {missing} row(s), which are of no period; leave them out")
-    cells = cells.sort(*groups, time).select(*groups, time, "threshold", *c.CELLS)
+    cells = cells.sort(*groups, time).select(*groups, time, "threshold", *CELLS)
     if reference is not None:
         cells = _join_reference(cells, groups, reference)
     parts = cells.partition_by(*groups, maintain_order=True) if groups and cells.height else [cells]
@@ -197,7 +198,7 @@ def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.Da
             f"the reference= table has groups by {list_names(unknown)}, and the table has not; say "
             "by= for the table, or leave it out of the reference"
         )
-    of = reference.select(*keys, *c.CELLS).rename(_REFERENCE)
+    of = reference.select(*keys, *CELLS).rename(_REFERENCE)
     for name in keys:
         if of.schema[name] != cells.schema[name]:
             raise PrcError(
@@ -218,10 +219,10 @@ def _join_reference(cells: pl.DataFrame, groups: Sequence[str], reference: pl.Da
 
 def watch_series(part: pl.DataFrame, time: str, watch: Watch) -> pl.DataFrame:
     """Return one series with what is found: the value, the interval, the evidence and the alarm."""
-    cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in c.CELLS))
+    cells = PeriodCells(*(part[name].to_numpy().astype(np.int64) for name in CELLS))
     of = None
     if watch.reference is None and part.height:
-        of = PeriodCells(*(np.int64(part[_REFERENCE[name]][0]) for name in c.CELLS))
+        of = PeriodCells(*(np.int64(part[_REFERENCE[name]][0]) for name in CELLS))
     bound = watch.find_bound(of) if part.height else float("nan")
     known = not np.isnan(bound)
     values, logs = np.full(part.height, np.nan), np.empty((0, 0))

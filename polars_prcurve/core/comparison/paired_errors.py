@@ -29,19 +29,23 @@ from polars_prcurve.core.comparison.model_pairs import (
     Comparison,
     join_sides,
 )
+from polars_prcurve.core.confidence.interval_columns import EtaError
 from polars_prcurve.core.curves.curve_segments import CurveSegments
 from polars_prcurve.core.curves.curve_table import pick_by_number
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts, is_clustered
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
     IS_TIED,
+    PLACE,
     InfluenceTable,
     add_places,
     add_up_clusters,
@@ -51,14 +55,14 @@ from polars_prcurve.core.uncertainty.influence import (
 if TYPE_CHECKING:
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap, ReplicateValues
 
-_ROW_NUMBER = f"{c.RESERVED}row"
+_ROW_NUMBER = f"{RESERVED}row"
 _KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
 """The kinds of influences of a PLACE, in their order, and the class of each."""
-_INFLUENCE = f"{c.RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
-_AMOUNT = f"{c.RESERVED}amount"  # what an example counts, or the examples of a cell
-_SHARE = f"{c.RESERVED}share"  # of the examples of a class that a cell holds
-_FIRST, _LAST = f"{c.RESERVED}first", f"{c.RESERVED}last"  # model of a group
-_IS_POS = f"{c.RESERVED}is_pos"  # whether a cell holds positives
+_INFLUENCE = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
+_AMOUNT = f"{RESERVED}amount"  # what an example counts, or the examples of a cell
+_SHARE = f"{RESERVED}share"  # of the examples of a class that a cell holds
+_FIRST, _LAST = f"{RESERVED}first", f"{RESERVED}last"  # model of a group
+_IS_POS = f"{RESERVED}is_pos"  # whether a cell holds positives
 
 
 # Of curve metrics, from influences -------------------------------------------------------------
@@ -66,29 +70,29 @@ _IS_POS = f"{c.RESERVED}is_pos"  # whether a cell holds positives
 
 def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return one row per model pair and cell: examples of one class, with an influence in each model."""
-    by, of_cluster = table.group_columns, [c.CLUSTER] if is_clustered(table) else []
-    amount = pl.col(c.POS) + pl.col(c.NEG)  # an example is of one class
+    by, of_cluster = table.group_columns, [Row.CLUSTER] if is_clustered(table) else []
+    amount = pl.col(Row.POS) + pl.col(Row.NEG)  # an example is of one class
     if table.has_squares and not of_cluster:
         amount = square_integer(amount, scaled=table.float_sums)
-    kind = pl.when(pl.col(c.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
+    kind = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
     rows = add_places(rows).with_columns(
-        amount.alias(_AMOUNT), (pl.col(c.PLACE) * len(_KINDS) + kind).alias(_INFLUENCE)
+        amount.alias(_AMOUNT), (pl.col(PLACE) * len(_KINDS) + kind).alias(_INFLUENCE)
     )
-    example = {**by, c.EXAMPLE: rows.collect_schema()[c.EXAMPLE]}
+    example = {**by, Row.EXAMPLE: rows.collect_schema()[Row.EXAMPLE]}
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
-    ends = {_FIRST: pl.col(c.GROUP).min(), _LAST: pl.col(c.GROUP).max()}
+    ends = {_FIRST: pl.col(Group.NUMBER).min(), _LAST: pl.col(Group.NUMBER).max()}
     rows = rows.with_columns(**{name: end.over(*by) if by else end for name, end in ends.items()})
     sides = ((A, (_AMOUNT, *of_cluster), _LAST), (B, (), _FIRST))
     a, b = (
-        rows.filter(pl.col(c.GROUP) != pl.col(end)).select(
-            *example, *of_example, *(pl.col(n).alias(side + n) for n in (c.GROUP, _INFLUENCE))
+        rows.filter(pl.col(Group.NUMBER) != pl.col(end)).select(
+            *example, *of_example, *(pl.col(n).alias(side + n) for n in (Group.NUMBER, _INFLUENCE))
         )
         for side, of_example, end in sides
     )
     # _SHARE is that of the class in the cell: of weights, of their squares. Where rows come in
     # clusters, a cell is of one cluster, and weights are not squared.
     both = join_groups(a, b, example).filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
-    models, numbers = ([side + n for side in SIDES] for n in (c.GROUP, _INFLUENCE))
+    models, numbers = ([side + n for side in SIDES] for n in (Group.NUMBER, _INFLUENCE))
     cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
     is_pos = pl.col(A + _INFLUENCE) % len(_KINDS) == 0
     total = pl.col(_AMOUNT).sum().over(*models, _IS_POS)
@@ -118,15 +122,17 @@ def add_pair_variances(
         # Read for the sizes and for the list, and Polars would compute it anew for each.
         influences = found._replace(frame=found.frame.cache())
         key, names = influences.key, influences.lanes.list_names(influences.names)
-        step = [ETA_NUMBER] if key == c.PAIR else []
+        step = [ETA_NUMBER] if key == Pair.NUMBER else []
         listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
         joined = cells
         # Model a brings a row for some prevalences; model b is joined at the same ones.
         for side, own, shared in ((A, [key, *names], []), (B, names, step)):
-            columns = dict.fromkeys((c.GROUP, _INFLUENCE, *own))
+            columns = dict.fromkeys((Group.NUMBER, _INFLUENCE, *own))
             named = listed.select(*step, *(pl.col(name).alias(side + name) for name in columns))
-            joined = joined.join(named, on=[*(side + name for name in (c.GROUP, _INFLUENCE)), *shared])
-        key_a, group_b = keys = [A + key, B + c.GROUP]
+            joined = joined.join(
+                named, on=[*(side + name for name in (Group.NUMBER, _INFLUENCE)), *shared]
+            )
+        key_a, group_b = keys = [A + key, B + Group.NUMBER]
         gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
         if clustered:  # the shares of both classes add up to 2
             terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
@@ -168,11 +174,11 @@ def _list_influences(
         ]
     of_key = influences.frame.group_by(key, *alike).agg(pl.col(*sizes).first()).select(key, **sizes)
     rows = influences.frame.drop(*sizes).join(of_key, on=key)
-    rows = rows.join(pl.LazyFrame({c.COPY: range(len(_KINDS))}), how="cross").select(
-        *dict.fromkeys((c.GROUP, key)),
-        *((ETA_NUMBER,) if key == c.PAIR else ()),
-        (pl.col(c.PLACE) * len(_KINDS) + pl.col(c.COPY)).alias(_INFLUENCE),
-        *(pick_by_number(c.COPY, values, pl.lit(None)).alias(n) for n, values in listed.items()),
+    rows = rows.join(pl.LazyFrame({Pair.COPY: range(len(_KINDS))}), how="cross").select(
+        *dict.fromkeys((Group.NUMBER, key)),
+        *((ETA_NUMBER,) if key == Pair.NUMBER else ()),
+        (pl.col(PLACE) * len(_KINDS) + pl.col(Pair.COPY)).alias(_INFLUENCE),
+        *(pick_by_number(Pair.COPY, values, pl.lit(None)).alias(n) for n, values in listed.items()),
     )
     return rows, of_key
 
@@ -188,19 +194,24 @@ def add_bootstrap_errors(
     def subtract_models(
         pairs: pl.DataFrame, of_models: ReplicateValues
     ) -> tuple[dict[str, pl.Series], ReplicateValues]:
-        """Return both PAIR numbers of each model pair in a block, and the differences of all values."""
-        rows = pairs.select(BASE_GROUP, ETA_NUMBER, c.GROUP, c.PAIR).with_row_index(_ROW_NUMBER)
+        """Return both numbers of each model pair in a block, and the differences of all values."""
+        rows = pairs.select(BASE_GROUP, ETA_NUMBER, Group.NUMBER, Pair.NUMBER).with_row_index(
+            _ROW_NUMBER
+        )
         model_pairs = rows.join(rows, on=[BASE_GROUP, ETA_NUMBER], suffix="_b").filter(
-            pl.col(c.GROUP) < pl.col(f"{c.GROUP}_b")
+            pl.col(Group.NUMBER) < pl.col(f"{Group.NUMBER}_b")
         )
         a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
-        keys = {A + c.PAIR: model_pairs[c.PAIR], B + c.PAIR: model_pairs[f"{c.PAIR}_b"]}
+        keys = {
+            A + Pair.NUMBER: model_pairs[Pair.NUMBER],
+            B + Pair.NUMBER: model_pairs[f"{Pair.NUMBER}_b"],
+        }
         values, replicates, sizes = of_models
         gaps = {"estimates": values[a] - values[b], "replicates": replicates[:, a] - replicates[:, b]}
         return keys, of_models._replace(**gaps, smaller_class_sizes=sizes[a])
 
     _, errors, sizes = bootstrap.measure(sweep, values, BASE_GROUP, subtract_models)
-    differences = differences.join(errors, on=[side + c.PAIR for side in SIDES], how="left")
+    differences = differences.join(errors, on=[side + Pair.NUMBER for side in SIDES], how="left")
     return differences.join(sizes, on=BASE_GROUP, how="left")
 
 
@@ -216,18 +227,18 @@ def add_bootstrap_errors(
 # and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
 # nearly all of both: it would mark just the samples whose difference is too large.
 
-AMOUNTS = {"pos": c.POS, "neg": c.NEG}  # the column of what a row adds to a class, by class
-BOTH, OF_ALL = f"{c.RESERVED}both_", f"{c.RESERVED}n_"
+AMOUNTS = {"pos": Row.POS, "neg": Row.NEG}  # the column of what a row adds to a class, by class
+BOTH, OF_ALL = f"{RESERVED}both_", f"{RESERVED}n_"
 """What the columns with the examples of a class begin with that both models flag, and with all examples;
 those that one model alone flags begin with A or B."""
 _SUMS = pl.col(*AMOUNTS.values()).sum()
 _SQUARED = "_squared"  # what the name of an amount ends with, if it is the sum of its squares
-_LEVEL, _IS_MARK, _LEAST = (f"{c.RESERVED}{name}" for name in ("level", "is_mark", "least"))
-_SIDE_GROUPS = [side + c.GROUP for side in SIDES]
+_LEVEL, _IS_MARK, _LEAST = (f"{RESERVED}{name}" for name in ("level", "is_mark", "least"))
+_SIDE_GROUPS = [side + Group.NUMBER for side in SIDES]
 _SIDE_LEVELS = [side + _LEVEL for side in SIDES]
 _LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
-_WEIGHTS = {name: f"{c.RESERVED}weight_{name}" for name in AMOUNTS}
-_IS_SUM, _ERROR = f"{c.RESERVED}is_sum", f"{c.RESERVED}error_of_sum"
+_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}
+_IS_SUM, _ERROR = f"{RESERVED}is_sum", f"{RESERVED}error_of_sum"
 _LEAST_PRODUCT = 25
 """Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
 93 % of the samples that are marked, wherever these are 5 % of all (docs/is-it-better.md)."""
@@ -246,22 +257,24 @@ def count_discordant(
     # what it flags less what both flag. Examples between two thresholds are flagged alike, so they are
     # counted together, once for all steps.
     rows, flagged, thresholds = _read_examples(table, points, by)
-    example = {**by, c.EXAMPLE: table.all_rows.collect_schema()[c.EXAMPLE]}
-    own, amounts = [c.GROUP, _LEVEL], list(AMOUNTS.values())
+    example = {**by, Row.EXAMPLE: table.all_rows.collect_schema()[Row.EXAMPLE]}
+    own, amounts = [Group.NUMBER, _LEVEL], list(AMOUNTS.values())
     of_both = join_sides(flagged, example, own, amounts).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
     steps = join_sides(thresholds, {**by, ETA_NUMBER: pl.UInt32()}, own, [])
     steps = steps.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
     counted = [_count_flagged(steps, of_both.agg(_SUMS.name.prefix(BOTH)), SIDES, BOTH)]
-    of_one = flagged.group_by(c.GROUP, _LEVEL).agg(_SUMS)
+    of_one = flagged.group_by(Group.NUMBER, _LEVEL).agg(_SUMS)
     sides = {side: of_one.select(pl.all().name.prefix(side)) for side in SIDES}
     counted += [_count_flagged(steps, cells, (side,), side) for side, cells in sides.items()]
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     squares = pl.col(*amounts)  # a row that stands for several examples is no heavy example
     if table.has_squares:
         squares = exact_arithmetic.square_integer(squares, scaled=table.float_sums)
-    totals = rows.group_by(c.GROUP).agg(_SUMS.name.prefix(OF_ALL), squares.sum().name.suffix(_SQUARED))
+    totals = rows.group_by(Group.NUMBER).agg(
+        _SUMS.name.prefix(OF_ALL), squares.sum().name.suffix(_SQUARED)
+    )
     pairs = steps.select(*_SIDE_GROUPS, ETA_NUMBER)
-    pairs = pairs.join(totals, left_on=A + c.GROUP, right_on=c.GROUP, how="left")
+    pairs = pairs.join(totals, left_on=A + Group.NUMBER, right_on=Group.NUMBER, how="left")
     for found in counted:
         pairs = pairs.join(found, on=[*_SIDE_GROUPS, ETA_NUMBER], how="left")
     counts: dict[str, pl.Expr] = {}
@@ -284,7 +297,7 @@ def _count_flagged(
     """Return one row per step and model pair, with the amounts in cells that models of `sides` flag."""
     levels = (pl.col(side + _LEVEL) >= pl.col(f"{side}{_LEVEL}_least") for side in sides)
     amounts = pl.col(*(kind + amount for amount in AMOUNTS.values()))
-    joined = steps.join(cells, on=[side + c.GROUP for side in sides], how="left")
+    joined = steps.join(cells, on=[side + Group.NUMBER for side in sides], how="left")
     is_flagged = pl.all_horizontal(levels)
     return joined.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
 
@@ -293,35 +306,41 @@ def _read_examples(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
     """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with _LEVEL."""
-    columns = [c.LABEL] if c.LABEL in table.columns else list(AMOUNTS.values())
+    columns = [Row.LABEL] if Row.LABEL in table.columns else list(AMOUNTS.values())
     amounts = class_amounts({name: pl.col(name) for name in columns})
     whole = [of.cast(pl.Int128).alias(name) for name, of in amounts.items()]
     if table.float_sums:  # the models of a table have the same weights, and so the same scale
-        largest = (of.max().over(c.GROUP) for of in amounts.values())
+        largest = (of.max().over(Group.NUMBER) for of in amounts.values())
         exponents = map(exact_arithmetic.weight_exponent, largest)
         whole = list(map(exact_arithmetic.to_integer, amounts.values(), exponents))
-    of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
-    thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
-    groups = thresholds.select(*of_model, c.GROUP).unique()
-    rows = join_groups(table.all_rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
+    of_model: dict[str, pl.DataType] = {**by, Row.MODEL: table.by[Row.MODEL]}
+    thresholds = points.select(
+        *of_model, Group.NUMBER, ETA_NUMBER, "tp", pl.col("threshold").alias(Row.SCORE)
+    )
+    groups = thresholds.select(*of_model, Group.NUMBER).unique()
+    rows = join_groups(
+        table.all_rows.select(*of_model, Row.EXAMPLE, Row.SCORE, *columns), groups, of_model
+    )
     # Rows are added up, and those flagged are joined: each model with others.
-    rows = rows.select(pl.exclude(c.MODEL, *columns), *whole).cache()
-    marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
-    least = marks.group_by(c.GROUP).agg(pl.col(c.SCORE).min().alias(_LEAST))
+    rows = rows.select(pl.exclude(Row.MODEL, *columns), *whole).cache()
+    marks = (
+        thresholds.select(Group.NUMBER, Row.SCORE).drop_nulls().unique().sort(Group.NUMBER, Row.SCORE)
+    )
+    least = marks.group_by(Group.NUMBER).agg(pl.col(Row.SCORE).min().alias(_LEAST))
     # What was never scored has no score that is as high.
-    flagged = rows.join(least, on=c.GROUP).filter(pl.col(c.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
+    flagged = rows.join(least, on=Group.NUMBER).filter(pl.col(Row.SCORE) >= pl.col(_LEAST)).drop(_LEAST)
     marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
     # A score that equals a threshold comes after it.
     ordered = pl.concat([flagged, marked], how="diagonal")
-    ordered = ordered.sort(c.GROUP, c.SCORE, _IS_MARK, nulls_last=True)
+    ordered = ordered.sort(Group.NUMBER, Row.SCORE, _IS_MARK, nulls_last=True)
     numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
     flagged = numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK).cache()
     # Flagged are levels from that of the threshold on: of none, it is beyond all; of no threshold, null.
     beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
     levels = marks.with_row_index(_LEVEL, offset=1)
-    thresholds = thresholds.drop(c.MODEL).join(levels, on=[c.GROUP, c.SCORE], how="left")
+    thresholds = thresholds.drop(Row.MODEL).join(levels, on=[Group.NUMBER, Row.SCORE], how="left")
     level = pl.coalesce(_LEVEL, beyond).alias(_LEVEL)
-    return rows, flagged, thresholds.select(pl.exclude(c.SCORE, "tp", _LEVEL), level)
+    return rows, flagged, thresholds.select(pl.exclude(Row.SCORE, "tp", _LEVEL), level)
 
 
 def replace_weighted_sums(
@@ -383,7 +402,7 @@ def _measure_sums(
         a, b, n = a + 0.5, b + 0.5, n + 1
         of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
         variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
-    eta_error = pl.col(A + c.ETA_ERROR)
+    eta_error = pl.col(A + EtaError.STANDARD_ERROR)
     of_eta = (pick_by_number(number, slopes, unknown) * eta_error) ** 2
     variances.append(pl.when(eta_error > 0).then(of_eta).otherwise(0.0))
     return pairs, sum(variances, pl.lit(0.0)), enough

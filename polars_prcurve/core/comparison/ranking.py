@@ -15,20 +15,21 @@ from polars_prcurve.core.comparison.model_pairs import Comparison, Examples, num
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_argument import EtaTable, find_shared_eta
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
-_ETA_NUMBER = f"{c.RESERVED}step"
+_ETA_NUMBER = f"{RESERVED}step"
 """The number of a prevalence among equal ones of a model. Its position in the list of its model would
 not do: a model without examples has no own prevalence, so its list is shorter."""
-_OTHER = f"{c.RESERVED}other"
-_A_LEADS = f"{c.RESERVED}a_leads"
-_ROW_NUMBER = f"{c.RESERVED}row"
+_OTHER = f"{RESERVED}other"
+_A_LEADS = f"{RESERVED}a_leads"
+_ROW_NUMBER = f"{RESERVED}row"
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "why", "may_be_best")
 _LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")
 
@@ -60,11 +61,11 @@ def build_ranking_table(
     if grid.shared is None:  # models of different prevalences are ranked, too
         values = values.with_columns(find_shared_eta(table.group_columns))
     keys = [*table.group_columns, "eta", _ETA_NUMBER]  # what models are ranked within
-    number = number_within([*table.group_columns, c.MODEL, "eta"])
-    values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(c.MODEL))
+    number = number_within([*table.group_columns, Row.MODEL, "eta"])
+    values = values.with_columns(number.alias(_ETA_NUMBER), model=pl.col(Row.MODEL))
     rank = pl.col("value").rank("min", descending=sign > 0).over(keys).cast(pl.Int64)
     last = [*[False] * len(table.group_columns), True, False, True, False]
-    ranks = values.with_columns(rank=rank).sort(*keys, "rank", c.MODEL, nulls_last=last)
+    ranks = values.with_columns(rank=rank).sort(*keys, "rank", Row.MODEL, nulls_last=last)
     if coarse:
         ranks = ranks.rename({"low": "value_low", "high": "value_high"})
         # Of values that are better when lower, both ends change their sign and their places.
@@ -72,7 +73,7 @@ def build_ranking_table(
         surely_reached = low.max().over(keys)
         ranks = ranks.with_columns((high >= surely_reached).alias("may_be_best"))
     if certainty is not None:
-        paired = c.EXAMPLE in table.columns
+        paired = Row.EXAMPLE in table.columns
         examples: Examples = "by id" if paired else "apart"
         asked = Comparison(table, grid, [metric], (*targets, None)[0], certainty, examples, "models")
         asked = asked._replace(needs_pairs=paired)
@@ -120,19 +121,19 @@ def _add_lead(
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""
     on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
-    keys, model = [*on], table.by[c.MODEL]
+    keys, model = [*on], table.by[Row.MODEL]
     place = pl.int_range(pl.len()).over(keys)
     other, best = (
         pl.when(place == 0).then(second).otherwise(first)
         for first, second in (
             [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
-            for name in (c.MODEL, "value")
+            for name in (Row.MODEL, "value")
         )
     )
     behind = best - pl.col("value") if sign > 0 else pl.col("value") - best
     ranks = ranks.with_columns(other.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
     number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
-    # Each difference twice, as how far MODEL is behind the _OTHER one.
+    # Each difference twice, as how far Row.MODEL is behind the _OTHER one.
     both_ways = differences.with_columns(number.alias(_ETA_NUMBER))
     both_ways = both_ways.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
     low, high = pl.col("low"), pl.col("high")
@@ -141,7 +142,7 @@ def _add_lead(
     both_ways = both_ways.select(
         *(*keys, "reliable", "why"),
         pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER),
-        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(c.MODEL),
+        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(Row.MODEL),
         resolved=pl.col("resolved") & other_is_better,
         low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
         high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
@@ -149,10 +150,10 @@ def _add_lead(
     # A limit is positive only where the sign of a difference is certain. Limits and `resolved` are those
     # of the farthest: a model is as far behind as it is behind any other.
     certain = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
-    most = pl.col("low", "high", "resolved").max().over(*keys, c.MODEL)
+    most = pl.col("low", "high", "resolved").max().over(*keys, Row.MODEL)
     both_ways = both_ways.with_columns(low=certain).with_columns(most)
     own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
-    ranks = join_groups(own, both_ways, {**on, c.MODEL: model, _OTHER: model}, how="left")
+    ranks = join_groups(own, both_ways, {**on, Row.MODEL: model, _OTHER: model}, how="left")
     ranks = ranks.sort(_ROW_NUMBER)
     # Where no error is known, no model is surely behind.
     is_ranked = pl.col("behind").is_not_null()

@@ -24,12 +24,13 @@ import polars as pl
 from polars_prcurve.core.comparison.model_pairs import list_compare_columns
 from polars_prcurve.core.confidence.intervals import find_wilson_ends, tell_doubts, z_value
 from polars_prcurve.core.confidence.point_intervals import find_corners
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.segment_columns import CELLS
 from polars_prcurve.core.prevalence.eta_argument import read_eta_list
 
 Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
@@ -37,7 +38,7 @@ _POINT = "point_"
 _ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
 """The rates that may differ, of the model and of the point, and both ends of either."""
 _FEW = 10
-_NUMBER = f"{c.RESERVED}number"
+_NUMBER = f"{RESERVED}number"
 
 
 def compare_at_point(
@@ -97,7 +98,7 @@ def _read_cells(
     column = {**table._words, **words}.get("model") or "model"
     names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
     by = [key for key in keys if key != column]
-    return sweep.select(*by, names.alias(name), *c.CELLS), by
+    return sweep.select(*by, names.alias(name), *CELLS), by
 
 
 def _subtract_points(
@@ -112,10 +113,10 @@ def _subtract_points(
 ) -> pl.LazyFrame:
     """Return the differences of models, from CELLS by falling score, from the points of their groups."""
     # Users may call their columns whatever they like.
-    own = {name: f"{c.RESERVED}by_{i}" for i, name in enumerate(by)}
+    own = {name: f"{RESERVED}by_{i}" for i, name in enumerate(by)}
     sweep, points, by = sweep.rename(own), points.rename(own), list(own.values())
     keys, pair = [*by, "model_a"], [*by, "model_a", "model_b"]
-    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in c.CELLS))
+    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
     above_all = rows.group_by(keys).agg(
         tp=pl.lit(0.0),
         fp=pl.lit(0.0),
@@ -141,7 +142,7 @@ def _subtract_points(
 
 def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
     """Return the rows beside each point of their group; raise if a group has none, or two of a name."""
-    cells = (pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in c.CELLS)
+    cells = (pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in CELLS)
     points = points.select(*by, "model_b", *cells)
     # Of a score with two values the lower one flags all examples.
     cuts = pl.col(f"{_POINT}fn") + pl.col(f"{_POINT}tn") > 0

@@ -18,8 +18,9 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import z_value
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.inputs.row_columns import Group
+from polars_prcurve.core.metrics.segment_columns import Segment
 
 ABOVE_CHANCE = "above_chance"
 _PLACES = 0.1
@@ -29,37 +30,37 @@ _PLACES = 0.1
 def measure_chance(
     segments: pl.LazyFrame, groups: pl.LazyFrame, sizes: tuple[pl.Expr, pl.Expr], confidence: float
 ) -> pl.LazyFrame:
-    """Return ABOVE_CHANCE by GROUP, from `segments` at scores of positives; null without a class."""
+    """Return ABOVE_CHANCE by NUMBER, from `segments` at scores of positives; null without a class."""
     n, smaller = pl.col("n_pos") + pl.col("n_neg"), pl.min_horizontal("n_pos", "n_neg")
     shift = 0.5 + _PLACES * n / repeat_in_rows(smaller, smaller)
-    counts = groups.select(c.GROUP, n_pos=sizes[0], n_neg=sizes[1]).with_columns(n=n, shift=shift)
-    rows = segments.filter(pl.col("recall") > pl.col(c.RECALL_BEFORE))
-    rows = rows.select(c.GROUP, "recall", "fpr", c.RECALL_BEFORE, c.FPR_BEFORE)
-    sums = add_up_places(rows.join(counts, on=c.GROUP)).group_by(c.GROUP).sum()
-    found = find_deviations(counts.join(sums, on=c.GROUP, how="left"))
+    counts = groups.select(Group.NUMBER, n_pos=sizes[0], n_neg=sizes[1]).with_columns(n=n, shift=shift)
+    rows = segments.filter(pl.col("recall") > pl.col(Segment.RECALL_BEFORE))
+    rows = rows.select(Group.NUMBER, "recall", "fpr", Segment.RECALL_BEFORE, Segment.FPR_BEFORE)
+    sums = add_up_places(rows.join(counts, on=Group.NUMBER)).group_by(Group.NUMBER).sum()
+    found = find_deviations(counts.join(sums, on=Group.NUMBER, how="left"))
     above = pl.any_horizontal(
         (pl.col(name).fill_nan(None) >= z_value(confidence)).fill_null(False)
         for name in ("ranks", "top")
     )
     both = (pl.col("n_pos") > 0) & (pl.col("n_neg") > 0)
-    return found.select(c.GROUP, pl.when(both).then(above).alias(ABOVE_CHANCE))
+    return found.select(Group.NUMBER, pl.when(both).then(above).alias(ABOVE_CHANCE))
 
 
 def add_up_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return what each score of positives adds to the sums, from the places that it takes."""
     n_pos, n_neg, shift = map(pl.col, ("n_pos", "n_neg", "shift"))
-    recall, fpr, recall_before = map(pl.col, ("recall", "fpr", c.RECALL_BEFORE))
-    low = n_pos * recall_before + n_neg * pl.col(c.FPR_BEFORE).fill_null(0.0)
+    recall, fpr, recall_before = map(pl.col, ("recall", "fpr", Segment.RECALL_BEFORE))
+    low = n_pos * recall_before + n_neg * pl.col(Segment.FPR_BEFORE).fill_null(0.0)
     high = n_pos * recall + n_neg * fpr.fill_null(0.0)
     positives = n_pos * (recall - recall_before)
-    places = rows.select(c.GROUP, "shift", low=low, high=high, positives=positives)
+    places = rows.select(Group.NUMBER, "shift", low=low, high=high, positives=positives)
     low, high, positives = map(pl.col, ("low", "high", "positives"))
     ties, first, last = high - low, low + shift, high + shift
     places = places.with_columns(total=(ties / first).log1p())  # of reciprocal ranks
     total = pl.col("total")
     # The squares and cubes of equal shares, less those of what they are the mean of.
     return places.select(
-        c.GROUP,
+        Group.NUMBER,
         ranks=positives * (low + high) / 2,
         ties=ties**3 - ties,
         top=positives * total / ties,
@@ -84,7 +85,7 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
     variance = n_pos * n_neg / (n - 1) * spread
     varies = spread > 1e-9 * second
     sums = sums.select(
-        *(c.GROUP, "n_pos", "n_neg"),
+        *(Group.NUMBER, "n_pos", "n_neg"),
         ranks=pl.when(varies).then((n_pos * n / 2 - pl.col("ranks") - 0.5) / of_ranks.sqrt()),
         deviation=pl.when(varies).then((pl.col("top") - n_pos * mean) / variance.sqrt()),
         skewness=variance ** (-0.5) * (n_neg - n_pos) / (n - 2) * (skew / spread),
@@ -93,4 +94,4 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
     # The cube root of a gamma variable is nearly normal (Wilson and Hilferty 1931).
     curved = 6 / skewness * ((1 + skewness * deviation / 2).cbrt() - 1 + skewness**2 * (1 / 36))
     top = pl.when(skewness.abs() > 1e-6).then(curved).otherwise(deviation)
-    return sums.select(c.GROUP, "n_pos", "n_neg", "ranks", top=top)
+    return sums.select(Group.NUMBER, "n_pos", "n_neg", "ranks", top=top)

@@ -37,31 +37,33 @@ from itertools import combinations_with_replacement
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.intervals import compute_limits
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, Share, null_if_nan
+from polars_prcurve.core.metrics.segment_columns import CELLS
 
-ETA_CORRELATIONS = {rate: f"{c.RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
+ETA_CORRELATIONS = {rate: f"{RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
 """The correlation of the error of either rate with that of the logit of a counted prevalence."""
 
 
 def name_moment(a: str, b: str) -> str:
     """Return the name of the column with the moment of two cells."""
-    first, second = sorted((a, b), key=c.CELLS.index)
-    return f"{c.RESERVED}moment_{first}_{second}"
+    first, second = sorted((a, b), key=CELLS.index)
+    return f"{RESERVED}moment_{first}_{second}"
 
 
 def name_unit(cell: str) -> str:
     """Return the name of the column with what a row of a cell weighs, if none was found there, too."""
-    return f"{c.RESERVED}unit_{cell}"
+    return f"{RESERVED}unit_{cell}"
 
 
-MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(c.CELLS, 2))
+MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(CELLS, 2))
 """Of rows in clusters, and of rows that were drawn by strata."""
-UNITS = tuple(map(name_unit, c.CELLS))  # of rows that were drawn by strata
-OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in c.CELLS)
+UNITS = tuple(map(name_unit, CELLS))  # of rows that were drawn by strata
+OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)
 """Of rows with weights: an example is in one cell, so that those of two different cells are 0."""
 
 
@@ -87,7 +89,7 @@ def add_eta_correlations(
         slopes = {above: (1 - pl.col(rate)) / n, below: -pl.col(rate) / n}
         scale = (sum_moments(slopes, slopes, moments) * eta_variance).sqrt()
         known = pl.when(scale > 0).then(sum_moments(slopes, of_eta, moments) / scale)
-        counted = pl.when(c.IS_OWN_ETA).then(known.clip(-1.0, 1.0))
+        counted = pl.when(EtaError.IS_OWN).then(known.clip(-1.0, 1.0))
         columns[ETA_CORRELATIONS[rate]] = counted.fill_null(0.0)
     return frame.with_columns(**columns)
 
@@ -104,19 +106,19 @@ def list_shares(metric: PointMetric) -> dict[str, Share]:
         shares: tuple[Share, ...] = (metric.share_of,)
     elif metric.difference_of is not None:
         shares = tuple(
-            ((cell,), tuple(of for of in c.CELLS if of != cell)) for cell in metric.difference_of
+            ((cell,), tuple(of for of in CELLS if of != cell)) for cell in metric.difference_of
         )
     else:
         shares = _CHAIN
     return {
-        "_".join((f"{c.RESERVED}share", *hits, "of", *hits, *misses)): (hits, misses)
+        "_".join((f"{RESERVED}share", *hits, "of", *hits, *misses)): (hits, misses)
         for hits, misses in shares
     }
 
 
 def name_correlation(a: str, b: str) -> str:
     """Return the name of the column with the correlation of two shares, from their names."""
-    return f"{a}_with_{b.removeprefix(c.RESERVED)}"
+    return f"{a}_with_{b.removeprefix(RESERVED)}"
 
 
 def measure_share(share: Share, table: InputTable, moments: Collection[str]) -> tuple[pl.Expr, pl.Expr]:
@@ -184,14 +186,14 @@ def evaluate_shares(metric: PointMetric, shares: Sequence[pl.Expr]) -> pl.Expr:
 def add_counted_eta_limits(
     frame: pl.LazyFrame, confidence: float, otherwise: tuple[str, str]
 ) -> pl.LazyFrame:
-    """Add ETA_LIMITS: the interval of a prevalence that was counted, and elsewhere other columns."""
-    eta, variance = pl.col("eta"), pl.col(c.ETA_VARIANCE)
+    """Add LIMITS: the interval of a prevalence that was counted, and elsewhere other columns."""
+    eta, variance = pl.col("eta"), pl.col(EtaError.VARIANCE)
     # The logit of a share of n examples has the variance 1 / (n eta (1 - eta)).
     n = 1 / (variance * (eta * (1 - eta)))
     ends = compute_limits(eta * n, n, confidence, "wilson")
     return frame.with_columns(
-        pl.when(c.IS_OWN_ETA).then(null_if_nan(end)).otherwise(there).alias(name)
-        for name, end, there in zip(c.ETA_LIMITS, ends, otherwise, strict=True)
+        pl.when(EtaError.IS_OWN).then(null_if_nan(end)).otherwise(there).alias(name)
+        for name, end, there in zip(EtaError.LIMITS, ends, otherwise, strict=True)
     )
 
 
@@ -199,7 +201,7 @@ def _add_cells(names: tuple[str, ...], table: InputTable) -> pl.Expr:
     """Return the sum of some cells; published rates make them of the sizes of both classes."""
     if table.has_cells:
         cells = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)
-        return cells * pl.col(c.WEIGHT_UNIT)
-    recall, fpr, pos, neg = map(pl.col, ("recall", "fpr", c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE))
+        return cells * pl.col(EffectiveSize.WEIGHT_UNIT)
+    recall, fpr, pos, neg = map(pl.col, ("recall", "fpr", EffectiveSize.N_POS, EffectiveSize.N_NEG))
     sizes = {"tp": recall * pos, "fn": (1 - recall) * pos, "fp": fpr * neg, "tn": (1 - fpr) * neg}
     return sum((sizes[name] for name in names), pl.lit(0.0))

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import ETA_HIGH, ETA_LOW, EtaError
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
@@ -384,15 +384,16 @@ def read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
 
 
 def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact."""
+    """Add EtaError.LIMITS to rows of eta and its interval: eta itself, where it is exact."""
     # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
-    low, high = pl.col(c.ETA_LOW), pl.col(c.ETA_HIGH)
+    low, high = pl.col(ETA_LOW), pl.col(ETA_HIGH)
     inside = (
         pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
         pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
     )
     return frame.with_columns(
-        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(c.ETA_LIMITS, inside, strict=True)
+        end.fill_null(pl.col("eta")).alias(name)
+        for name, end in zip(EtaError.LIMITS, inside, strict=True)
     )
 
 

@@ -37,6 +37,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence import cohort_intervals
 from polars_prcurve.core.confidence.cohort_intervals import ETA_CORRELATIONS
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.intervals import (
     BETA_METHODS,
     Intervals,
@@ -45,9 +46,9 @@ from polars_prcurve.core.confidence.intervals import (
     compute_limits,
     z_value,
 )
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
@@ -56,31 +57,33 @@ from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 """How intervals of both rates make a band."""
 LIMIT_COLUMNS = {
-    "recall": (f"{c.RESERVED}recall_low", f"{c.RESERVED}recall_high"),
-    "fpr": (f"{c.RESERVED}fpr_low", f"{c.RESERVED}fpr_high"),
+    "recall": (f"{RESERVED}recall_low", f"{RESERVED}recall_high"),
+    "fpr": (f"{RESERVED}fpr_low", f"{RESERVED}fpr_high"),
 }
 MOVED_RATES = {
     limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
-    for limits in (*LIMIT_COLUMNS.values(), c.ETA_LIMITS)
+    for limits in (*LIMIT_COLUMNS.values(), EtaError.LIMITS)
     for limit in limits
 }  # columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval
-MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
+MOVES = {source: f"{RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
-STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
+STEPS = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 """The steps of the rates beside a threshold that moves; see `curves.row_search`."""
-ESTIMATE = f"{c.RESERVED}estimate"
+ESTIMATE = f"{RESERVED}estimate"
 _AT = "_value"  # what follows the name of a limit in the column of a metric there
-_CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
+_CORNERS = (f"{RESERVED}least", f"{RESERVED}greatest")
 _MOVED, _COUNTED, _PLAIN = (
-    (f"{c.RESERVED}{kind}_low", f"{c.RESERVED}{kind}_high") for kind in ("moved", "counted", "plain")
+    (f"{RESERVED}{kind}_low", f"{RESERVED}{kind}_high") for kind in ("moved", "counted", "plain")
 )  # the ends of a band, by what moves them
 _RECALLS, _FPRS = LIMIT_COLUMNS.values()
 MOST_LEVELS = 10
-"""Of score, by which `sweep.unlabelled_prevalence` describes a reference in ETA_REFERENCE."""
-SLOPE_SCALE = "scale"  # the field of ETA_REFERENCE with a power of two that is above all sums of slopes
+"""Of score, by which `sweep.unlabelled_prevalence` describes a reference in EtaError.REFERENCE."""
+SLOPE_SCALE = (
+    "scale"  # the field of EtaError.REFERENCE with a power of two that is above all sums of slopes
+)
 Common: TypeAlias = tuple[pl.Expr | None, Sequence[pl.Expr]]
 """The correlation of two errors, and what each of them shares with a third one, if there is one."""
-SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
+SIZE_COLUMNS = {"recall": EffectiveSize.N_POS, "fpr": EffectiveSize.N_NEG}
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,16 @@ class BandOptions:
     interval: RateMethod
     band: BandKind
     # Of which rows the threshold moves with the rates, since the sample chose it: they have MOVED_RATES,
-    # and of some IS_MOVING tells. Of differences, rows get MOVES.
+    # and of some TargetRow.IS_MOVING tells. Of differences, rows get MOVES.
     moves: Literal["none", "some", "all"] = "none"
     shown_with: Literal["curve", "points", "differences"] = "curve"
     corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
-    clustered: bool = False  # whether examples come in clusters: RATE_CORRELATION, degrees of freedom
-    stratified: bool = False  # whether examples were drawn by strata: RATE_CORRELATION
+    clustered: bool = (
+        False  # whether examples come in clusters: EffectiveSize.RATE_CORRELATION, degrees of freedom
+    )
+    stratified: bool = False  # whether examples were drawn by strata: EffectiveSize.RATE_CORRELATION
     uncertain_eta: bool = False  # whether a prevalence may be an estimate: ETA_LOW, ETA_HIGH
-    # Of which rows the prevalence was counted in the table: ETA_VARIANCE, and of some IS_OWN_ETA tells.
+    # Of which rows the prevalence was counted in the table: EtaError.VARIANCE, and of some IS_OWN tells.
     own_eta: Literal["none", "some", "all"] = "none"
 
     @cached_property
@@ -108,12 +113,12 @@ class BandOptions:
 
     @cached_property
     def has_eta_limits(self) -> bool:
-        """Whether rows have ETA_LIMITS."""
+        """Whether rows have EtaError.LIMITS."""
         return self.uncertain_eta or self.counts_eta
 
     @cached_property
     def moves_with_eta(self) -> bool:
-        """Whether the prevalence of a row whose threshold moves has ETA_LIMITS, and moves it, too."""
+        """Whether the prevalence of a row whose threshold moves has LIMITS, and moves it, too."""
         return self.counts_eta or (self.uncertain_eta and self.shown_with == "points")
 
     @cached_property
@@ -222,8 +227,14 @@ def add_bands(
         columns |= shares
     if bands.clustered:
         # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
-        z, both = z_value(bands.rate_level), pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM)
-        freedom = {c.N_POS_EFFECTIVE: pl.col(c.POS_FREEDOM), c.N_NEG_EFFECTIVE: pl.col(c.NEG_FREEDOM)}
+        z, both = (
+            z_value(bands.rate_level),
+            pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM),
+        )
+        freedom = {
+            EffectiveSize.N_POS: pl.col(EffectiveSize.POS_FREEDOM),
+            EffectiveSize.N_NEG: pl.col(EffectiveSize.NEG_FREEDOM),
+        }
         freedom = {size: both for _, size in columns.values()} | freedom
         lowered = {
             size: pl.col(size) * z**2 / student_quantile(z, repeat_in_rows(of, pl.col(size))) ** 2
@@ -231,7 +242,7 @@ def add_bands(
         }
         if bands.counts_eta:
             of_eta = (student_quantile(z, both) * (1 / z)) ** 2
-            lowered[c.ETA_VARIANCE] = pl.col(c.ETA_VARIANCE) * of_eta
+            lowered[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * of_eta
         frame = frame.with_columns(**lowered)
     frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
     # A share of no example may be any: the metric is undefined, or does not move with it.
@@ -240,18 +251,18 @@ def add_bands(
         for name in shares
         for end, of in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
     )
-    if bands.uncertain_eta and c.ETA_REFERENCE in frame.collect_schema():
+    if bands.uncertain_eta and EtaError.REFERENCE in frame.collect_schema():
         frame = _add_reference_correlations(frame)
     needs_exact = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
-    if needs_exact and not bands.counts_eta and c.IS_OWN_ETA in frame.collect_schema():
-        check = Check(pl.col(c.IS_OWN_ETA).any(), (bands.tell_exact_eta(),))
+    if needs_exact and not bands.counts_eta and EtaError.IS_OWN in frame.collect_schema():
+        check = Check(pl.col(EtaError.IS_OWN).any(), (bands.tell_exact_eta(),))
         frame = stop_if_broken(frame, [check])
     # Asked once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()
     for number, metric in enumerate(metrics):
         frame = add_band(frame, metric, bands, shares_eta=shares_eta, correlations=pairs)
         if bands.corrected:
-            frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
+            frame = _add_correction(frame, metric, pl.col(f"{TargetRow.OPTIMISM}{number}"))
     return frame
 
 
@@ -270,7 +281,7 @@ def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
     """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
     # threshold is linear in the rate within a level, so a rate alone tells it.
-    reference, total, before = pl.col(c.ETA_REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
+    reference, total, before = pl.col(EtaError.REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
     for level in range(MOST_LEVELS):
         end, slope = (reference.field(f"{kind}_{of_class}_{level}") for kind in ("share", "slope"))
         total, before = total + (share.clip(before, end) - before) * slope, end
@@ -327,7 +338,7 @@ def add_limits(
     """Add both ends of rates in the columns that `sizes` names, with the rate and the size of each."""
     # The optimizer takes time by the square of the length of an expression. So what an expression has
     # several times is bound first, and `null_if_nan` has its own twice.
-    trials = {value: f"{c.RESERVED}trials_of_{value}" for value in sizes}
+    trials = {value: f"{RESERVED}trials_of_{value}" for value in sizes}
     frame = frame.with_columns(
         repeat_in_rows(size, pl.col(value)).alias(trials[value]) for value, (_, size) in sizes.items()
     )
@@ -358,7 +369,7 @@ def add_band(
     correlations: Collection[str] = (),  # columns of those of two shares of cells; others have none
 ) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
-    correlation = pl.col(c.RATE_CORRELATION) if bands.clustered or bands.stratified else None
+    correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.clustered or bands.stratified else None
     common = correlation, _correlate_with_eta(metric) if shares_eta else []
     shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
     counted = bands.own_eta if shares else "none"
@@ -370,8 +381,8 @@ def add_band(
         frame = _add_plain_ends(frame, metric, bands, common, eta_squares)
     ends = list(map(pl.col, _PLAIN))
     for which, condition, special in (
-        (counted, c.IS_OWN_ETA, _COUNTED),
-        (bands.moves, c.IS_MOVING, _MOVED),
+        (counted, EtaError.IS_OWN, _COUNTED),
+        (bands.moves, TargetRow.IS_MOVING, _MOVED),
     ):
         if which == "all":
             ends = list(map(pl.col, special))
@@ -398,7 +409,7 @@ def _add_plain_ends(
     eta_squares: tuple[str, str] | None,
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
-    etas = c.ETA_LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
+    etas = EtaError.LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
     if bands.band != "mover":
         return frame.with_columns(**dict(zip(_PLAIN, _find_extremes(metric, etas), strict=True)))
     values = [
@@ -452,11 +463,11 @@ def _add_counted_ends(
             for name in [cohort_intervals.name_correlation(a, b)]
         )
         common = None if correlation is None else -correlation, [of for of in shared if of is not None]
-        corners = _find_extremes(metric, c.ETA_LIMITS)
+        corners = _find_extremes(metric, EtaError.LIMITS)
         frame = _add_ends(frame, metric, _COUNTED, at_shares(at), values, corners=corners, common=common)
     else:
         frame = frame.with_columns(**dict(zip(_COUNTED, map(at_shares, (low, high)), strict=True)))
-    has_both = pl.col(c.ETA_VARIANCE).is_finite()
+    has_both = pl.col(EtaError.VARIANCE).is_finite()
     return frame.with_columns(pl.when(has_both).then(end).alias(end) for end in _COUNTED)
 
 
@@ -476,12 +487,11 @@ def _add_moved_ends(
         one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
         steps = {"less": pl.col(rate) - one, "more": pl.col(rate) + one}
         near = {
-            f"{c.RESERVED}{rate}_{place}": here | {rate: of.clip(0.0, 1.0)}
-            for place, of in steps.items()
+            f"{RESERVED}{rate}_{place}": here | {rate: of.clip(0.0, 1.0)} for place, of in steps.items()
         }
         places.append({limit: moved[limit] for limit in limits} | near)
     if bands.moves_with_eta:
-        places.append({end: moved[end] | {"eta": pl.col(end)} for end in c.ETA_LIMITS})
+        places.append({end: moved[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS})
     values = [{name: metric.from_columns(**at) for name, at in of.items()} for of in places]
     estimate = evaluate_metric(metric, "recall", "fpr")
     frame = _add_ends(frame, metric, _MOVED, estimate, values, common=common)
@@ -530,7 +540,7 @@ def _add_ends(
 
 def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
     """Return what errors of rates share with that of eta: above 0 if both move the metric one way."""
-    low, high = (pl.col(limit + _AT) for limit in c.ETA_LIMITS)
+    low, high = (pl.col(limit + _AT) for limit in EtaError.LIMITS)
     better = -1.0 if metric.direction == "minimize" else 1.0
     signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
     return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
@@ -551,7 +561,7 @@ def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr)
     # Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
     # there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
     # a bound has no band.
-    name, moved = metric.name, pl.col(c.IS_MAXIMIZED).fill_null(False)
+    name, moved = metric.name, pl.col(TargetRow.IS_MAXIMIZED).fill_null(False)
     value, corrected = pl.col(name), pl.col(name) - optimism
     bounds = scale_bounds(metric)
     start, end = to_unbounded(value, bounds), to_unbounded(corrected, bounds)
@@ -568,11 +578,11 @@ def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr)
 
 
 def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
-    """Add ETA_LIMITS to rows whose prevalence may be an estimate, or counted in the table."""
+    """Add EtaError.LIMITS to rows whose prevalence may be an estimate, or counted in the table."""
     frame = add_eta_limits(frame) if bands.uncertain_eta else frame
     if not bands.counts_eta:
         return frame
-    others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
+    others = EtaError.LIMITS if bands.uncertain_eta else ("eta", "eta")
     return cohort_intervals.add_counted_eta_limits(frame, bands.confidence, others)
 
 

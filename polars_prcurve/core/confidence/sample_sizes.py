@@ -38,7 +38,6 @@ from polars_prcurve.core.confidence.intervals import (
     z_value,
 )
 from polars_prcurve.core.confidence.precision_width import check_delta
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
     read_choice,
@@ -47,6 +46,7 @@ from polars_prcurve.core.ground.argument_checks import (
     read_numbers,
 )
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.metrics.point_metric import choose_where
 
@@ -61,8 +61,8 @@ _RATES = ("recall", "fpr")
 _MOVES = ("at", "fewer", "more")
 _PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
-_ROW, _WIDEST, _PART = (f"{c.RESERVED}{name}" for name in ("row", "widest", "part"))
-_AT, _GREATEST, _ENOUGH = (f"{c.RESERVED}{name}" for name in ("at", "greatest", "enough"))
+_ROW, _WIDEST, _PART = (f"{RESERVED}{name}" for name in ("row", "widest", "part"))
+_AT, _GREATEST, _ENOUGH = (f"{RESERVED}{name}" for name in ("at", "greatest", "enough"))
 
 
 @overload
@@ -239,7 +239,7 @@ def add_needed_sizes(frame: F, options: SizeOptions) -> F:
 
 
 def _name(*parts: str) -> str:
-    return c.RESERVED + "_".join(parts)
+    return RESERVED + "_".join(parts)
 
 
 def _add_limits(frame: F, options: SizeOptions) -> F:

@@ -15,14 +15,19 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize
+from polars_prcurve.core.curves.binormal_columns import NormalFit
 from polars_prcurve.core.ground.argument_checks import read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
+from polars_prcurve.core.metrics.segment_columns import CELLS, BinormalModel, Segment
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
+from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end
 
 BINORMAL_COLUMNS = (
@@ -31,7 +36,7 @@ BINORMAL_COLUMNS = (
 )
 Smooth: TypeAlias = Literal["binormal"] | None
 
-_MOMENT_COLUMNS = (c.MU_POS, c.SIGMA_POS, c.MU_NEG, c.SIGMA_NEG)
+_MOMENT_COLUMNS = (NormalFit.MU_POS, NormalFit.SIGMA_POS, NormalFit.MU_NEG, NormalFit.SIGMA_NEG)
 
 
 def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
@@ -41,8 +46,8 @@ def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
     sweep = build_sweep(table, effective=read_whole_number("ddof=", ddof, 0) > 0)
     n_pos, n_neg = class_sizes(table)
     groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
-    frame = groups.join(fit_binormal(table, sweep, ddof=ddof), on=c.GROUP, how="left")
-    frame = check_at_end(table, frame.sort(c.GROUP))
+    frame = groups.join(fit_binormal(table, sweep, ddof=ddof), on=Group.NUMBER, how="left")
+    frame = check_at_end(table, frame.sort(Group.NUMBER))
     fit = dict(zip(BINORMAL_COLUMNS, map(pl.col, _MOMENT_COLUMNS), strict=False))
     frame = frame.with_columns(*class_counts(table), roc_auc=_binormal_auc(), **fit)
     return frame.select(*table.by, *BINORMAL_COLUMNS)
@@ -50,52 +55,52 @@ def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
 
 # The fit --------------------------------------------------------------------------------------
 
-_HALF_SCORE = f"{c.RESERVED}half"
+_HALF_SCORE = f"{RESERVED}half"
 """Half the score: the difference of two scores may overflow, that of two halves does not."""
 _AMOUNT, _TOTAL, _LOW, _HIGH, _SHARE, _PLACE, _MEAN, _SPREAD, _FACTOR = (
-    f"{c.RESERVED}{name}"
+    f"{RESERVED}{name}"
     for name in ("amount", "total", "low", "high", "share", "place", "mean", "spread", "factor")
 )
 
 
 def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
-    """Return mean and standard deviation of both classes per GROUP, null without a fit and n > ddof."""
-    half = (pl.col(c.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE)
-    sums = (c.CUM_POS, c.CUM_POS_ABOVE), (c.CUM_NEG, c.CUM_NEG_ABOVE)
+    """Return mean and standard deviation of both classes per NUMBER, null without a fit and n > ddof."""
+    half = (pl.col(Row.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE)
+    sums = (Sweep.CUM_POS, Sweep.CUM_POS_ABOVE), (Sweep.CUM_NEG, Sweep.CUM_NEG_ABOVE)
     # Without a cache each use below would sort again.
     rows, fit = (
-        sweep.rows.select(c.GROUP, half, *sums[0], *sums[1]).cache(),
-        sweep.groups.select(c.GROUP),
+        sweep.rows.select(Group.NUMBER, half, *sums[0], *sums[1]).cache(),
+        sweep.groups.select(Group.NUMBER),
     )
     # Weights count as their effective size.
-    of_weights = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
+    of_weights = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
     sizes = of_weights if table.has_squares else class_counts(table)
     names = _MOMENT_COLUMNS[:2], _MOMENT_COLUMNS[2:]
     for (cum, above), size, (mu_name, sigma_name) in zip(sums, sizes, names, strict=True):
         amount = (pl.col(cum) - pl.col(above)).alias(_AMOUNT)
-        moments = _measure_places(rows.select(c.GROUP, _HALF_SCORE, amount))
+        moments = _measure_places(rows.select(Group.NUMBER, _HALF_SCORE, amount))
         low, high, spread = pl.col(_LOW), pl.col(_HIGH), pl.col(_SPREAD)
         if ddof:
             n = size.cast(pl.Float64)
             factor = pl.when(n > ddof).then(n / (n - ddof)).alias(_FACTOR)
-            moments = moments.join(sweep.groups.select(c.GROUP, factor), on=c.GROUP)
+            moments = moments.join(sweep.groups.select(Group.NUMBER, factor), on=Group.NUMBER)
             spread = spread * pl.col(_FACTOR)
         mu = (low + (high - low) * pl.col(_MEAN)) * 2  # the ends are half scores
         sigma = (high - low) * spread.sqrt() * 2
         fits = (low < high) & (spread > 0) & mu.is_finite() & sigma.is_finite()
         found = {name: pl.when(fits).then(of) for name, of in ((mu_name, mu), (sigma_name, sigma))}
-        fit = fit.join(moments.select(c.GROUP, **found), on=c.GROUP, how="left")
+        fit = fit.join(moments.select(Group.NUMBER, **found), on=Group.NUMBER, how="left")
     return fit
 
 
 def _measure_places(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the ends of the scores of a class per GROUP, and the mean and variance of their places."""
+    """Return the ends of the scores of a class per NUMBER, and the mean and variance of their places."""
     # A class with a single distinct score, for one, fits no normal distribution. Scores are measured
     # from the lowest score of their class, in units of the range of the class: places from 0 to 1. So
     # neither squares overflow nor does a large common offset cost digits.
     amount, half = pl.col(_AMOUNT), pl.col(_HALF_SCORE)
     rows = rows.filter(amount > 0)
-    ends = rows.group_by(c.GROUP).agg(
+    ends = rows.group_by(Group.NUMBER).agg(
         amount.sum().alias(_TOTAL), half.min().alias(_LOW), half.max().alias(_HIGH)
     )
     # Both divisors are written as sums of columns: with a single group Polars may hold the joined total
@@ -103,23 +108,25 @@ def _measure_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     share = amount.cast(pl.Float64) / (pl.col(_TOTAL) - amount + amount).cast(pl.Float64)
     below, above = half - pl.col(_LOW), pl.col(_HIGH) - half
     place = (below / (below + above)).alias(_PLACE)
-    rows = rows.join(ends, on=c.GROUP).select(c.GROUP, share.alias(_SHARE), place)
+    rows = rows.join(ends, on=Group.NUMBER).select(Group.NUMBER, share.alias(_SHARE), place)
     mean = sum_shares(to_whole_shares(pl.col(_SHARE) * pl.col(_PLACE)))
-    means = rows.group_by(c.GROUP).agg(mean.alias(_MEAN))
+    means = rows.group_by(Group.NUMBER).agg(mean.alias(_MEAN))
     # A second pass over the rows: mean squares less the squared mean would cancel.
     off = pl.col(_PLACE) - pl.col(_MEAN)
     spread = sum_shares(to_whole_shares(pl.col(_SHARE) * off**2))
-    spreads = rows.join(means, on=c.GROUP).group_by(c.GROUP).agg(spread.alias(_SPREAD))
-    return ends.join(means, on=c.GROUP).join(spreads, on=c.GROUP)
+    spreads = rows.join(means, on=Group.NUMBER).group_by(Group.NUMBER).agg(spread.alias(_SPREAD))
+    return ends.join(means, on=Group.NUMBER).join(spreads, on=Group.NUMBER)
 
 
 def _binormal_auc() -> pl.Expr:
     """Return the area under the ROC curve, null without a fit of both classes."""
     # Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2))
     # Divide by the larger sigma first: the squares themselves could overflow.
-    large = pl.max_horizontal(c.SIGMA_POS, c.SIGMA_NEG)
-    small = pl.min_horizontal(c.SIGMA_POS, c.SIGMA_NEG)
-    apart = (pl.col(c.MU_POS) - pl.col(c.MU_NEG)) / large / (1 + (small / large) ** 2).sqrt()
+    large = pl.max_horizontal(NormalFit.SIGMA_POS, NormalFit.SIGMA_NEG)
+    small = pl.min_horizontal(NormalFit.SIGMA_POS, NormalFit.SIGMA_NEG)
+    apart = (
+        (pl.col(NormalFit.MU_POS) - pl.col(NormalFit.MU_NEG)) / large / (1 + (small / large) ** 2).sqrt()
+    )
     return pl.when(pl.all_horizontal(pl.col(_MOMENT_COLUMNS).is_not_null())).then(normal_cdf(apart))
 
 
@@ -130,12 +137,12 @@ def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.Lazy
     """Replace both rates of a sweep at each eta by those of the fitted model, and counts by null."""
     fit = fit_binormal(table, build_sweep(table))
     threshold = pl.col("threshold").cast(pl.Float64)
-    sigmas = pl.col(c.SIGMA_POS), pl.col(c.SIGMA_NEG)
-    sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(c.CUM_POS)) for sigma in sigmas)
-    return frame.join(fit, on=c.GROUP, how="left", maintain_order="left").with_columns(
-        *(pl.lit(None, dtype=table.count_dtype).alias(name) for name in c.CELLS),
-        normal_cdf((pl.col(c.MU_POS) - threshold) / sigma_pos).alias("recall"),
-        normal_cdf((pl.col(c.MU_NEG) - threshold) / sigma_neg).alias("fpr"),
+    sigmas = pl.col(NormalFit.SIGMA_POS), pl.col(NormalFit.SIGMA_NEG)
+    sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(Sweep.CUM_POS)) for sigma in sigmas)
+    return frame.join(fit, on=Group.NUMBER, how="left", maintain_order="left").with_columns(
+        *(pl.lit(None, dtype=table.count_dtype).alias(name) for name in CELLS),
+        normal_cdf((pl.col(NormalFit.MU_POS) - threshold) / sigma_pos).alias("recall"),
+        normal_cdf((pl.col(NormalFit.MU_NEG) - threshold) / sigma_neg).alias("fpr"),
     )
 
 
@@ -152,9 +159,9 @@ def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.Lazy
 # The poles of precision are at about d = 0.08 or more, so only rounding errors are left, for any r and
 # at prevalences down to 1e-9.
 
-_NODE_NUMBER, _SINH, _Z, _NODE_FPR = (f"{c.RESERVED}{name}" for name in ("step", "sinh", "z", "x"))
+_NODE_NUMBER, _SINH, _Z, _NODE_FPR = (f"{RESERVED}{name}" for name in ("step", "sinh", "z", "x"))
 # The centre c, the z of the mean of the negatives; brought into the range of the positives; and s
-_NEG_CENTRE, _NODE_CENTRE, _NODE_SCALE = (f"{c.RESERVED}{name}" for name in ("start", "near", "scale"))
+_NEG_CENTRE, _NODE_CENTRE, _NODE_SCALE = (f"{RESERVED}{name}" for name in ("start", "near", "scale"))
 _STEPS_PER_UNIT = 128
 _MAX_Z = 11.0  # fewer than 1e-27 of all positives are further out
 _MAX_CENTRE, _MIN_SCALE = 9.0, 2.0**-46
@@ -162,12 +169,12 @@ _LEAST_FPR = 1e-200
 
 
 def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the nodes of each GROUP, over which areas are summed: recall, fpr, the weight as RISE."""
-    # BINORMAL_AUC and so on stand at one node of each group, for metrics that need only these.
+    """Return the nodes of each NUMBER, over which areas are summed: recall, fpr, the weight as RISE."""
+    # BinormalModel.AUC and so on stand at one node of each group, for metrics that need only these.
     last = math.ceil(math.asinh((_MAX_Z + _MAX_CENTRE) / _MIN_SCALE) * _STEPS_PER_UNIT)
     u = pl.col(_NODE_NUMBER) * (1 / _STEPS_PER_UNIT)
     steps = pl.LazyFrame({_NODE_NUMBER: range(-last, last + 1)}).with_columns(u.sinh().alias(_SINH))
-    s, centre, slope = pl.col(_NODE_SCALE), pl.col(_NODE_CENTRE), pl.col(c.BINORMAL_SLOPE)
+    s, centre, slope = pl.col(_NODE_SCALE), pl.col(_NODE_CENTRE), pl.col(BinormalModel.SLOPE)
     # The centre is c if s is small, and 0, the mean of the positives, if s is 1.
     z = centre * (1 - s * s) + s * pl.col(_SINH)
     frame = _build_shapes(fit).join(steps, how="cross").with_columns(z.alias(_Z))
@@ -178,10 +185,10 @@ def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
     frame = frame.with_columns(
         normal_cdf(-pl.col(_Z)).alias("recall"),
         normal_cdf(-x).alias(_NODE_FPR),
-        (u.cosh() * s * density).alias(c.RISE),
+        (u.cosh() * s * density).alias(Segment.RISE),
         *(
             pl.when(pl.col(_NODE_NUMBER) == 0).then(name).alias(name)
-            for name in (c.BINORMAL_AUC, c.BINORMAL_SLOPE, c.BINORMAL_SHIFT)
+            for name in (BinormalModel.AUC, BinormalModel.SLOPE, BinormalModel.SHIFT)
         ),
     )
     fpr = pl.col(_NODE_FPR)
@@ -189,27 +196,34 @@ def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
     # fpr of 0 would leave it undefined.
     ratio = fpr.clip(lower_bound=5e-324) / pl.col("recall")
     return frame.select(
-        *(c.GROUP, "recall", c.RISE, c.BINORMAL_AUC, c.BINORMAL_SLOPE, c.BINORMAL_SHIFT),
+        *(
+            Group.NUMBER,
+            "recall",
+            Segment.RISE,
+            BinormalModel.AUC,
+            BinormalModel.SLOPE,
+            BinormalModel.SHIFT,
+        ),
         # Means over prevalences divide by fpr, which may overflow; where fpr is 0, they take the limit.
-        pl.when(fpr > _LEAST_FPR).then(fpr).otherwise(0.0).alias(c.FPR_OR_ZERO),
-        ratio.alias(c.FPR_RECALL_RATIO),
+        pl.when(fpr > _LEAST_FPR).then(fpr).otherwise(0.0).alias(Segment.FPR_OR_ZERO),
+        ratio.alias(Segment.FPR_RECALL_RATIO),
     )
 
 
 def _build_shapes(fit: pl.LazyFrame) -> pl.LazyFrame:
     """Return area, slope, shift, and centre and scale of the nodes, for each group that has a model."""
     most = 1e300  # an infinite ratio would make 0 * inf at the nodes
-    apart = pl.col(c.MU_POS) - pl.col(c.MU_NEG)
-    slope = (pl.col(c.SIGMA_POS) / pl.col(c.SIGMA_NEG)).clip(1 / most, most)
+    apart = pl.col(NormalFit.MU_POS) - pl.col(NormalFit.MU_NEG)
+    slope = (pl.col(NormalFit.SIGMA_POS) / pl.col(NormalFit.SIGMA_NEG)).clip(1 / most, most)
     shapes = fit.drop_nulls(_MOMENT_COLUMNS).select(
-        c.GROUP,
-        _binormal_auc().alias(c.BINORMAL_AUC),
-        slope.alias(c.BINORMAL_SLOPE),
-        (apart / pl.col(c.SIGMA_NEG)).clip(-most, most).alias(c.BINORMAL_SHIFT),
-        (-apart / pl.col(c.SIGMA_POS)).clip(-most, most).alias(_NEG_CENTRE),
+        Group.NUMBER,
+        _binormal_auc().alias(BinormalModel.AUC),
+        slope.alias(BinormalModel.SLOPE),
+        (apart / pl.col(NormalFit.SIGMA_NEG)).clip(-most, most).alias(BinormalModel.SHIFT),
+        (-apart / pl.col(NormalFit.SIGMA_POS)).clip(-most, most).alias(_NEG_CENTRE),
     )
     return shapes.with_columns(
-        (1 / pl.col(c.BINORMAL_SLOPE)).clip(_MIN_SCALE, 1.0).alias(_NODE_SCALE),
+        (1 / pl.col(BinormalModel.SLOPE)).clip(_MIN_SCALE, 1.0).alias(_NODE_SCALE),
         pl.col(_NEG_CENTRE).clip(-_MAX_CENTRE, _MAX_CENTRE).alias(_NODE_CENTRE),
     )
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize
 from polars_prcurve.core.confidence.point_intervals import BandOptions, add_bands
 from polars_prcurve.core.curves.binormal import replace_by_binormal_rates
 from polars_prcurve.core.curves.field_intervals import add_field_bands
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_flag
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     InputTable,
     ScoreTable,
@@ -28,6 +29,8 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
 from polars_prcurve.core.metrics.curve_metric import Rows
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.pair_columns import Pair
+from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 
 
@@ -39,8 +42,8 @@ def list_curve_columns(
     in_field: bool = False,
 ) -> tuple[str, ...]:
     """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
-    last = c.FIELD_COLUMNS if in_field else ()
-    columns = ("eta", *c.SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands), *last)
+    last = FIELD_COLUMNS if in_field else ()
+    columns = ("eta", *SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands), *last)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
@@ -53,7 +56,7 @@ def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -
         is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
         if not metric.name:
             raise PrcError("a metric has no name, and so no column; name it with .alias(...)")
-        if named.count(metric.name) > 1 or (metric.name in c.SWEEP_COLUMNS and not is_sweep_rate):
+        if named.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
             raise PrcError(
                 f"a metric is called {metric.name!r}, as another column of the result is; "
                 "rename the metric with .alias(...)"
@@ -69,7 +72,7 @@ def list_metric_columns(
         return ["metric", "value", *kinds]
     ends = ["", *(f"_{kind}" for kind in kinds)]
     names = (f"{metric.name}{end}" for metric in metrics for end in ends)
-    return [name for name in names if name not in c.SWEEP_COLUMNS]
+    return [name for name in names if name not in SWEEP_COLUMNS]
 
 
 def build_curve_table(
@@ -123,7 +126,7 @@ def add_metrics(
     names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
-        metrics = [replace(of, name=f"{c.RESERVED}metric_{i}") for i, of in enumerate(metrics)]
+        metrics = [replace(of, name=f"{RESERVED}metric_{i}") for i, of in enumerate(metrics)]
     values = metric_values(metrics, table if from_counts else None)
     if bands is None:
         return frame.with_columns(long_columns({"value": values}, names) if long else values)
@@ -149,8 +152,8 @@ def metric_values(
     cells = [column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
     if isinstance(table, ScoreTable) and table.float_sums:
         # Bring weights near 1, so that products of them neither overflow nor vanish.
-        cells = [cell * column(c.WEIGHT_UNIT) for cell in cells]
-    factors = column(c.POS_FACTOR), column(c.NEG_FACTOR)
+        cells = [cell * column(EffectiveSize.WEIGHT_UNIT) for cell in cells]
+    factors = column(Pair.POS_FACTOR), column(Pair.NEG_FACTOR)
     return [metric.from_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
 
 
@@ -164,15 +167,15 @@ def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr]
     )
 
 
-# Long tables, of a row per metric: each row comes repeated, numbered in COPY -------------------
+# Long tables, of a row per metric: each row comes repeated, numbered in Pair.COPY -------------------
 
 
 def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
     """Return `metric`, and `columns`: copy i of a row gets the name and values of metric i."""
-    if len(names) == 1:  # there may be no COPY to pick by
+    if len(names) == 1:  # there may be no Pair.COPY to pick by
         return [pl.lit(names[0]).alias("metric"), *(of[0].alias(name) for name, of in columns.items())]
-    metric = pick_by_number(c.COPY, names, pl.lit(None, dtype=pl.String)).alias("metric")
-    return [metric, *(pick_by_number(c.COPY, of).alias(name) for name, of in columns.items())]
+    metric = pick_by_number(Pair.COPY, names, pl.lit(None, dtype=pl.String)).alias("metric")
+    return [metric, *(pick_by_number(Pair.COPY, of).alias(name) for name, of in columns.items())]
 
 
 def pick_by_number(

@@ -25,27 +25,30 @@ import polars as pl
 from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.curves.curve_table import add_metrics, fit_bands
 from polars_prcurve.core.curves.field_intervals import build_field_grid
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, take_frame
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, is_field
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.point_formulas import build_net_benefit
 from polars_prcurve.core.prevalence.eta_argument import Eta, EtaTable, read_eta_list
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
+from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import build_eta_sweep
 
 PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))
 _RARE, _N_RISKS = 0.05, 60
-_ETA_NUMBER = f"{c.RESERVED}eta_number"
+_ETA_NUMBER = f"{RESERVED}eta_number"
 _PROBABILITY = "threshold_probability"
 _ENDS = ("net_benefit_low", "net_benefit_high")
 
 
 def list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
     """Return the columns that a decision curve adds to `by`."""
-    shown = ("eta", _PROBABILITY, *c.SWEEP_COLUMNS, "net_benefit", "treat_all")
-    return (*shown, *(_ENDS if bands else ()), *(c.FIELD_COLUMNS if in_field else ()))
+    shown = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
+    return (*shown, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
 
 
 def build_decision_table(
@@ -84,7 +87,7 @@ def build_decision_table(
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
     # one prevalence that is asked for twice, as a number and as the own one.
     frame = frame.join(requests.lazy(), on=[_ETA_NUMBER, "threshold"], nulls_equal=True)
-    frame = frame.sort(c.GROUP, "eta", c.NEG_FACTOR, _PROBABILITY)
+    frame = frame.sort(Group.NUMBER, "eta", Pair.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
     if bands is not None:

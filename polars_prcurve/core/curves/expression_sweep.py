@@ -19,16 +19,19 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import EtaError
 from polars_prcurve.core.curves.curve_table import list_curve_columns
 from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import exact_arithmetic, query_checks
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_checks import equals_label, guard, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
+from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
+from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
 from polars_prcurve.core.prevalence.eta_argument import class_factors, read_eta_list
+from polars_prcurve.core.sweep.sweep_columns import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None for the own prevalence of its rows."""
@@ -45,7 +48,7 @@ def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
 
 
 # The four counts are the integers that are added up.
-_TP, _FP, _FN, _TN = map(pl.field, c.CELLS)
+_TP, _FP, _FN, _TN = map(pl.field, CELLS)
 _RECALL, _FPR = _share(_TP, _FN), _share(_FP, _TN)
 
 
@@ -173,14 +176,14 @@ class ScoredRows:
     def count_structs(self) -> pl.Expr:
         """Return structs of COUNT_COLUMNS, and of SQUARE_COLUMNS with weights, by falling score."""
         reader = _CountReader(None, weighted=bool(self.exponents))
-        names: tuple[str, ...] = c.COUNT_COLUMNS
+        names: tuple[str, ...] = COUNT_COLUMNS
         exponents = _POS_EXPONENT, _NEG_EXPONENT
         counts = map(reader.show, map(_own_sum, ("tp", "fp")), exponents)
         fields = _alias_all(names, (pl.field("score"), *counts))
         if self.exponents:
-            sums, names = map(_own_sum, c.SQUARE_COLUMNS), (*names, *c.SQUARE_COLUMNS)
+            sums, names = map(_own_sum, SQUARE_COLUMNS), (*names, *SQUARE_COLUMNS)
             squares = map(exact_arithmetic.square_from_integer, sums, map(pl.field, exponents))
-            fields += _alias_all(c.SQUARE_COLUMNS, squares)
+            fields += _alias_all(SQUARE_COLUMNS, squares)
         rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
         return self.keep_name(_build_structs(rows, fields, names))
 
@@ -188,7 +191,7 @@ class ScoredRows:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
         fields = _sweep_fields(_CountReader(None, weighted=bool(self.exponents)))
         rows = self._distinct_list().list.explode()
-        return self.keep_name(_build_structs(rows, fields, c.SWEEP_COLUMNS))
+        return self.keep_name(_build_structs(rows, fields, SWEEP_COLUMNS))
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
@@ -207,7 +210,7 @@ class ScoredRows:
             rising = repeated.struct.with_fields(reader.fill_eta().alias("rising")).implode()
             by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
             rows = rising.list.eval(by_rising).list.explode()
-        values = [reader.read_metric(m) for m in metrics if m.name not in c.SWEEP_COLUMNS]
+        values = [reader.read_metric(m) for m in metrics if m.name not in SWEEP_COLUMNS]
         rows = _add_fields(rows, reader.list_steps())
         fields = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *values]
         return self.keep_name(_build_structs(rows, fields, list_curve_columns(metrics, long=False)))
@@ -251,8 +254,8 @@ class ScoredRows:
         rates = {ROW_NUMBER: number, "recall": _RECALL, "fpr": _FPR}
         if target.promise is not None:
             eta, rates["at"] = reader.eta, reader.fill_eta()
-            rates[c.IS_OWN_ETA] = eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
-            rates[c.SCORE] = pl.field("score").cast(pl.Float64)
+            rates[EtaError.IS_OWN] = eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
+            rates[Row.SCORE] = pl.field("score").cast(pl.Float64)
         extremes = target.search.extremes(rows)
         values = {name: extreme.value for name, extreme in extremes.items()}
         steps = [step(rows) for step in target.search.steps]
@@ -290,21 +293,21 @@ class ScoredRows:
             "at": reader.fill_eta(),
             "recall": _RECALL,
             "fpr": _FPR,
-            c.RECALL_BEFORE: (pl.field("tp_before") / (_TP + _FN)).fill_nan(None),
-            c.FPR_OR_ZERO: _FPR.fill_null(0.0),
-            c.FPR_BEFORE: (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0),
+            Segment.RECALL_BEFORE: (pl.field("tp_before") / (_TP + _FN)).fill_nan(None),
+            Segment.FPR_OR_ZERO: _FPR.fill_null(0.0),
+            Segment.FPR_BEFORE: (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0),
         }
         extent = {
-            c.RISE: rows.recall - rows.recall_before,
-            c.RUN: rows.fpr - rows.fpr_before,
-            c.FPR_RECALL_RATIO: rows.fpr / rows.recall,
-            c.ODDS: odds_against(rows.eta),
+            Segment.RISE: rows.recall - rows.recall_before,
+            Segment.RUN: rows.fpr - rows.fpr_before,
+            Segment.FPR_RECALL_RATIO: rows.fpr / rows.recall,
+            Segment.ODDS: odds_against(rows.eta),
         }
         steps = [rates, extent]
         if metric.recipe.reads_envelope:
             # The least fpr / recall at this row or a later one, which is the best precision there.
             ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
-            steps.append({c.ENVELOPE: ratio.cum_min(reverse=True)})
+            steps.append({Segment.ENVELOPE: ratio.cum_min(reverse=True)})
         return _add_steps(points, steps)
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
@@ -326,7 +329,7 @@ class ScoredRows:
         running = pl.element().struct.eval(
             score,
             *_cumulative_counts(pos, neg),
-            *(_alias_all(c.SQUARE_COLUMNS, square_sums) if squares else []),
+            *(_alias_all(SQUARE_COLUMNS, square_sums) if squares else []),
             score.ne_missing(score.shift(-1)).alias("last"),
             *([pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT)] if self.exponents else []),
         )
@@ -350,7 +353,7 @@ def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
     """Return tp, fp, fn and tn of rows by falling score."""
     # Sums from below need no total; a total would have to be spread over the rows.
     sums = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
-    return _alias_all(c.CELLS, sums)
+    return _alias_all(CELLS, sums)
 
 
 def _own_sum(running: str) -> pl.Expr:
@@ -426,7 +429,7 @@ def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
 
 
 def _sweep_fields(reader: _CountReader) -> list[pl.Expr]:
-    return _alias_all(c.SWEEP_COLUMNS, (pl.field("score"), *reader.show_all(), _RECALL, _FPR))
+    return _alias_all(SWEEP_COLUMNS, (pl.field("score"), *reader.show_all(), _RECALL, _FPR))
 
 
 def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str]) -> pl.Expr:

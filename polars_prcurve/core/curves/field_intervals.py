@@ -30,10 +30,13 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
+from polars_prcurve.core.confidence.interval_columns import (
+    UNCERTAIN_ETA_COLUMNS,
+    EffectiveSize,
+    EtaError,
+)
 from polars_prcurve.core.confidence.intervals import compute_beta_limits
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import take_frame
-from polars_prcurve.core.ground.column_names import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import (
     repeat_in_rows,
@@ -41,21 +44,24 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole,
     to_whole_shares,
 )
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_argument import Eta, EtaTable
 from polars_prcurve.core.prevalence.field_parts import build_field
+from polars_prcurve.core.prevalence.pair_columns import Part
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
-_ROW = f"{c.RESERVED}field_row"
-_RATES = {"recall": f"{c.RESERVED}part_recall", "fpr": f"{c.RESERVED}part_fpr"}
+_ROW = f"{RESERVED}field_row"
+_RATES = {"recall": f"{RESERVED}part_recall", "fpr": f"{RESERVED}part_fpr"}
 _SIZES = {"recall": PART_COUNTS[1], "fpr": PART_COUNTS[3]}
-_FIELD_SIZES = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
-_SPREAD, _EVEN_SPREAD = f"{c.RESERVED}spread", f"{c.RESERVED}even_spread"
-_FARTHEST = f"{c.RESERVED}farthest"
+_FIELD_SIZES = {"recall": EffectiveSize.N_POS, "fpr": EffectiveSize.N_NEG}
+_SPREAD, _EVEN_SPREAD = f"{RESERVED}spread", f"{RESERVED}even_spread"
+_FARTHEST = f"{RESERVED}farthest"
 RATES_AT_ETAS = [
-    (f"{c.RESERVED}recall_at_eta_{i}", f"{c.RESERVED}fpr_at_eta_{i}", f"{c.RESERVED}eta_at_eta_{i}")
+    (f"{RESERVED}recall_at_eta_{i}", f"{RESERVED}fpr_at_eta_{i}", f"{RESERVED}eta_at_eta_{i}")
     for i in (0, 1)
 ]
 """Both rates and the prevalence of the field where the prevalence of one part is at an end."""
@@ -67,7 +73,7 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     assert field.parts is not None
     own = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
     carried = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
-    return EtaTable(own, field.by, carried, etas_per_group=1, own_eta=c.FIELD_ETA)
+    return EtaTable(own, field.by, carried, etas_per_group=1, own_eta=Part.FIELD_ETA)
 
 
 def read_field(eta: Eta, table: ScoreTable, confidence: float | None) -> ScoreTable:
@@ -96,22 +102,22 @@ def add_field_bands(
     assert table.parts is not None
     options = options.mark_uncertain_eta() if table.parts.uncertain_eta else options
     rows = frame.with_row_index(_ROW)
-    parts = rows.join(build_part_counts(table, frame), on=[c.GROUP, c.SCORE], nulls_equal=True)
+    parts = rows.join(build_part_counts(table, frame), on=[Group.NUMBER, Row.SCORE], nulls_equal=True)
     columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
     parts = point_intervals.add_rate_limits(add_part_rates(parts), columns, options, table)
     sums = _measure_spread()
     # The sums of squared distances of each metric, below and above, over the prevalences of the parts.
-    below, above = f"{c.RESERVED}eta_below", f"{c.RESERVED}eta_above"
+    below, above = f"{RESERVED}eta_below", f"{RESERVED}eta_above"
     eta_squares = [(f"{below}_{i}", f"{above}_{i}") for i in range(len(metrics))]
     if options.uncertain_eta:
         parts = add_moved_etas(parts)
-        at_ends = {end: (pl.col(c.PART_SHARE) * pl.col(end)).fill_null(0.0) for end in c.ETA_LIMITS}
+        at_ends = {end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS}
         sums += [sum_shares(to_whole_shares(of)).alias(end) for end, of in at_ends.items()]
         for metric, squares in zip(metrics, eta_squares, strict=True):
             # The squares of how far the prevalence of a part moves the metric down and up. Values are
             # columns before they are scaled: an expression that is used twice is computed twice.
             rates = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
-            rates |= {f"{c.RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
+            rates |= {f"{RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
             values = {name: point_intervals.evaluate_metric(metric, *of) for name, of in rates.items()}
             scale = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
             scaled = {name: scale(pl.col(name)) for name in values}
@@ -132,7 +138,7 @@ def add_field_bands(
 
 def _measure_spread() -> list[pl.Expr]:
     """Return the variance of both rates of a field, also if all parts had them, and FARTHEST."""
-    share, eta = pl.col(c.PART_SHARE), pl.col(c.PART_ETA)
+    share, eta = pl.col(Part.SHARE), pl.col(Part.ETA)
     field_eta = repeat_in_rows(pl.col("eta"), share)
     weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
     measured = []
@@ -182,8 +188,8 @@ def add_part_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
 def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
     """Add RATES_AT_ETAS to rows of fields and parts: with one eta at an end of its interval."""
     columns = []
-    for end, (recall, fpr, eta) in zip(c.ETA_LIMITS, RATES_AT_ETAS, strict=True):
-        step = pl.col(c.PART_SHARE) * (pl.col(end) - pl.col(c.PART_ETA))
+    for end, (recall, fpr, eta) in zip(EtaError.LIMITS, RATES_AT_ETAS, strict=True):
+        step = pl.col(Part.SHARE) * (pl.col(end) - pl.col(Part.ETA))
         # With s more positives, all in part i: eta' = eta + s, eta' recall' = eta recall + s recall_i.
         moved = pl.col("eta") + step
         flagged_pos = pl.col("eta") * pl.col("recall") + step * pl.col(_RATES["recall"])
@@ -234,11 +240,11 @@ class RunColumns(NamedTuple):
 
 
 PRECISION_RUN, NPV_RUN = (
-    RunColumns(*(f"{c.RESERVED}field_{name}_{of}" for of in RunColumns._fields))
+    RunColumns(*(f"{RESERVED}field_{name}_{of}" for of in RunColumns._fields))
     for name in ("precision", "npv")
 )
 FIELD_RECALL_LOW, FIELD_FPR_HIGH, FIELD_ALERTS_HIGH = (
-    f"{c.RESERVED}field_{name}" for name in ("recall_low", "fpr_high", "alerts_high")
+    f"{RESERVED}field_{name}" for name in ("recall_low", "fpr_high", "alerts_high")
 )
 """Limits of recall, of fpr, and of the share of alerts."""
 
@@ -247,10 +253,12 @@ def add_field_tests(
     rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add the columns above, whose limits err with `alpha`, to the rows of a sweep."""
-    points = rows.select(c.GROUP, c.SCORE).join(groups.select(*table.by, c.GROUP), on=c.GROUP)
+    points = rows.select(Group.NUMBER, Row.SCORE).join(
+        groups.select(*table.by, Group.NUMBER), on=Group.NUMBER
+    )
     counts = table.collect(build_part_counts(table, points), "guarantee= with field()")
     # In order, so that sums do not depend on how the engine came by the rows.
-    counts = counts.sort(c.GROUP, c.SCORE, PART, descending=[False, True, False])
+    counts = counts.sort(Group.NUMBER, Row.SCORE, PART, descending=[False, True, False])
     # The best labels that the examples above a row could have: for precision the alerts are positives,
     # for npv all else is negative, as far as there are any in each part.
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
@@ -264,23 +272,23 @@ def add_field_tests(
     best = {PRECISION_RUN: limits[n : 2 * n], NPV_RUN: limits[2 * n :]}
     tests = limits[:n].with_columns(found[run.limit].alias(run.best) for run, found in best.items())
     tests = tests.with_columns(
-        *(pl.col(run.best).min().over(c.GROUP).alias(run.best_of_all) for run in best),
-        pl.col(PRECISION_RUN.best).cum_min().over(c.GROUP),
-        pl.col(NPV_RUN.best).cum_min(reverse=True).over(c.GROUP),  # its run goes from low scores up
+        *(pl.col(run.best).min().over(Group.NUMBER).alias(run.best_of_all) for run in best),
+        pl.col(PRECISION_RUN.best).cum_min().over(Group.NUMBER),
+        pl.col(NPV_RUN.best).cum_min(reverse=True).over(Group.NUMBER),  # its run goes from low scores up
     )
-    return rows.join(tests.lazy(), on=[c.GROUP, c.SCORE], how="left", maintain_order="left")
+    return rows.join(tests.lazy(), on=[Group.NUMBER, Row.SCORE], how="left", maintain_order="left")
 
 
 # Limits of sums over parts ---------------------------------------------------------------------
 
 _SQUARES = ("tp_below", "tp_above"), ("fp_below", "fp_above")
 """Squared distances from the rate of a part to both limits, in shares of the field."""
-_SHARES = pl.col(c.PART_SHARE) * pl.col(c.PART_ETA), pl.col(c.PART_SHARE) * (1 - pl.col(c.PART_ETA))
+_SHARES = pl.col(Part.SHARE) * pl.col(Part.ETA), pl.col(Part.SHARE) * (1 - pl.col(Part.ETA))
 """The shares of a part's positives and negatives in the field."""
 
 
 def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
-    """Return a row per GROUP and SCORE: the limits of both runs, whether they are long, and of rates."""
+    """Return a row per group and score: the limits of both runs, whether they are long, and of rates."""
     counts = _add_limit_squares(counts, alpha)
     k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
     (recall, fpr), (pos, neg) = map(pl.col, _RATES.values()), _SHARES
@@ -289,14 +297,14 @@ def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     terms |= {"tp": pos * recall, "fn": pos * (1 - recall), "fp": neg * fpr, "tn": neg * (1 - fpr)}
     terms |= {name: pl.col(name) for name in (*_SQUARES[0], *_SQUARES[1])}
     # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
-    # GROUP and SCORE may be equal.
+    # Group.NUMBER and Row.SCORE may be equal.
     is_first = (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
-    for name in (c.GROUP, c.SCORE):
+    for name in (Group.NUMBER, Row.SCORE):
         is_first |= pl.col(name).ne_missing(pl.col(name).shift(1))
     first = np.flatnonzero(counts.select(is_first).to_series().to_numpy())
     values = counts.select(term.alias(name) for name, term in terms.items())
     sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
-    rows = counts.select(c.GROUP, c.SCORE)[first]
+    rows = counts.select(Group.NUMBER, Row.SCORE)[first]
     rows = rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms])
     tp, fn, fp, tn, pos, neg = map(pl.col, ("tp", "fn", "fp", "tn", "pos", "neg"))
     # The limit of a sum is as far from it as those of its parts are, in quadrature.
@@ -311,7 +319,7 @@ def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         FIELD_FPR_HIGH: fp_high / neg,
         FIELD_ALERTS_HIGH: tp + fp + (pl.col("tp_above") + pl.col("fp_above")).sqrt(),
     }
-    return rows.select(c.GROUP, c.SCORE, **columns)
+    return rows.select(Group.NUMBER, Row.SCORE, **columns)
 
 
 def _add_limit_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence import binomial_tails as tails
+from polars_prcurve.core.confidence.interval_columns import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import compute_upper_limits
 from polars_prcurve.core.curves import field_intervals as in_field
 from polars_prcurve.core.curves.curve_table import pick_by_number
@@ -48,24 +49,27 @@ from polars_prcurve.core.curves.targets import (
     number_where,
     read_group_thresholds,
 )
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_number, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import is_at_most
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
 from polars_prcurve.core.ground.query_checks import Check
+from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable, has_unlike_examples
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.curve_metric import Rows, Step
+from polars_prcurve.core.metrics.segment_columns import CELLS
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
 from polars_prcurve.core.sweep.effective_alerts import GREATEST_SIZES
+from polars_prcurve.core.sweep.sweep_columns import AlertSize
 
-_RECALL_HIGH, _FPR_HIGH = f"{c.RESERVED}recall_high", f"{c.RESERVED}fpr_high"
+_RECALL_HIGH, _FPR_HIGH = f"{RESERVED}recall_high", f"{RESERVED}fpr_high"
 """One-sided upper limits of both rates at a row, by Clopper and Pearson."""
-ALPHA, _ALPHA_QUANTILE = f"{c.RESERVED}alpha", f"{c.RESERVED}alpha_quantile"
+ALPHA, _ALPHA_QUANTILE = f"{RESERVED}alpha", f"{RESERVED}alpha_quantile"
 """What an interval of eta leaves of the probability of error, and its normal quantile."""
-_ETA_ENDS = f"{c.RESERVED}promised_eta_low", f"{c.RESERVED}promised_eta_high"
+_ETA_ENDS = f"{RESERVED}promised_eta_low", f"{RESERVED}promised_eta_high"
 """The interval of eta; eta itself, where it is exact."""
 PROMISE_COLUMNS = (*_ETA_ENDS, ALPHA, _ALPHA_QUANTILE)
 """The columns of a pair that tests read where prevalences are estimates."""
@@ -201,7 +205,7 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
         checks.append(promise.starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
     if not grid.uncertain or not any(target.depends_on_eta for target in targets):
         return checks
-    given, interval = pl.col(c.ETA_LOW).is_not_null(), pl.col(c.ETA_CONFIDENCE)
+    given, interval = pl.col(ETA_LOW).is_not_null(), pl.col(ETA_CONFIDENCE)
     unknown = (
         "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
         "eta_confidence to the eta= frame",
@@ -229,7 +233,7 @@ def add_guarantee_columns(
     for number, target in enumerate(targets):
         promise = target.promise
         assert promise is not None
-        sizes = [pl.col(c.POS_SIZE), pl.col(c.NEG_SIZE)] if promise.has_sizes else counts
+        sizes = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)] if promise.has_sizes else counts
         of = ClassSizes(*counts, *sizes)
         other = pl.when(threshold.is_not_null()).then(EXTREME.format(END, number))
         asked = (promise.n_pos_needed, promise.n_neg_needed)
@@ -247,8 +251,8 @@ def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
     """Add PROMISE_COLUMNS to pairs whose prevalences are estimates."""
     # The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
     # tests get the rest of `alpha`, unless that is only what rounding left.
-    room = alpha - ((1 - pl.col(c.ETA_CONFIDENCE)) / 2).fill_null(0.0)
-    ends = zip(_ETA_ENDS, (c.ETA_LOW, c.ETA_HIGH), strict=True)
+    room = alpha - ((1 - pl.col(ETA_CONFIDENCE)) / 2).fill_null(0.0)
+    ends = zip(_ETA_ENDS, (ETA_LOW, ETA_HIGH), strict=True)
     pairs = pairs.with_columns(
         *(pl.coalesce(end, "eta").alias(name) for name, end in ends),
         pl.when(room > 1e-12).then(room).alias(ALPHA),
@@ -312,14 +316,14 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
     if start is not None:
         run = run._replace(
             has_started=lambda rows: (
-                rows.column(c.SCORE) >= start if goes_up else rows.column(c.SCORE) < start
+                rows.column(Row.SCORE) >= start if goes_up else rows.column(Row.SCORE) < start
             )
         )
 
     def end(rows: Rows) -> Extreme:
         if start is not None:
             return Extreme(start)
-        return Extreme(pl.when(run.has_started(rows)).then(rows.column(c.SCORE)), not goes_up)
+        return Extreme(pl.when(run.has_started(rows)).then(rows.column(Row.SCORE)), not goes_up)
 
     from_score = start is not None and not goes_up
     return _search_run(run, goes_up=goes_up, from_score=from_score), end, *needed
@@ -351,7 +355,7 @@ def _build_run(
     """Return the run of a target, whose tests are of the cells of each row."""
     # What is used more than once is a column, since expressions in lists share no common parts.
     odds, most, passing, started, passed = (
-        f"{c.RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
+        f"{RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
     )
 
     def add_odds(rows: Rows) -> dict[str, pl.Expr]:
@@ -360,7 +364,7 @@ def _build_run(
         at_eta: pl.Expr = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
         if (own_odds := _find_own_odds(target)) is None:
             return {odds: at_eta}
-        is_own = rows.column(c.IS_OWN_ETA) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
+        is_own = rows.column(EtaError.IS_OWN) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
         return {odds: pl.when(is_own).then(own_odds).otherwise(at_eta)}
 
     def add_test(rows: Rows) -> dict[str, pl.Expr]:
@@ -369,7 +373,7 @@ def _build_run(
         test = {passed: (tp > 0) & tails.is_tail_at_most(alpha, wrong, alerts, rows.column(odds))}
         if guarantee.start is not None:
             return test
-        share = rows.column(c.TABLE_SIZE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
+        share = rows.column(AlertSize.TABLE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
         sought, others = (tp + fn) * share, (fp + tn) * share
         return test | {most: count_alerts_at_start(sought, others, rows.column(odds), alpha)}
 
@@ -404,7 +408,7 @@ def _read_value(target: Target) -> float:
 
 def _count_needed(target: Target, ratio: Ratio, alpha: tails.Alpha) -> tuple[Needed, Needed | None]:
     """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
-    own_odds, is_own = _find_own_odds(target), pl.col(c.IS_OWN_ETA)
+    own_odds, is_own = _find_own_odds(target), pl.col(EtaError.IS_OWN)
 
     def read_sought(of: ClassSizes) -> tuple[pl.Expr, pl.Expr]:
         return (of.n_neg, of.neg_size) if target.takes_first else (of.n_pos, of.pos_size)
@@ -458,11 +462,11 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
     alerts = tp + fp
     if not guarantee.has_sizes:
         return fp, alerts, alerts
-    own, at_eta = c.FLAGGED_SIZE, c.FLAGGED_AT_ETA
+    own, at_eta = AlertSize.FLAGGED, AlertSize.FLAGGED_AT_ETA
     if target.criterion == "npv":
-        own, at_eta = c.SILENT_SIZE, c.SILENT_AT_ETA
+        own, at_eta = AlertSize.SILENT, AlertSize.SILENT_AT_ETA
     # A lift at the own prevalence is tested at the number that was counted.
-    is_own = rows.column(c.IS_OWN_ETA) & pl.lit(target.criterion != "lift")
+    is_own = rows.column(EtaError.IS_OWN) & pl.lit(target.criterion != "lift")
     size, most = (
         pl.when(is_own).then(rows.column(of_own)).otherwise(rows.column(of_eta))
         for of_own, of_eta in ((own, at_eta), (GREATEST_SIZES[own], GREATEST_SIZES[at_eta]))
@@ -473,7 +477,7 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
 def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
     """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
     # Npv is the precision of these, with classes and prevalence swapped.
-    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else c.CELLS
+    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else CELLS
     first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
     return first, second, third, fourth
 
@@ -539,7 +543,7 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
         # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
         run = _Run((), lambda rows: rows.column(ROW_NUMBER) >= 0, test)
         search = _search_run(run, goes_up=goes_up)
-    return search, lambda rows: Extreme(rows.column(c.SCORE), not goes_up), needed, None
+    return search, lambda rows: Extreme(rows.column(Row.SCORE), not goes_up), needed, None
 
 
 def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, Needed]:
@@ -553,7 +557,7 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
         wrong, right = (fn, tp) if of_recall else (fp, tn)
         n, has_any = right + wrong, right + wrong > 0
         if guarantee.has_sizes:
-            size = rows.column(c.RECALL_SIZE if of_recall else c.FPR_SIZE)
+            size = rows.column(AlertSize.RECALL if of_recall else AlertSize.FPR)
             wrong, n = wrong * (size / n), size
         return tails.is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
 

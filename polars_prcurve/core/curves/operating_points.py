@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.intervals import BETA_METHODS, tell_doubts
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS, BandOptions
 from polars_prcurve.core.confidence.precision_width import smallest_eta
@@ -35,15 +36,19 @@ from polars_prcurve.core.curves.targets import (
     find_greatest_rate,
     read_events,
 )
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
 from polars_prcurve.core.prevalence.eta_argument import EtaTable, join_etas
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
 from polars_prcurve.core.sweep.sample_designs import ClusteredDesign, Design, choose_design
+from polars_prcurve.core.sweep.sweep_columns import SWEEP_COLUMNS, AlertSize, StratumLabels, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
     check_at_end,
@@ -80,7 +85,7 @@ _ALERTS = {
 # threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
 _FEW, _FEW_CLUSTERS, _COARSE = 10, 30, 0.5
 _pick = partial(curve_table.pick_by_number, TARGET_NUMBER)
-_CLASS_SIZES = (c.POS_SIZE, c.NEG_SIZE)
+_CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}
 
 
@@ -97,7 +102,7 @@ def list_points_columns(
         read_events(per)
     alerts = [] if per is None else list(_ALERTS)
     metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
-    threshold, *counts = c.SWEEP_COLUMNS
+    threshold, *counts = SWEEP_COLUMNS
     kind, flags = [], []
     if bands is not None and bands.shown_with == "points":
         kind, flags = ["interval_of"], [ABOVE_CHANCE, "reliable", "why"]
@@ -111,7 +116,7 @@ def list_points_columns(
             )
             metric_columns = [name for name in metric_columns if name not in counts]
     elif bands is not None and bands.shown_with == "differences":
-        flags = ["reliable", "why", c.ETA_ERROR]
+        flags = ["reliable", "why", EtaError.STANDARD_ERROR]
     promised = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
     sweep = (threshold, *kind, *promised, *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flags)
@@ -125,7 +130,7 @@ def list_shown_metrics(
     """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
     if bands is None or bands.shown_with != "points" or long:
         return list(metrics)
-    shares = [] if per is None else [m.alias(f"{c.RESERVED}{name}") for name, m in _ALERTS.items()]
+    shares = [] if per is None else [m.alias(f"{RESERVED}{name}") for name, m in _ALERTS.items()]
     named = {metric.name for metric in metrics}
     return [*metrics, *(metric for metric in _SHOWN if metric.name not in named), *shares]
 
@@ -179,15 +184,15 @@ def build_points_table(
         every = replace(search, has_many_etas=False) if design.weighted else search
         points = row_search.add_moved_rates(points, every, moved, bands)
     if kinds:
-        is_moving = _pick(kind == "model" for kind in kinds).alias(c.IS_MOVING)
+        is_moving = _pick(kind == "model" for kind in kinds).alias(TargetRow.IS_MOVING)
         points = points.with_columns(is_moving, interval_of=_pick(kinds))
     if optimism is not None:
-        points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
+        points = points.join(optimism, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
     frames = row_search.list_frame_targets(targets)
-    order = [c.PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if frames else [])]
+    order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if frames else [])]
     if long:
-        points = points.join(pl.LazyFrame({c.COPY: range(len(metrics))}), how="cross")
-        order.append(c.COPY)
+        points = points.join(pl.LazyFrame({Pair.COPY: range(len(metrics))}), how="cross")
+        order.append(Pair.COPY)
     checks = [*late_checks(table, grid)]
     checks += (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
     checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
@@ -234,21 +239,28 @@ def _build_search(
     sweep = build_sweep(table, effective=design.effective, clusters=clusters, unscored=False)
     rows = sweep.rows if among is None else sweep.rows.filter(among)
     rows = rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    score = [c.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
+    score = [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
-    columns = (ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *design.row_columns)
+    columns = (
+        ROW_NUMBER,
+        Group.NUMBER,
+        EffectiveSize.WEIGHT_UNIT,
+        *SWEEP_COLUMNS,
+        *score,
+        *design.row_columns,
+    )
     if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
-        columns = (*columns, c.RECALL_BEFORE, c.FPR_BEFORE)  # for ABOVE_CHANCE
+        columns = (*columns, Segment.RECALL_BEFORE, Segment.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
     sized = promise is not None and promise.has_sizes
     moments = design.moments if bands is not None and bands.counts_eta else ()
-    columns = columns if among is None else (*columns, c.BLOCK)
+    columns = columns if among is None else (*columns, Sweep.BLOCK)
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
     if sized:
         rows = add_greatest_sizes(rows)
-        of_groups = rows.group_by(c.GROUP).agg(pl.col(_CLASS_SIZES).first())
-        pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
+        of_groups = rows.group_by(Group.NUMBER).agg(pl.col(_CLASS_SIZES).first())
+        pairs = pairs.join(of_groups, on=Group.NUMBER, how="left", maintain_order="left")
     if promise is not None:
         if of_table.is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
@@ -267,10 +279,10 @@ def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> 
     """Set the effective sizes of points to those on their rows, or to those above all scores."""
     if of_group := design.group_columns:
         # A point above all scores has no row, and gets from any row of its group what is of the group.
-        groups = rows.group_by(c.GROUP).agg(pl.col(of_group).first())
-        points = points.drop(of_group).join(groups, on=c.GROUP, how="left", maintain_order="left")
-    if c.RATE_CORRELATION in design.row_columns:
-        points = points.with_columns(pl.col(c.RATE_CORRELATION).fill_null(0.0))
+        groups = rows.group_by(Group.NUMBER).agg(pl.col(of_group).first())
+        points = points.drop(of_group).join(groups, on=Group.NUMBER, how="left", maintain_order="left")
+    if EffectiveSize.RATE_CORRELATION in design.row_columns:
+        points = points.with_columns(pl.col(EffectiveSize.RATE_CORRELATION).fill_null(0.0))
     return points.with_columns(
         pl.coalesce(_ROW_SIZES[size], least).alias(size)
         for size, least in design.sizes_without_alerts().items()
@@ -282,12 +294,14 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
     chosen, rows, table = search.choose_rows(targets), search.rows, search.table
     if (end_row := targets[0].search.end_row) is not None:
         # Targets that are met together: END is the score at the other end of their stretch.
-        number = f"{c.RESERVED}end_row"
-        score = pl.col(c.SCORE).alias(EXTREME.format(END, 0))
+        number = f"{RESERVED}end_row"
+        score = pl.col(Row.SCORE).alias(EXTREME.format(END, 0))
         ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
         numbered = chosen.with_columns(end_row(row_search.read_extreme(0)).alias(number))
         chosen = numbered.join(ends, on=number, how="left")
-    rows = rows.drop(c.GROUP, c.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)  # pairs have these
+    rows = rows.drop(Group.NUMBER, EffectiveSize.WEIGHT_UNIT).drop(
+        _CLASS_SIZES, strict=False
+    )  # pairs have these
     no_text, no_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
     points = chosen.join(rows, on=ROW_NUMBER, how="left").with_columns(
         criterion=_pick((target.criterion for target in targets), no_text),
@@ -300,10 +314,10 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
         above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
         n_pos, n_neg = class_counts(table)
         there: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
-        for rate, n in {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}.items():
+        for rate, n in {"recall": pl.col(Group.N_POS), "fpr": pl.col(Group.N_NEG)}.items():
             there[rate] = pl.when(n.is_not_null()).then(0.0).otherwise(rate)  # null for an empty class
         points = points.with_columns(
-            _pick(least, pl.col(c.SCORE)).alias("threshold"),
+            _pick(least, pl.col(Row.SCORE)).alias("threshold"),
             *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
         )
         if targets[0].promise is not None:
@@ -312,13 +326,13 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
         # What is flagged between two thresholds of a cumulative table is not known.
         is_given = pl.col("threshold") == _pick(least, pl.col("threshold"))
         known = (pl.col("criterion") != "threshold") | is_given
-        points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
+        points = points.with_columns(pl.when(known).then(name).alias(name) for name in SWEEP_COLUMNS)
     return points
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
-    """Return one row per group and prevalence, numbered in PAIR."""
-    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(c.PAIR)
+    """Return one row per group and prevalence, numbered in Pair.NUMBER."""
+    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(Pair.NUMBER)
 
 
 def build_sample_size_table(
@@ -376,9 +390,9 @@ def _add_alerts(
     metrics = [point.predicted_positive_rate, point.recall, point.fnr]
     flagged, *rates = curve_table.metric_values(metrics, table)
     shares = dict(zip(_ALERTS, (flagged, *(pl.col("eta") * rate for rate in rates)), strict=True))
-    with_ends = [name for name in _ALERTS if f"{c.RESERVED}{name}" in {of.name for of in shown}]
+    with_ends = [name for name in _ALERTS if f"{RESERVED}{name}" in {of.name for of in shown}]
     ends = [f"{name}_{end}" for name in with_ends for end in ("low", "high")]
-    shares |= {name: pl.col(f"{c.RESERVED}{name}") for name in ends}
+    shares |= {name: pl.col(f"{RESERVED}{name}") for name in ends}
     return points.with_columns((share * per).alias(name) for name, share in shares.items())
 
 
@@ -396,7 +410,7 @@ def _add_chance(
         rows = build_segments(table, SweepTables(rows, groups), [])
     found = measure_chance(rows, groups, class_sizes(table), confidence)
     found = store(table, (ABOVE_CHANCE, confidence), found)
-    return points.join(found, on=c.GROUP, how="left", maintain_order="left")
+    return points.join(found, on=Group.NUMBER, how="left", maintain_order="left")
 
 
 def _add_doubts(
@@ -406,16 +420,20 @@ def _add_doubts(
     design: Design,
     targets: Sequence[Target],
 ) -> pl.LazyFrame:
-    """Add `reliable` and `why`, whether intervals may not hold as often as they say, and ETA_ERROR."""
+    """Add `reliable` and `why`, whether intervals may not hold as often as they say; and its error."""
     if bands.stratified:
         # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
         # flag that read what labels say would mark the samples that found more than others.
-        n_pos, n_neg, above = pl.col(c.POS_LABELS), pl.col(c.NEG_LABELS), pl.col(c.N_ABOVE).fill_null(0)
+        n_pos, n_neg, above = (
+            pl.col(StratumLabels.POS),
+            pl.col(StratumLabels.NEG),
+            pl.col(StratumLabels.N_ABOVE).fill_null(0),
+        )
         doubts = {"few positives": n_pos < _FEW, "few negatives": n_neg < _FEW}
         doubts["few labels"] = pl.min_horizontal(above, n_pos + n_neg - above) < _FEW
-        doubts["stratum of one row"] = pl.col(c.N_ALONE) > 0
+        doubts["stratum of one row"] = pl.col(StratumLabels.N_ALONE) > 0
     else:
-        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in c.CELLS)
+        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in CELLS)
         if design.varies:  # cells are as full as their rates and effective sizes say
             recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
             tp, fn, fp, tn = recall * n_pos, (1 - recall) * n_pos, fpr * n_neg, (1 - fpr) * n_neg
@@ -423,11 +441,13 @@ def _add_doubts(
         if table.counts_negatives:
             doubts["few negatives"] = tn < _FEW
     if bands.clustered:
-        n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
+        n_clusters = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
         doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
     if bands.moving:
         is_coarse = pl.col(row_search.COARSENESS) > _COARSE
-        doubts["equal scores"] = is_coarse & pl.col(c.IS_MOVING) if bands.moves == "some" else is_coarse
+        doubts["equal scores"] = (
+            is_coarse & pl.col(TargetRow.IS_MOVING) if bands.moves == "some" else is_coarse
+        )
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)
     # Sums over the parts of a field do not tell how full a cell is.
@@ -435,5 +455,7 @@ def _add_doubts(
     reliable, why = tell_doubts(doubts, known)
     error = pl.lit(0.0)
     if bands.counts_eta:
-        error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
-    return points.with_columns(error.alias(c.ETA_ERROR), reliable.alias("reliable"), why.alias("why"))
+        error = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
+    return points.with_columns(
+        error.alias(EtaError.STANDARD_ERROR), reliable.alias("reliable"), why.alias("why")
+    )

@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     LIMIT_COLUMNS,
     MOVED_RATES,
@@ -57,13 +58,16 @@ from polars_prcurve.core.curves.targets import (
     find_greatest_rate,
     merge_steps,
 )
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import Rows
+from polars_prcurve.core.prevalence.pair_columns import Pair
+from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
 
-_REQUEST = f"{c.RESERVED}request"
+_REQUEST = f"{RESERVED}request"
 
 
 @dataclass(frozen=True)
@@ -95,18 +99,20 @@ class RowSearch:
         requests = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
         if frames:
             # A larger query may run this twice, and a join may return rows in another order each time.
-            requests = requests.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
+            requests = requests.sort(Pair.NUMBER, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
         if eta_free:
-            found = self._find_extremes(self.rows, c.GROUP, eta_free)
-            requests = requests.join(found, on=c.GROUP, how="left")
+            found = self._find_extremes(self.rows, Group.NUMBER, eta_free)
+            requests = requests.join(found, on=Group.NUMBER, how="left")
         if others:
-            found = self._find_extremes(self._repeat_at_eta(self.rows, others), c.PAIR, others)
-            requests = requests.join(found, on=c.PAIR, how="left")
+            found = self._find_extremes(self._repeat_at_eta(self.rows, others), Pair.NUMBER, others)
+            requests = requests.join(found, on=Pair.NUMBER, how="left")
         if in_blocks:
-            requests = requests.join(self._search_blocks(in_blocks), on=c.PAIR, how="left")
+            requests = requests.join(self._search_blocks(in_blocks), on=Pair.NUMBER, how="left")
         for n in frames:
-            asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-            found = self._find_extremes(self.rows.join(asked, on=c.GROUP), _REQUEST, {n: targets[n]})
+            asked = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+            found = self._find_extremes(
+                self.rows.join(asked, on=Group.NUMBER), _REQUEST, {n: targets[n]}
+            )
             requests = requests.join(found, on=_REQUEST, how="left")
         rows = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
         chosen = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
@@ -119,37 +125,49 @@ class RowSearch:
         numbers = [of.row_of(pl.col(name)) for name, of in named.items() if of.row_of is not None]
         number = pl.concat_list(*numbers, ROW_NUMBER).alias(ROW_NUMBER)
         found = search.choose_rows(targets).select(number).explode(ROW_NUMBER)
-        begins = begin_block(c.GROUP)  # what a search reads of a whole curve is its first and last row
+        begins = begin_block(
+            Group.NUMBER
+        )  # what a search reads of a whole curve is its first and last row
         ends = self.rows.filter(begins | end_block(begins)).select(ROW_NUMBER)
         corners = self.rows.join(pl.concat([found, ends]), on=ROW_NUMBER, how="semi")
-        near = pl.concat_list(c.BLOCK, pl.col(c.BLOCK) - 1, pl.col(c.BLOCK) + 1).explode().unique()
-        return pl.col(c.BLOCK).is_in(self.table.collect(corners.select(near), "")[c.BLOCK].implode())
+        near = (
+            pl.concat_list(Sweep.BLOCK, pl.col(Sweep.BLOCK) - 1, pl.col(Sweep.BLOCK) + 1)
+            .explode()
+            .unique()
+        )
+        return pl.col(Sweep.BLOCK).is_in(
+            self.table.collect(corners.select(near), "")[Sweep.BLOCK].implode()
+        )
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
         rows = mark_blocks(self.rows)
-        corners = rows.filter(c.IS_CORNER)
-        at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), c.PAIR, targets)
+        corners = rows.filter(Sweep.IS_CORNER)
+        at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), Pair.NUMBER, targets)
         extremes = self._name_extremes(targets, build_metric_rows(self.table))
         numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
         if not numbers:
             return at_corners
-        found = at_corners.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
-        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, c.BLOCK), on=ROW_NUMBER)
+        found = at_corners.select(Pair.NUMBER, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(
+            ROW_NUMBER
+        )
+        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
         # A row inside a block joins its pairs, and not all prevalences of its group.
-        inner = rows.filter(~pl.col(c.IS_CORNER)).drop(c.GROUP)
-        inner = inner.join(blocks.select(c.PAIR, c.BLOCK).unique(), on=c.BLOCK)
-        within = self._find_extremes(self._repeat_at_eta(inner, targets, on=c.PAIR), c.PAIR, targets)
+        inner = rows.filter(~pl.col(Sweep.IS_CORNER)).drop(Group.NUMBER)
+        inner = inner.join(blocks.select(Pair.NUMBER, Sweep.BLOCK).unique(), on=Sweep.BLOCK)
+        within = self._find_extremes(
+            self._repeat_at_eta(inner, targets, on=Pair.NUMBER), Pair.NUMBER, targets
+        )
         reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
-        return pl.concat([at_corners, within]).group_by(c.PAIR).agg(reduced)
+        return pl.concat([at_corners, within]).group_by(Pair.NUMBER).agg(reduced)
 
     def _repeat_at_eta(
-        self, rows: pl.LazyFrame, targets: Mapping[int, Target], *, on: str = c.GROUP
+        self, rows: pl.LazyFrame, targets: Mapping[int, Target], *, on: str = Group.NUMBER
     ) -> pl.LazyFrame:
-        """Return the rows at each prevalence of their GROUP, or PAIR, and what promises read."""
+        """Return the rows at each prevalence of their NUMBER, or NUMBER, and what promises read."""
         of_pairs = self.pairs.collect_schema().names()
-        read = (c.GROUP, c.PAIR, "eta", c.POS_FACTOR, c.NEG_FACTOR, c.IS_OWN_ETA)
-        promised = (LEAST_SCORE, *PROMISE_COLUMNS, *c.ETA_LIMITS)
+        read = (Group.NUMBER, Pair.NUMBER, "eta", Pair.POS_FACTOR, Pair.NEG_FACTOR, EtaError.IS_OWN)
+        promised = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
         pairs = self.pairs.select(*read, *(name for name in promised if name in of_pairs))
         eta_rows = rows.join(pairs, on=on)
         rate = find_greatest_rate(targets.values())
@@ -192,12 +210,12 @@ def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
 
 # Thresholds that move -------------------------------------------------------------------------
 
-COARSENESS = f"{c.RESERVED}coarseness"
+COARSENESS = f"{RESERVED}coarseness"
 """The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
-_ETA_ENDS = [("eta", limit) for limit in c.ETA_LIMITS]
-_END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
+_ETA_ENDS = [("eta", limit) for limit in EtaError.LIMITS]
+_END, _BEYOND = f"{RESERVED}moved_end", f"{RESERVED}rate_beyond"
 
 
 def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
@@ -207,7 +225,7 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
     classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
     classes |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
     rows = add_limits(rows, {rate: (rate, size) for rate, size in classes.items()}, bands)
-    begins, ends = (pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(by)) for by in (1, -1))
+    begins, ends = (pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(by)) for by in (1, -1))
     rows = rows.with_columns(
         (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
         for rate, step in STEPS.items()
@@ -222,13 +240,13 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
 
 
 def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
-    """Add ETA_LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
+    """Add LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
     is_joined = bands.counts_eta and bands.clustered
     if is_joined:  # the variance of eta is on the rows of a group
-        of_groups = rows.group_by(c.GROUP).agg(pl.col(c.ETA_VARIANCE).first())
-        pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
+        of_groups = rows.group_by(Group.NUMBER).agg(pl.col(EtaError.VARIANCE).first())
+        pairs = pairs.join(of_groups, on=Group.NUMBER, how="left", maintain_order="left")
     pairs = add_limits_of_etas(pairs, bands)
-    return pairs.drop(c.ETA_VARIANCE) if is_joined else pairs
+    return pairs.drop(EtaError.VARIANCE) if is_joined else pairs
 
 
 def add_moved_rates(
@@ -256,14 +274,14 @@ def add_moved_rates(
             found_there, there = (limit, limits_there[limit]) if name == rate else (name, reached)
             at_end = pl.col(found_there).filter(pl.col(_END) == end).first()
             columns.append(at_end.fill_null(there).alias(column))
-    found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
+    found = found.group_by(Pair.NUMBER, TARGET_NUMBER).agg(columns)
     numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
     found = found.with_columns(numbers.alias(TARGET_NUMBER))
-    points = points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
+    points = points.join(found, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
     if not bands.moves_with_eta or len(ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.
-    same = {column: name for limit in c.ETA_LIMITS for name, column in MOVED_RATES[limit].items()}
+    same = {column: name for limit in EtaError.LIMITS for name, column in MOVED_RATES[limit].items()}
     return points.with_columns(pl.col(name).alias(column) for column, name in same.items())
 
 

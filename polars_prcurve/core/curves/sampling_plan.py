@@ -26,15 +26,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.curves.curve_table import pick_by_number
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import query_checks
 from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse_objects, select_column
 from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.query_checks import Check, show_value, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import ReadColumn
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.sweep.sweep_columns import UNLABELLED_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import count_scores
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ _GROWTH = 3  # how many times the rows of a stratum the next one has that is far
 _MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _GROWTH up to 646
 SAMPLE_COLUMNS = ("stratum", "weight")
 _READ = ("stratum", "score_low", "score_high", "n")
-_IS_ABOVE, _PLACE, _IN_STRATUM = (f"{c.RESERVED}{name}" for name in ("is_above", "place", "in_stratum"))
+_IS_ABOVE, _PLACE, _IN_STRATUM = (f"{RESERVED}{name}" for name in ("is_above", "place", "in_stratum"))
 
 
 def build_sampling_plan(
@@ -64,7 +65,7 @@ def build_sampling_plan(
     strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
     [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
     least = to_least_scores([number], table.score_dtype)
-    query = count_scores(table, c.UNLABELLED_COLUMNS)
+    query = count_scores(table, UNLABELLED_COLUMNS)
     if labelled is None:
         query = query.with_columns(pl.lit(0).alias(name) for name in ("n_pos", "n_neg"))
     else:

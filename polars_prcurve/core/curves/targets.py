@@ -31,13 +31,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs import column_reader
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     InputTable,
     RateTable,
@@ -50,18 +51,19 @@ from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Rows, Step
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]
-ROW_NUMBER = f"{c.RESERVED}row"  # the number of a row; within a curve it rises with recall
-TARGET_NUMBER = f"{c.RESERVED}turn"
+ROW_NUMBER = f"{RESERVED}row"  # the number of a row; within a curve it rises with recall
+TARGET_NUMBER = f"{RESERVED}turn"
 END = "end"  # the name of the extreme that is the score at the other end of a stretch
-EXTREME = c.RESERVED + "{}_{}"  # the column of an extreme, from its name and the number of its target
-THRESHOLD_ROW = f"{c.RESERVED}threshold_row"
+EXTREME = RESERVED + "{}_{}"  # the column of an extreme, from its name and the number of its target
+THRESHOLD_ROW = f"{RESERVED}threshold_row"
 """The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
-GIVEN_THRESHOLD = f"{c.RESERVED}given_threshold"  # the threshold as given, as a Float64
-LEAST_SCORE = f"{c.RESERVED}least_score"
+GIVEN_THRESHOLD = f"{RESERVED}given_threshold"  # the threshold as given, as a Float64
+LEAST_SCORE = f"{RESERVED}least_score"
 """The least score that reaches the threshold; null if there is none, or no threshold."""
 
 
@@ -71,7 +73,7 @@ class GroupThresholds:
 
     frame: pl.LazyFrame
     keys: Mapping[str, pl.DataType]
-    """The columns that `frame` is joined on, by internal names: of `by`, MODEL, and `eta`."""
+    """The columns that `frame` is joined on, by internal names: of `by`, Row.MODEL, and `eta`."""
     shown_names: Mapping[str, str]  # what users call the keys
     argument: str = "threshold"
 
@@ -80,7 +82,7 @@ class GroupThresholds:
         if self.keys:
             return join_groups(requests, self.frame, self.keys, how="left")
         # A left join on a number that all have, since a cross join would lose the requests of no row.
-        name = f"{c.RESERVED}same"
+        name = f"{RESERVED}same"
         same = pl.lit(0, dtype=pl.UInt8).alias(name)
         found = requests.with_columns(same).join(self.frame.with_columns(same), on=name, how="left")
         return found.drop(name)
@@ -88,7 +90,7 @@ class GroupThresholds:
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
         missing = is_request & pl.col(THRESHOLD_ROW).is_null()
-        one_per = c.PAIR if "eta" in self.keys else c.GROUP
+        one_per = Pair.NUMBER if "eta" in self.keys else Group.NUMBER
         keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
         n_groups = pl.col(one_per).filter(missing).n_unique()
         droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
@@ -241,7 +243,7 @@ def _build_threshold_targets(
     """Return a target for each threshold, or one for a frame of thresholds of each group."""
 
     def build(value: float | pl.Expr, least_score: pl.Expr) -> Target:
-        search = choose_row(lambda rows: rows.column(c.SCORE) >= least_score)
+        search = choose_row(lambda rows: rows.column(Row.SCORE) >= least_score)
         return Target("threshold", value, search, least_score=least_score)
 
     given = take_frame(given)
@@ -508,11 +510,11 @@ def read_group_thresholds(
     schema = given.lazy().collect_schema()
     _check_schema(table, schema, argument, at_eta=at_eta)
     # What users call the group columns; names of score columns go by `model`.
-    model = "model" if table.model_name == c.MODEL and "model" not in table.by else table.model_name
-    named = {name: model if name == c.MODEL else name for name in table.by}
+    model = "model" if table.model_name == Row.MODEL and "model" not in table.by else table.model_name
+    named = {name: model if name == Row.MODEL else name for name in table.by}
     by = {
         # Names of score columns may be any text in the frame.
-        shown: schema.get(shown, pl.Null()) if name == c.MODEL == table.model_name else table.by[name]
+        shown: schema.get(shown, pl.Null()) if name == Row.MODEL == table.model_name else table.by[name]
         for name, shown in named.items()
     }
     shown_keys = column_reader.read_group_keys(argument, schema, by)
@@ -523,7 +525,7 @@ def read_group_thresholds(
     if at_eta and "eta" in schema:
         keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
     # A row of a score column that is not compared is one of a group that the table lacks.
-    renamed = [pl.col(shown).cast(keys[n], strict=n != c.MODEL).alias(n) for n, shown in names.items()]
+    renamed = [pl.col(shown).cast(keys[n], strict=n != Row.MODEL).alias(n) for n, shown in names.items()]
     frame = _add_least_scores(given, table.score_dtype, argument).select(
         *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.internal_names import RESERVED
 
 Span: TypeAlias = tuple[int, int]
 """The least and the greatest physical value of a column."""
@@ -70,8 +70,8 @@ def join_groups(
         return left.join(right, how="cross", maintain_order=order)
     # Floats are joined by their bits: in memory, the NaN of a table of one row finds no partner.
     floats = [name for name, dtype in keys.items() if dtype.is_float()]
-    on = [f"{c.RESERVED}bits_{name}" if name in floats else name for name in keys]
-    keyed = {f"{c.RESERVED}bits_{name}": pl.col(name) for name in floats}
+    on = [f"{RESERVED}bits_{name}" if name in floats else name for name in keys]
+    keyed = {f"{RESERVED}bits_{name}": pl.col(name) for name in floats}
     # Of NaN there are many, which have the bits of none.
     bits = [
         pl.when(of.is_nan()).then(-1).otherwise(float_bits(of)).alias(name) for name, of in keyed.items()

@@ -8,10 +8,10 @@ from statistics import NormalDist
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 
-_SHARE, _T, _OFF = (f"{c.RESERVED}quantile_{name}" for name in ("share", "t", "off"))
+_SHARE, _T, _OFF = (f"{RESERVED}quantile_{name}" for name in ("share", "t", "off"))
 
 
 def normal_cdf(x: pl.Expr) -> pl.Expr:

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import SYMBOLS, VISIBLE
 
@@ -36,6 +36,8 @@ _SIGNATURE = "\n(a check of polars_prcurve)"
 
 _QUOTED = re.compile(rf"^Invalid argument - (.*?){re.escape(_SIGNATURE)}", re.S)
 _PASSED = "raise"  # a value of `ambiguous` that no date of the time zone GMT minds
+
+_BROKEN_CHECK = f"{RESERVED}check"  # the sentence of a broken check, in a query that is about to stop
 
 
 class Check(NamedTuple):
@@ -66,7 +68,9 @@ def stop_if_broken(frame: pl.LazyFrame, checks: Iterable[Check]) -> pl.LazyFrame
     Every result has to be joined with this table, so that no check can be optimized away.
     """
     # Polars prints the expression that failed. As a column of its own the report is left out of it.
-    return frame.with_columns(_report(checks).alias(c.CHECK)).filter(_HAS_PASSED).drop(c.CHECK)
+    return (
+        frame.with_columns(_report(checks).alias(_BROKEN_CHECK)).filter(_HAS_PASSED).drop(_BROKEN_CHECK)
+    )
 
 
 def _report(checks: Iterable[Check]) -> pl.Expr:
@@ -91,7 +95,7 @@ def _fail_unless_passed(report: pl.Expr) -> pl.Expr:
     return epoch.cast(pl.Int64)
 
 
-_HAS_PASSED = _fail_unless_passed(pl.col(c.CHECK).first()) == 0
+_HAS_PASSED = _fail_unless_passed(pl.col(_BROKEN_CHECK).first()) == 0
 
 
 @contextmanager

@@ -13,12 +13,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import query_checks
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.group_keys import WIDE_DTYPES, Span, group_number, join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, DtypeRule, run_query, show_value
+from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import Tallies
 
 Column: TypeAlias = str | pl.Expr  # a column as users pass it: its name, or an expression
@@ -32,7 +33,7 @@ Missing: TypeAlias = Literal["raise", "drop", "below"]
 MISSING = get_args(Missing)
 
 _EXPECTED = "a column name or an expression"
-_IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
+_IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 
 class ReadColumn(NamedTuple):
@@ -158,8 +159,8 @@ class ColumnReader:
         check_group_names(dtypes, makes, argument)
         for name, dtype in dtypes.items():
             what = f"{argument}= holds a column {name!r}"
-            if name.startswith(c.RESERVED):
-                raise PrcError(f"{what}; names that start with {c.RESERVED!r} are reserved")
+            if name.startswith(RESERVED):
+                raise PrcError(f"{what}; names that start with {RESERVED!r} are reserved")
             if arguments.is_pattern(name):
                 raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
             if dtype in (pl.Object, pl.Unknown):
@@ -194,7 +195,7 @@ class ColumnReader:
             return
         nan, null = column.dtype.is_float(), not may_be_null
         counters: dict[str, query_checks.RowCounter] = {
-            f"score column {model!r}": partial(self.tallies.count, among=pl.col(c.MODEL) == model)
+            f"score column {model!r}": partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
             for model in models
         }
         for what, count in (counters or {column.what: self.tallies.count}).items():
@@ -208,7 +209,7 @@ class ColumnReader:
         if self.drop:
             missing = pl.any_horizontal(self.missing)
             if self.example_keys:  # an example is left out as a whole
-                names = [f"{c.RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
+                names = [f"{RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
                 keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
                 incomplete = frame.filter(missing).select(keys).unique()
                 dtypes = dict(incomplete.collect_schema())

@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import aggregate_by, group_number, join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_forgotten_groups, read_group_keys
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     MANY,
     TOTALS,
@@ -34,9 +35,9 @@ Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 
 _COUNTS = dict(zip(("n_pos", "n_neg"), (TOTALS[:2], TOTALS[2:]), strict=True))
 _TOTALS = [pl.col(of).cast(pl.Int64).alias(name) for of, names in _COUNTS.items() for name in names]
-_CLASSES = {c.POS: c.POS_BELOW, c.NEG: c.NEG_BELOW}
-_KIND, _HAS_ROW = f"{c.RESERVED}kind", f"{c.RESERVED}has_row"
-_TOO_FEW, _UNEQUAL = f"{c.RESERVED}too_few", f"{c.RESERVED}unequal_rest"
+_CLASSES = {Row.POS: Group.POS_BELOW, Row.NEG: Group.NEG_BELOW}
+_KIND, _HAS_ROW = f"{RESERVED}kind", f"{RESERVED}has_row"
+_TOO_FEW, _UNEQUAL = f"{RESERVED}too_few", f"{RESERVED}unequal_rest"
 _MISFITS = {
     _TOO_FEW: "an example that one model lacks is among those that below= counts for it, and below= "
     "counts fewer, in ",
@@ -86,7 +87,7 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
             found = replace(found, frame=pl.LazyFrame(amounts).select(_TOTALS), n_pos=0, n_neg=0)
     if found.frame is not None:  # it may have groups beyond those of the table
         table = replace(table, group_expr=group_number(table.by))
-    if c.EXAMPLE in table.columns:
+    if Row.EXAMPLE in table.columns:
         return _complete_examples(table, found)
     return replace(table, unscored=found)
 
@@ -109,15 +110,15 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.Laz
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
     frame, by = below.lazy(), table.by
     # Of a wide table the names of score columns are its models.
-    model_name = "model" if table.model_name == c.MODEL else table.model_name
-    if c.MODEL in by and model_name in frame.collect_schema():
-        frame = frame.rename({model_name: c.MODEL}).with_columns(pl.col(c.MODEL).cast(by[c.MODEL]))
+    model_name = "model" if table.model_name == Row.MODEL else table.model_name
+    if Row.MODEL in by and model_name in frame.collect_schema():
+        frame = frame.rename({model_name: Row.MODEL}).with_columns(pl.col(Row.MODEL).cast(by[Row.MODEL]))
     if not table.counts_negatives:
         frame = frame.with_columns(pl.lit(MANY, dtype=pl.Int64).alias("n_neg"))
     columns = frame.collect_schema()
     keys = read_group_keys("below", columns, by)
     if lacking := [name for name in by if name not in keys]:
-        name = model_name if lacking[0] == c.MODEL else lacking[0]
+        name = model_name if lacking[0] == Row.MODEL else lacking[0]
         raise PrcError(f"the below= frame has a row per group, and lacks the group column {name!r}")
     others = [name for name in columns if name not in (*keys, *_COUNTS)]
     check_forgotten_groups("below", others, table.schema)
@@ -169,27 +170,27 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
 
     What no model scored is one row per class, which counts as many examples.
     """
-    amounts = {c.POS: table.columns[c.LABEL], c.NEG: ~table.columns[c.LABEL]}
+    amounts = {Row.POS: table.columns[Row.LABEL], Row.NEG: ~table.columns[Row.LABEL]}
     tests = {name: test.cast(pl.Int64) for name, test in table.tallies.tests.items()}
-    given = {name: table.columns[name] for name in (c.SCORE, c.EXAMPLE)}
+    given = {name: table.columns[name] for name in (Row.SCORE, Row.EXAMPLE)}
     counted = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
     rows = table.frame.select(*table.by_exprs, **given, **counted, **tests)
     no_kind = pl.lit(0, dtype=pl.Int8).alias(_KIND)
     rows = rows.with_columns(no_kind).cache()
     below = _list_models(rows, table.by, unscored).cache()
     # The examples that a model has no row for, of all that a model of their group has.
-    group, dtype = table.group_columns, rows.collect_schema()[c.EXAMPLE]
-    own = rows.group_by(*group, c.EXAMPLE).agg(pl.col(*_CLASSES).max())
-    has_row = rows.select(*table.by, c.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
+    group, dtype = table.group_columns, rows.collect_schema()[Row.EXAMPLE]
+    own = rows.group_by(*group, Row.EXAMPLE).agg(pl.col(*_CLASSES).max())
+    has_row = rows.select(*table.by, Row.EXAMPLE).unique().with_columns(pl.lit(True).alias(_HAS_ROW))
     found = join_groups(own, below.select(*table.by), group)
-    found = join_groups(found, has_row, {**table.by, c.EXAMPLE: dtype}, how="left")
+    found = join_groups(found, has_row, {**table.by, Row.EXAMPLE: dtype}, how="left")
     lacking = found.filter(pl.col(_HAS_ROW).is_null())
-    lacking = lacking.select(*table.by, c.EXAMPLE, *_CLASSES, no_kind).cache()
+    lacking = lacking.select(*table.by, Row.EXAMPLE, *_CLASSES, no_kind).cache()
     rest = _count_rest(below, lacking, table)
     every = pl.concat([rows, lacking, rest], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.
-    example = pl.struct(c.EXAMPLE, _KIND).alias(c.EXAMPLE)
-    names = {name: pl.col(name) for name in (c.SCORE, c.POS, c.NEG)}
+    example = pl.struct(Row.EXAMPLE, _KIND).alias(Row.EXAMPLE)
+    names = {name: pl.col(name) for name in (Row.SCORE, Row.POS, Row.NEG)}
     tallies = Tallies({name: pl.col(name) for name in tests}, list(table.tallies.checks))
     tallies.checks += [
         count_check(tallies.count(pl.col(name)), text, _REMEDY) for name, text in _MISFITS.items()
@@ -198,7 +199,7 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
         table,
         frame=every,
         by_exprs=[pl.col(name) for name in table.by],
-        columns={**names, c.EXAMPLE: example},
+        columns={**names, Row.EXAMPLE: example},
         tallies=tallies,
         unscored=NeverScored(in_rows=True),
     )
@@ -210,7 +211,7 @@ def _list_models(
     """Return one row per group and model, with the numbers of `below=` in POS_BELOW and NEG_BELOW."""
     listed = rows.select(*by).unique()
     if unscored.frame is None:
-        given = {c.POS_BELOW: unscored.n_pos, c.NEG_BELOW: unscored.n_neg}
+        given = {Group.POS_BELOW: unscored.n_pos, Group.NEG_BELOW: unscored.n_neg}
         return listed.with_columns(pl.lit(n, dtype=pl.Int64).alias(name) for name, n in given.items())
     frame = unscored.frame.select(*by, *_CLASSES.values())
     every = pl.concat([listed, frame.select(*by)]).unique()
@@ -227,7 +228,7 @@ def _count_rest(below: pl.LazyFrame, lacking: pl.LazyFrame, table: ScoreTable) -
     parts = []
     for kind, (of_class, given) in enumerate(_CLASSES.items(), start=1):
         rest = pl.col(given) - pl.col(of_class).fill_null(0)
-        if of_class == c.NEG and not table.counts_negatives:
+        if of_class == Row.NEG and not table.counts_negatives:
             rest = 0 * rest + MANY  # those that no model scored are not counted
         most = rest.max().over(group) if group else rest.max()
         amounts = {name: rest if name == of_class else 0 * rest for name in _CLASSES}

@@ -16,12 +16,13 @@ from typing import Any, TypeGuard
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import query_checks
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, run_query, stop_if_broken
+from polars_prcurve.core.inputs.row_columns import Group, Row
 
-_LEN = f"{c.RESERVED}len"
+_LEN = f"{RESERVED}len"
 
 
 @dataclass
@@ -38,12 +39,12 @@ class Tallies:
 
         That is a number of the whole table, or a column of the table of groups.
         """
-        name = f"{c.RESERVED}tally_{len(self.tests)}"
+        name = f"{RESERVED}tally_{len(self.tests)}"
         self.tests[name] = test if among is None else test & among
         return pl.col(name) if per_group else pl.col(name).sum()
 
 
-TOTALS = (c.N_POS, c.POS_BELOW, c.N_NEG, c.NEG_BELOW)
+TOTALS = (Group.N_POS, Group.POS_BELOW, Group.N_NEG, Group.NEG_BELOW)
 """What a group table holds of each class: all examples, and those of them that were never scored."""
 
 MANY = 10**9
@@ -67,7 +68,7 @@ class InputTable:
 
     frame: pl.LazyFrame
     by: dict[str, pl.DataType]
-    """The names and dtypes of the group columns; the last one is MODEL where models are compared."""
+    """The names and dtypes of the group columns; the last one is Row.MODEL where models are compared."""
     by_exprs: list[pl.Expr]  # the group columns, as expressions over `frame`
     columns: dict[str, pl.Expr]  # the other columns, by internal names, as expressions over `frame`
     tallies: Tallies
@@ -80,13 +81,13 @@ class InputTable:
     """A query for the numbers of rows of the user's table and of those kept; None if all are kept."""
     n_rows: int | None = None
     """The rows of the user's table; None for a LazyFrame."""
-    model_name: str = ""  # what users call the column MODEL
+    model_name: str = ""  # what users call the column Row.MODEL
     unscored: NeverScored | None = None
     """The examples below all scores; None if there are none."""
     counts_negatives: bool = True
     """Whether it is known how many negatives there are; otherwise only those with a score are."""
     score_dtype: pl.DataType | None = None
-    """The dtype of SCORE, which thresholds have, too; None if they are not known."""
+    """The dtype of Row.SCORE, which thresholds have, too; None if they are not known."""
     count_dtype: pl.DataType | None = None
     """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights and from rates of known
     sizes; None without counts."""
@@ -124,8 +125,8 @@ class InputTable:
 
     @property
     def group_columns(self) -> dict[str, pl.DataType]:
-        """The names and dtypes of the group columns, without MODEL."""
-        return {name: dtype for name, dtype in self.by.items() if name != c.MODEL}
+        """The names and dtypes of the group columns, without Row.MODEL."""
+        return {name: dtype for name, dtype in self.by.items() if name != Row.MODEL}
 
     @property
     def all_rows(self) -> pl.LazyFrame:
@@ -137,7 +138,7 @@ class InputTable:
         """The rows to count at a score."""
         rows = self.frame.select(*self.by_exprs, **self.columns)
         has_null = self.unscored is not None and self.unscored.in_rows
-        return rows.filter(pl.col(c.SCORE).is_not_null()) if has_null else rows
+        return rows.filter(pl.col(Row.SCORE).is_not_null()) if has_null else rows
 
     def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
@@ -162,14 +163,14 @@ class InputTable:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreTable(InputTable):
-    """A table of scores, with the columns SCORE and either LABEL or both POS and NEG.
+    """A table of scores, with the columns Row.SCORE and either Row.LABEL or both Row.POS and Row.NEG.
 
-    With LABEL each row is one example, without a weight.
+    With Row.LABEL each row is one example, without a weight.
     """
 
     score_dtype: pl.DataType
     count_dtype: pl.DataType
-    float_sums: bool  # whether POS and NEG are Float64; otherwise they are Int128
+    float_sums: bool  # whether Row.POS and Row.NEG are Float64; otherwise they are Int128
     weighted: bool  # whether each row is one example with a weight
     within: tuple[str, ...] = ()
     """The last group columns, if they tell the parts of a field apart."""
@@ -188,7 +189,7 @@ class ScoreTable(InputTable):
     def has_squares(self) -> bool:
         """Whether sums of squared weights are known, which tell the error of a sum of weights."""
         # Those of a field do not: its errors add up over its parts.
-        return self.parts is None and (self.weighted or c.POS_SQUARES in self.columns)
+        return self.parts is None and (self.weighted or Row.POS_SQUARES in self.columns)
 
     def require_example_counts(self, argument: str = "confidence=") -> ScoreTable:
         """Return the table; raise if its sums do not tell the number of examples."""
@@ -210,25 +211,25 @@ class ScoreTable(InputTable):
         """Return the table with one row per group and score, which is faster where scores repeat."""
         # The tests of the score come first, so that made again over the new rows they have their names.
         # All rows of a score satisfy them, or none. The sums of the other tests become columns.
-        score, score_tallies = pl.col(c.SCORE), Tallies()
+        score, score_tallies = pl.col(Row.SCORE), Tallies()
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
             null = self.unscored is None or not self.unscored.in_rows
             query_checks.missing_checks(score_tallies.count, "", score, nan=has_nan, null=null)
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
-        sums = {_LEN: pl.len().cast(pl.Int64), c.POS: self.columns[c.LABEL].cast(pl.Int64).sum()}
+        sums = {_LEN: pl.len().cast(pl.Int64), Row.POS: self.columns[Row.LABEL].cast(pl.Int64).sum()}
         sums |= {name: test.sum().cast(pl.Int64) for name, test in other_tests.items()}
-        groups = self.frame.group_by(*self.by_exprs, self.columns[c.SCORE].alias(c.SCORE))
+        groups = self.frame.group_by(*self.by_exprs, self.columns[Row.SCORE].alias(Row.SCORE))
         frame = groups.agg(**sums).cache()  # or else each of the two uses would aggregate again
         tests = {n: pl.when(test).then(_LEN).otherwise(0) for n, test in score_tallies.tests.items()}
         tests |= {name: pl.col(name) for name in other_tests}
-        amounts = {c.POS: pl.col(c.POS), c.NEG: pl.col(_LEN) - pl.col(c.POS)}
+        amounts = {Row.POS: pl.col(Row.POS), Row.NEG: pl.col(_LEN) - pl.col(Row.POS)}
         columns = {name: amount.cast(pl.Int128) for name, amount in amounts.items()}
         return replace(
             self,
             frame=frame,
             by_exprs=[pl.col(name) for name in self.by],
-            columns={c.SCORE: score, **columns},
+            columns={Row.SCORE: score, **columns},
             tallies=Tallies(tests, self.tallies.checks),
         )
 
@@ -239,7 +240,7 @@ class FieldParts:
 
     table: ScoreTable  # the examples; its groups are the parts
     frame: pl.LazyFrame
-    """One row per part: its group columns, PART_ETA, PART_SHARE, ETA_LIMITS, and N_POS and N_NEG, its
+    """One row per part: its group columns, Part.ETA, Part.SHARE, LIMITS, and N_POS and N_NEG, its
     examples."""
     etas: pl.LazyFrame
     """One row per field: its group columns, FIELD_ETA, and the interval of that if a prevalence is an
@@ -248,20 +249,20 @@ class FieldParts:
 
 
 def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
-    """Return POS and NEG, what a row adds to either class, from the columns of a table."""
-    if (label := columns.get(c.LABEL)) is not None:
-        return {c.POS: label.cast(pl.Int64), c.NEG: (~label).cast(pl.Int64)}
-    return {c.POS: columns[c.POS], c.NEG: columns[c.NEG]}
+    """Return Row.POS and Row.NEG, what a row adds to either class, from the columns of a table."""
+    if (label := columns.get(Row.LABEL)) is not None:
+        return {Row.POS: label.cast(pl.Int64), Row.NEG: (~label).cast(pl.Int64)}
+    return {Row.POS: columns[Row.POS], Row.NEG: columns[Row.NEG]}
 
 
 def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
     """Return whether rows come in clusters."""
-    return c.CLUSTER in table.columns
+    return Row.CLUSTER in table.columns
 
 
 def is_stratified(table: InputTable) -> TypeGuard[ScoreTable]:
     """Return whether rows were drawn by strata."""
-    return c.STRATUM in table.columns
+    return Row.STRATUM in table.columns
 
 
 def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
@@ -271,7 +272,7 @@ def has_unscored(table: InputTable) -> TypeGuard[ScoreTable]:
 
 def has_unlike_examples(table: InputTable) -> bool:
     """Return whether rows do not count as one independent example each: by weights, or in clusters."""
-    return c.CLUSTER in table.columns or (isinstance(table, ScoreTable) and table.has_squares)
+    return Row.CLUSTER in table.columns or (isinstance(table, ScoreTable) and table.has_squares)
 
 
 def is_field(table: InputTable) -> TypeGuard[ScoreTable]:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import query_checks
 from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
@@ -29,6 +28,7 @@ from polars_prcurve.core.inputs.column_reader import (
     list_known_columns,
 )
 from polars_prcurve.core.inputs.never_scored import Below, add_never_scored
+from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 
 Cells: TypeAlias = tuple[Column, Column, Column, Column]  # the columns of tp, fp, fn and tn
@@ -92,20 +92,20 @@ def read_input(
         amounts = _read_labels(reader, label, pos_label, weight)
     else:
         amounts = _read_counts(reader, pos_label, counts)
-    ids = {} if cluster is None else {c.CLUSTER: reader.read_values("cluster", cluster).value}
+    ids = {} if cluster is None else {Row.CLUSTER: reader.read_values("cluster", cluster).value}
     if stratum is not None and weight is not None:
         ids |= _read_strata(reader, stratum, weight)
     ids_of = [] if example is None else list_columns("id=", example)
     if examples := [reader.read_values("id", column).value for column in ids_of]:
         named = [of.alias(str(i)) for i, of in enumerate(examples)]  # whose own names may be equal
-        ids[c.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
+        ids[Row.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
         if not matched:
             n_groups = len(reader.by_exprs) - (model is not NO_MODEL)
             reader.example_keys = [*reader.by_exprs[:n_groups], *examples]
-    has_floats = c.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
+    has_floats = Row.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
     table = ScoreTable(
-        **reader.input_fields({c.SCORE: scores.value, **cast, **ids}),
+        **reader.input_fields({Row.SCORE: scores.value, **cast, **ids}),
         score_dtype=scores.dtype,
         float_sums=has_floats,
         count_dtype=pl.Float64() if has_floats or weight is not None else pl.Int64(),
@@ -130,8 +130,8 @@ def _read_model(reader: ColumnReader, model: Any) -> str:
     models = reader.read_column("model", model)
     if models.name in reader.by:
         raise PrcError(f"by= and model= both hold the column {models.name!r}; leave it out of by=")
-    reader.by[c.MODEL] = models.dtype
-    reader.by_exprs.append(models.value.alias(c.MODEL))
+    reader.by[Row.MODEL] = models.dtype
+    reader.by_exprs.append(models.value.alias(Row.MODEL))
     return models.name
 
 
@@ -192,14 +192,14 @@ def count_dropped_rows(
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether rows of equal score may be added up, and are ten on average."""
     # Rows of clusters, and of examples under several models, have to stay apart.
-    if c.LABEL not in table.columns or {c.CLUSTER, c.STRATUM, c.EXAMPLE} & set(table.columns):
+    if Row.LABEL not in table.columns or {Row.CLUSTER, Row.STRATUM, Row.EXAMPLE} & set(table.columns):
         return False
     few = table.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)  # 256 values at most
     if few or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
         return few
     size = 8_192
     sample = frame.sample(size, with_replacement=True, seed=0)
-    distinct = sample.select(*table.by_exprs, table.columns[c.SCORE].alias(c.SCORE)).n_unique()
+    distinct = sample.select(*table.by_exprs, table.columns[Row.SCORE].alias(Row.SCORE)).n_unique()
     # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
     # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
     return (size - distinct) * frame.height > 5 * size**2
@@ -285,16 +285,16 @@ def read_reference(
 
 
 def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[str, pl.Expr]:
-    """Return STRATUM and ROW_WEIGHT, with checks that the rows of a stratum have one weight."""
+    """Return Row.STRATUM and STRATUM_WEIGHT, with checks that the rows of a stratum have one weight."""
     key, amount = reader.read_values("stratum", stratum).value, reader.read_column("weight", weight)
     number = amount.value.cast(pl.Float64)
     # A window, which no sum per group may hold: so it is a column of the table.
     most = pl.when(number.is_finite()).then(number).max().over(*reader.by_exprs, key)
-    reader.frame = reader.frame.with_columns(most.alias(c.ROW_WEIGHT))
-    stands_for = pl.col(c.ROW_WEIGHT)
+    reader.frame = reader.frame.with_columns(most.alias(Row.STRATUM_WEIGHT))
+    stands_for = pl.col(Row.STRATUM_WEIGHT)
     reader.check(query_checks.stratum_weight_checks, amount.what, number)
     reader.check(query_checks.equal_weight_checks, amount.what, number, stands_for)
-    return {c.STRATUM: key, c.ROW_WEIGHT: stands_for}
+    return {Row.STRATUM: key, Row.STRATUM_WEIGHT: stands_for}
 
 
 def _read_score(
@@ -306,7 +306,7 @@ def _read_score(
     labelled: bool = True,
 ) -> ReadColumn:
     """Return the scores; those `matched` come from the columns that name the models."""
-    models = reader.by.get(c.MODEL) if matched else None
+    models = reader.by.get(Row.MODEL) if matched else None
     wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
     given = reader.read_column("score", score)
     query_checks.SCORE_DTYPES.require(given.what, given.dtype)
@@ -323,9 +323,9 @@ def _read_score(
 
 
 def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedExpr]:
-    """Return LABEL, false in each row without a label; of counts POS, which is 0, and NEG."""
+    """Return Row.LABEL, false in each row without a label; of counts Row.POS, which is 0, and NEG."""
     if counts is None:
-        return {c.LABEL: (pl.lit(False), pl.Boolean())}
+        return {Row.LABEL: (pl.lit(False), pl.Boolean())}
     amount, dtype = _read_amount(reader, "counts", counts)
     if dtype == pl.Float64:
         raise PrcError(
@@ -333,11 +333,11 @@ def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedE
             "they are"
         )
     _check_sum(reader, amount)
-    return {c.POS: (pl.lit(0, dtype=dtype), dtype), c.NEG: (amount, dtype)}
+    return {Row.POS: (pl.lit(0, dtype=dtype), dtype), Row.NEG: (amount, dtype)}
 
 
 def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str, TypedExpr]:
-    """Return POS and NEG, the counts of a row, and their squares if known."""
+    """Return Row.POS and Row.NEG, the counts of a row, and their squares if known."""
     # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
     if pos_label is not None:
         raise PrcError("counts= stands in place of labels and weights; leave out pos_label=")
@@ -346,7 +346,9 @@ def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str,
     listed = list_parts("counts", counts, 4 if has_squares else 2, f"{what}, {more}")
     amounts = {
         name: _read_amount(reader, "counts", column)
-        for name, column in zip((c.POS, c.NEG, c.POS_SQUARES, c.NEG_SQUARES), listed, strict=False)
+        for name, column in zip(
+            (Row.POS, Row.NEG, Row.POS_SQUARES, Row.NEG_SQUARES), listed, strict=False
+        )
     }
     values = [value for value, _ in amounts.values()]
     for total, squares, column in zip(values, values[2:], listed[2:], strict=False):
@@ -362,7 +364,7 @@ def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str,
 def _read_labels(
     reader: ColumnReader, label: Column, pos_label: Any, weight: Column | None
 ) -> dict[str, TypedExpr]:
-    """Return LABEL; with weights return POS and NEG, of which one is 0 in each row."""
+    """Return Row.LABEL; with weights return Row.POS and Row.NEG, of which one is 0 in each row."""
     given = reader.read_column("label", label)
     value, dtype, _, what = given
     query_checks.label_dtypes(pos_label).require(what, dtype)
@@ -379,12 +381,12 @@ def _read_labels(
         positive = value == 1
         reader.check(query_checks.label_checks, what, value)
     if weight is None:
-        return {c.LABEL: (positive, pl.Boolean())}
+        return {Row.LABEL: (positive, pl.Boolean())}
     amount, amount_dtype = _read_amount(reader, "weight", weight)
     zero = pl.lit(0, dtype=amount_dtype)
     return {
-        c.POS: (pl.when(positive).then(amount).otherwise(zero), amount_dtype),
-        c.NEG: (pl.when(positive).then(zero).otherwise(amount), amount_dtype),
+        Row.POS: (pl.when(positive).then(amount).otherwise(zero), amount_dtype),
+        Row.NEG: (pl.when(positive).then(zero).otherwise(amount), amount_dtype),
     }
 
 
@@ -475,7 +477,7 @@ def _read_cells(
         return points, fields  # the default, of a table that has no thresholds
     given = reader.read_column("score", score)
     query_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    return points | {c.SCORE: given.value}, fields | {"score_dtype": given.dtype}
+    return points | {Row.SCORE: given.value}, fields | {"score_dtype": given.dtype}
 
 
 def _read_count(

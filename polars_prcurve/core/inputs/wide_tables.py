@@ -10,9 +10,9 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import (
     SCORE_DTYPES,
     Check,
@@ -20,9 +20,10 @@ from polars_prcurve.core.ground.query_checks import (
     show_value,
     stop_if_broken,
 )
+from polars_prcurve.core.inputs.row_columns import Row
 
 _SCORE_COLUMNS = "column names, as a list"
-_WEIGHT, _ROWS = f"{c.RESERVED}weight", f"{c.RESERVED}rows"
+_WEIGHT, _ROWS = f"{RESERVED}weight", f"{RESERVED}rows"
 
 
 def unpivot_scores(
@@ -42,7 +43,7 @@ class StackedTable(NamedTuple):
     frame: pl.LazyFrame
     score: str
     name: str  # the column that names the model, an Enum in the order given, or the class
-    example: str = c.EXAMPLE  # the column with the row number of the wide table
+    example: str = Row.EXAMPLE  # the column with the row number of the wide table
     label: str = ""  # of classes: the column that tells whether the row is of the class
 
 
@@ -56,16 +57,16 @@ def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTabl
         missing = (is_missing(select_column(n), schema[n]) for n in scores)
         frame = frame.filter(~pl.any_horizontal(missing))
     # One model keeps the name of its column.
-    new = [c.MODEL, None if score in schema else score, c.EXAMPLE]
+    new = [Row.MODEL, None if score in schema else score, Row.EXAMPLE]
     others = _find_other_columns(schema, "score", scores, new)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
-    rows, names = _number_rows(frame, c.EXAMPLE), pl.Enum(scores)
-    kept = [pl.col(c.EXAMPLE), *map(select_column, others)]
+    rows, names = _number_rows(frame, Row.EXAMPLE), pl.Enum(scores)
+    kept = [pl.col(Row.EXAMPLE), *map(select_column, others)]
     models = (
-        rows.select(*kept, pl.lit(name, dtype=names).alias(c.MODEL), select_column(name).alias(score))
+        rows.select(*kept, pl.lit(name, dtype=names).alias(Row.MODEL), select_column(name).alias(score))
         for name in scores
     )
-    return StackedTable(pl.concat(models), score, c.MODEL)
+    return StackedTable(pl.concat(models), score, Row.MODEL)
 
 
 def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
@@ -85,11 +86,11 @@ def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) ->
     score, is_class = " or ".join(map(str, columns)), f"{label} (one class)"
     new = [None if score in schema else score, is_class]
     others = _find_other_columns(schema, "score", columns, new)
-    classes = read_classes(label, schema[label], list(scores)).alias(c.CLASS)
+    classes = read_classes(label, schema[label], list(scores)).alias(Row.CLASS)
     frame = _check_all_occur(frame, label, classes, "score")
-    long = _stack_columns(frame, score, columns, classes, others=others, row=c.EXAMPLE)
-    long = long.with_columns((select_column(label) == pl.col(c.CLASS)).alias(is_class))
-    return StackedTable(long, score, c.CLASS, label=is_class)
+    long = _stack_columns(frame, score, columns, classes, others=others, row=Row.EXAMPLE)
+    long = long.with_columns((select_column(label) == pl.col(Row.CLASS)).alias(is_class))
+    return StackedTable(long, score, Row.CLASS, label=is_class)
 
 
 def one_vs_rest(
@@ -239,8 +240,8 @@ def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Serie
 
 def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argument: str) -> pl.LazyFrame:
     """Return the table with a guard: the query stops if it has labels, and none of a class."""
-    n_labels = f"{c.RESERVED}labels"
-    class_of = {f"{c.RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
+    n_labels = f"{RESERVED}labels"
+    class_of = {f"{RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
     sums = ((select_column(label) == value).sum().alias(name) for name, value in class_of.items())
     totals = frame.select(select_column(label).count().alias(n_labels), *sums)
     labels, checks = pl.col(n_labels).sum(), []

@@ -21,9 +21,9 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import Question
+from polars_prcurve.core.confidence.interval_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import read_estimate
-from polars_prcurve.core.ground import column_names as c
-from polars_prcurve.core.ground.column_names import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
@@ -31,8 +31,8 @@ from polars_prcurve.core.prevalence.fields import Field
 
 AT_HALF = "precision_at_half"
 """Precision where half of the positives are found, which tells what a whole curve is good for."""
-IS_REVERSED = f"{c.RESERVED}is_reversed"  # whether negatives surely rank above positives
-BINDING = f"{c.RESERVED}binding"  # the targets that may bind where several have to hold together
+IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives surely rank above positives
+BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
 _CURVE_STEPS, _RATES = 200, ("precision", "recall", "fpr")
 GroupStanding = Literal["worse", "open", "better"]
 _LEAST_GROUPS = 3
@@ -267,8 +267,8 @@ def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str], per: f
     low, high = ends if sign > 0 else ends[::-1]
     on = [*keys, model]
     mine = wide.select(*on, (pl.col(value) * sign).alias("v"), low.alias("l"), high.alias("h"))
-    theirs = mine.rename({"v": "v2", "l": "l2", "h": "h2", model: c.RESERVED})
-    pairs = mine.join(theirs, on=keys, nulls_equal=True).filter(pl.col(model) != pl.col(c.RESERVED))
+    theirs = mine.rename({"v": "v2", "l": "l2", "h": "h2", model: RESERVED})
+    pairs = mine.join(theirs, on=keys, nulls_equal=True).filter(pl.col(model) != pl.col(RESERVED))
     # The distances of both intervals add up in quadrature (Zou and Donner 2008), as of models that were
     # tested apart: the difference v2 - v has the ends gap -+ sqrt((v2 - l2)^2 + (h - v)^2), and the like
     # with l and h exchanged. What models of one test share makes the difference surer than that.

@@ -14,8 +14,8 @@ from typing import Literal
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.metrics.curve_metric import (
     LEAST_ETA,
@@ -46,6 +46,7 @@ from polars_prcurve.core.metrics.point_metric import (
     maximum,
     minimum,
 )
+from polars_prcurve.core.metrics.segment_columns import BinormalModel, Segment, Unseen
 
 # Average precision ----------------------------------------------------------------------------
 
@@ -60,7 +61,7 @@ from polars_prcurve.core.metrics.point_metric import (
 
 def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
     """Return the influences on average precision, of changed rows; `name` begins those of sums."""
-    of_recall, of_fpr = f"{c.RESERVED}{name}_of_recall", f"{c.RESERVED}{name}_of_fpr"
+    of_recall, of_fpr = f"{RESERVED}{name}_of_recall", f"{RESERVED}{name}_of_fpr"
 
     def bind_sensitivity(given: Rows) -> dict[str, Cell]:
         rows = change(given)  # how much the precision of a row moves with both rates, times the rise
@@ -77,7 +78,7 @@ def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
         rows = change(given)
         own = precision_at(rows.recall, rows.fpr, rows.odds)
         if rows.has_unscored:  # a positive that is never found adds nothing
-            own = pl.when(rows.column(c.SCORE).is_null()).then(0.0).otherwise(own)
+            own = pl.when(rows.column(Segment.SCORE).is_null()).then(0.0).otherwise(own)
         return pl.when(rows.rise > 0).then(own - rows.column(of_recall)).otherwise(0.0)
 
     def negative(rows: Rows) -> Cell:
@@ -91,14 +92,14 @@ def _add_false_positive(rows: Rows) -> Rows:
 
     def read(name: str) -> Cell:
         column = rows.column(name)
-        return column + 1 / rows.column(c.N_NEG_LOCAL) if name == c.FPR_OR_ZERO else column
+        return column + 1 / rows.column(Segment.N_NEG_LOCAL) if name == Segment.FPR_OR_ZERO else column
 
     return replace(rows, column=read)
 
 
 def _hopeful_term(rows: Rows) -> Cell:
     """Return the term of the mean precision of all positives but one, which is above them."""
-    share = rows.column(c.UNSEEN_SHARE)
+    share = rows.column(Unseen.SHARE)
     return rows.rise * precision_at(share + (1 - share) * rows.recall, rows.fpr, rows.odds)
 
 
@@ -145,7 +146,7 @@ def _rise_at(rows: Rows, fpr: Cell, shift: Cell = 0.0) -> Cell:
 _STEP_LIMITS = Limits(
     # At worst the negatives come first and then one positive after the other. Precision is a concave
     # function of recall then, so its mean over one positive is at most its value in the middle.
-    lambda rows: _rise_at(rows, rows.fpr, rows.column(c.HALF_POSITIVE)),
+    lambda rows: _rise_at(rows, rows.fpr, rows.column(Segment.HALF_POSITIVE)),
     # At best all positives come first. If they share a score, all have the precision of the last one.
     lambda rows: rows.rise * precision_at(rows.recall, rows.fpr_before, rows.odds),
 )
@@ -194,8 +195,8 @@ def average_precision_interpolated(rows: Rows) -> Cell:
 # rise / (recall_before + recall) and v are below SHORT / 2, and so is |w|. Two terms of s are enough
 # then: the third, v^4 / 7, adds less than 2^-53 to w v s.
 
-_MIDDLE, _SHARE, _BEND = (f"{c.RESERVED}{name}" for name in ("middle", "share", "bend"))
-_M, _W, _VS = (f"{c.RESERVED}{name}" for name in ("m", "w", "vs"))
+_MIDDLE, _SHARE, _BEND = (f"{RESERVED}{name}" for name in ("middle", "share", "bend"))
+_M, _W, _VS = (f"{RESERVED}{name}" for name in ("m", "w", "vs"))
 
 
 def _bind_segment(rows: Rows) -> dict[str, Cell]:
@@ -365,8 +366,8 @@ def _gain_unit(eta: Cell) -> Cell:
     return maximum(eta, 2.0**-60)
 
 
-_START, _WIDTH = f"{c.RESERVED}gain_start", f"{c.RESERVED}gain_width"
-_GAIN_BEFORE, _GAIN = f"{c.RESERVED}gain_before", f"{c.RESERVED}gain"
+_START, _WIDTH = f"{RESERVED}gain_start", f"{RESERVED}gain_width"
+_GAIN_BEFORE, _GAIN = f"{RESERVED}gain_before", f"{RESERVED}gain"
 
 
 def _bind_ends(rows: Rows) -> dict[str, Cell]:
@@ -431,7 +432,7 @@ def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
     least_if_perfect=lambda n_pos, n_neg, alpha: (
         math.log(alpha) / pl.min_horizontal(n_pos, n_neg)
     ).exp(),
-    fitted=Fitted(lambda rows: rows.column(c.BINORMAL_AUC)),
+    fitted=Fitted(lambda rows: rows.column(BinormalModel.AUC)),
     limits=Limits(
         lambda rows: rows.rise * (1 - rows.fpr), lambda rows: rows.rise * (1 - rows.fpr_before)
     ),

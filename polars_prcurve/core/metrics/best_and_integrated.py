@@ -11,10 +11,10 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.metrics.curve_metric import (
@@ -48,6 +48,7 @@ from polars_prcurve.core.metrics.point_metric import (
     maximum,
     minimum,
 )
+from polars_prcurve.core.metrics.segment_columns import BinormalModel
 
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'
 
@@ -135,7 +136,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
     z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
 
     def term_of_model(rows: Rows) -> Cell:
-        fpr = normal_cdf(-(rows.column(c.BINORMAL_SLOPE) * z + rows.column(c.BINORMAL_SHIFT)))
+        fpr = normal_cdf(-(rows.column(BinormalModel.SLOPE) * z + rows.column(BinormalModel.SHIFT)))
         return precision_at(recall, fpr, rows.odds)
 
     return CurveMetric(
@@ -176,7 +177,7 @@ def integrated_average_precision(
     read_choice("prior=", prior, ("uniform", "log", "logit"))
     low, high = read_pair("low, high", (low, high), "two prevalences")
     _read_exponents("integrated_average_precision", low, high, prior)
-    name = f"{c.RESERVED}{prior}_{low!r}_{high!r}"
+    name = f"{RESERVED}{prior}_{low!r}_{high!r}"
     start, v, rest, s = (f"{name}_{of}" for of in ("start", "v", "rest", "s"))
     odds = math.inf if high == 1 else high / (1 - high)
     odds_low = low / (1 - low)

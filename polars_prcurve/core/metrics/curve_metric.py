@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_numbers
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import (
@@ -43,6 +42,7 @@ from polars_prcurve.core.metrics.point_metric import (
     maximum,
     null_if_nan,
 )
+from polars_prcurve.core.metrics.segment_columns import Segment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -70,22 +70,22 @@ class Rows:
     value: Callable[[PointMetric], Cell]  # a point metric at each row, null where undefined
     short: bool = False  # whether all segments are short; see SHORT
     has_unscored: bool = False
-    """Whether a last row may be of examples that were never scored: SCORE is null."""
+    """Whether a last row may be of examples that were never scored: Row.SCORE is null."""
     unit: float = 1.0  # a factor of every rise; see `CurveMetric.prepare_term`
 
     recall = _read("recall")  # where the segment ends
-    fpr = _read(c.FPR_OR_ZERO)  # where the segment ends; 0 in a curve without negatives
-    recall_before = _read(c.RECALL_BEFORE)  # where the segment starts
-    fpr_before = _read(c.FPR_BEFORE)
-    run = _read(c.RUN)  # the step in fpr from `fpr_before` to `fpr`
-    odds = _read(c.ODDS)  # the negatives per positive, (1 - eta) / eta
-    ratio = _read(c.FPR_RECALL_RATIO)  # fpr / recall, which is computed once for all prevalences
-    envelope = _read(c.ENVELOPE)  # the least ratio of this row and the rows of lower threshold
+    fpr = _read(Segment.FPR_OR_ZERO)  # where the segment ends; 0 in a curve without negatives
+    recall_before = _read(Segment.RECALL_BEFORE)  # where the segment starts
+    fpr_before = _read(Segment.FPR_BEFORE)
+    run = _read(Segment.RUN)  # the step in fpr from `fpr_before` to `fpr`
+    odds = _read(Segment.ODDS)  # the negatives per positive, (1 - eta) / eta
+    ratio = _read(Segment.FPR_RECALL_RATIO)  # fpr / recall, which is computed once for all prevalences
+    envelope = _read(Segment.ENVELOPE)  # the least ratio of this row and the rows of lower threshold
 
     @property
     def rise(self) -> Cell:
         """The step in recall from `recall_before` to `recall`, times `unit`."""
-        return self.column(c.RISE) if self.unit == 1 else self.column(c.RISE) * self.unit
+        return self.column(Segment.RISE) if self.unit == 1 else self.column(Segment.RISE) * self.unit
 
 
 class CurveFacts(NamedTuple):
@@ -174,7 +174,7 @@ class Recipe:
     total: Literal["sum", "max", "min"] = "sum"  # makes one number of the terms of a curve
     steps: tuple[Step, ...] = ()  # what is bound to names before the term, one step after another
     reads_envelope: bool = False  # whether the formula reads `Rows.envelope`
-    reads_half_positive: bool = False  # whether the formula reads the column HALF_POSITIVE
+    reads_half_positive: bool = False  # whether the formula reads the column Segment.HALF_POSITIVE
     on_hull: bool = False  # whether the rows are the vertices of the convex hull of the ROC curve
     averages: Average | None = None
     """The mean, if the metric is a weighted mean of another metric; its own term is unused then."""
@@ -213,7 +213,7 @@ class Recipe:
         """Return the term of a row as `below` says, where its examples were never scored."""
         if self.below == "ties":
             return term
-        is_below = pl.col(c.SCORE).is_null()
+        is_below = pl.col(Segment.SCORE).is_null()
         return pl.when(is_below).then(0.0 if self.below == "zero" else None).otherwise(term)
 
     def all_steps(self) -> tuple[Step, ...]:
@@ -298,7 +298,7 @@ class CurveMetric(Metric):
     def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
         """Return the value of a curve of the right segments at one prevalence."""
         recipe, recall, fpr = self.recipe, curve.columns["recall"], curve.columns["fpr"]
-        at_eta = {**curve.columns, c.ODDS: odds_against(eta)}
+        at_eta = {**curve.columns, Segment.ODDS: odds_against(eta)}
         rows = Rows(at_eta.__getitem__, eta, lambda of: of.from_curve(recall, fpr, eta))
         for step in recipe.all_steps():
             at_eta |= step(rows)
@@ -441,14 +441,14 @@ class CurveArrays:
 
     def select_rises(self) -> CurveArrays:
         """Return the segments on which recall rises."""
-        rises = self.columns[c.RISE] > 0
+        rises = self.columns[Segment.RISE] > 0
         if rises.all():
             return self
         return replace(self, columns={name: values[rises] for name, values in self.columns.items()})
 
     def build_hull(self) -> CurveArrays:
         """Return the segments of the upper convex hull of the curve."""
-        recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", c.FPR_OR_ZERO))
+        recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", Segment.FPR_OR_ZERO))
         kept = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
         recall, fpr = recall[kept], fpr[kept]
         vertices = find_vertices(np.zeros(len(recall)), recall, fpr)
@@ -495,13 +495,13 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArra
     columns = {
         "recall": recall,
         "fpr": fpr if has_negatives else np.full(len(fpr), math.nan),
-        c.RECALL_BEFORE: recall_before,
-        c.FPR_BEFORE: fpr_before,
-        c.FPR_OR_ZERO: fpr,
-        c.RISE: rise,
-        c.RUN: fpr - fpr_before,
-        c.FPR_RECALL_RATIO: ratio,
-        c.ENVELOPE: np.fmin.accumulate(ratio[::-1])[::-1],
+        Segment.RECALL_BEFORE: recall_before,
+        Segment.FPR_BEFORE: fpr_before,
+        Segment.FPR_OR_ZERO: fpr,
+        Segment.RISE: rise,
+        Segment.RUN: fpr - fpr_before,
+        Segment.FPR_RECALL_RATIO: ratio,
+        Segment.ENVELOPE: np.fmin.accumulate(ratio[::-1])[::-1],
     }
     return CurveArrays(columns, has_negatives, float(fpr[rise > 0].min()))
 

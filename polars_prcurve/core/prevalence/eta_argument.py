@@ -18,8 +18,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import (
+    ETA_CONFIDENCE,
+    ETA_HIGH,
+    ETA_LOW,
+    UNCERTAIN_ETA_COLUMNS,
+    EtaError,
+)
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import (
     find_repeats,
     hint_at_arguments,
@@ -29,13 +35,16 @@ from polars_prcurve.core.ground.argument_checks import (
 )
 from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names
 from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
     check_forgotten_groups,
     missing_row_check,
     read_group_keys,
 )
+from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 
 if TYPE_CHECKING:
@@ -60,7 +69,7 @@ class EtaTable:
     at them; None if they may differ."""
     uncertain: bool = False
     """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
-    copies: int = 1  # the number of rows per prevalence, which are numbered in COPY
+    copies: int = 1  # the number of rows per prevalence, which are numbered in Pair.COPY
     own_eta: str | None = None
     """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
     holds_own: bool | None = False
@@ -85,7 +94,7 @@ class EtaTable:
 
         `carrier` is the argument with which it would.
         """
-        if self.uncertain or c.ETA_LOW in self.carried:  # fields carry what is known of their parts
+        if self.uncertain or ETA_LOW in self.carried:  # fields carry what is known of their parts
             ends = "eta_low and eta_high"
             todo = f"pass its ends as two eta (the eta= frame has {ends}, whose error it does not carry)"
             if carrier:
@@ -158,13 +167,13 @@ def _read_eta_frame(
         )
     keys = read_group_keys("eta", schema, by)
     uncertain = has_uncertain_eta(schema, keys)
-    own_names = ("eta", *(c.UNCERTAIN_ETA_COLUMNS if uncertain else ()))
+    own_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
     carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
     for name in carried:
         what = f"the eta= frame carries a column {name!r}"
         if is_pattern(name):
             raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
-        if name in makes or name in by or name.startswith(c.RESERVED):
+        if name in makes or name in by or name.startswith(RESERVED):
             raise PrcError(f"{what}, and the result has a column of that name; rename it")
     value, columns = pl.col("eta"), (*keys, "eta", *carried)
     outside = "holds an eta outside [0, 1] (expected shares, not percent)"
@@ -196,15 +205,15 @@ _SAME_LEVEL = 1e-9  # levels that differ by less are one level, which was comput
 
 def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) -> bool:
     """Return whether an eta= frame has intervals, in no key columns; raise if it has half of one."""
-    found = [name for name in c.UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
+    found = [name for name in UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
     for name in found:
         if not (schema[name].is_numeric() or schema[name] == pl.Null):
             raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
-    lacking = [name for name in (c.ETA_LOW, c.ETA_HIGH) if name not in found]
+    lacking = [name for name in (ETA_LOW, ETA_HIGH) if name not in found]
     if found and lacking:
         raise PrcError(
             f"the eta= frame has a column {found[0]!r} and no {lacking[0]!r}; an eta that is an "
-            f"estimate needs both ends, {c.ETA_LOW!r} and {c.ETA_HIGH!r}"
+            f"estimate needs both ends, {ETA_LOW!r} and {ETA_HIGH!r}"
         )
     return bool(found)
 
@@ -213,27 +222,27 @@ def add_uncertain_eta(
     frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
 ) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, str]]]:
     """Return the frame with the three columns, null where eta is exact, and tests with what they say."""
-    low, high = (pl.col(name).cast(pl.Float64) for name in (c.ETA_LOW, c.ETA_HIGH))
+    low, high = (pl.col(name).cast(pl.Float64) for name in (ETA_LOW, ETA_HIGH))
     level = pl.lit(confidence, dtype=pl.Float64)
-    if c.ETA_CONFIDENCE in schema:
-        level = pl.col(c.ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
+    if ETA_CONFIDENCE in schema:
+        level = pl.col(ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
     has_end = low.is_not_null() | high.is_not_null()
-    added = dict(zip(c.UNCERTAIN_ETA_COLUMNS, (low, high, pl.when(has_end).then(level)), strict=True))
-    eta, low, high, level = map(pl.col, ("eta", *c.UNCERTAIN_ETA_COLUMNS))
+    added = dict(zip(UNCERTAIN_ETA_COLUMNS, (low, high, pl.when(has_end).then(level)), strict=True))
+    eta, low, high, level = map(pl.col, ("eta", *UNCERTAIN_ETA_COLUMNS))
     has_end = low.is_not_null() | high.is_not_null()
     outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
-    ends = f"{c.ETA_LOW} and {c.ETA_HIGH}"
+    ends = f"{ETA_LOW} and {ETA_HIGH}"
     alone = f"holds one of {ends} and not the other (null in both: eta is exact)"
     own = f"holds {ends} beside a null eta (a group's own prevalence has none)"
-    no_level = f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
+    no_level = f"holds an {ETA_CONFIDENCE} that is no level (expected a share such as 0.95)"
     troubles = [
         (low.is_null() != high.is_null(), alone),
         (has_end & eta.is_null(), own),
-        (outside, f"does not hold 0 <= {c.ETA_LOW} <= eta <= {c.ETA_HIGH} <= 1"),
+        (outside, f"does not hold 0 <= {ETA_LOW} <= eta <= {ETA_HIGH} <= 1"),
         (level.is_nan() | (level <= 0) | (level >= 1), no_level),
     ]
     if confidence is not None:
-        other = f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
+        other = f"holds an {ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)"
         troubles.append(((level - confidence).abs() > _SAME_LEVEL, other))
     return frame.with_columns(**added), troubles
 
@@ -246,9 +255,9 @@ def join_etas(
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, by rising eta: the group, eta and both factors."""
     # If not `checked`, a caller has to make the `eta_row_checks`.
-    etas = grid.frame.with_row_index(c.ETA_ROW)
+    etas = grid.frame.with_row_index(Pair.ETA_ROW)
     if grid.keys:
-        etas = etas.with_columns(pl.lit(True).alias(c.HAS_ETA_ROW))
+        etas = etas.with_columns(pl.lit(True).alias(Pair.HAS_ETA_ROW))
         pairs = join_groups(groups, etas, grid.keys, how="left")
         if checked:
             pairs = stop_if_broken(pairs, eta_row_checks(grid, pl.lit(True)))
@@ -260,12 +269,12 @@ def join_etas(
         least = own_eta.min().over(grid.shared) if grid.shared else own_eta.min()
         own_eta = pl.when(own_eta <= least * (1 + _ROUNDING)).then(least).otherwise(own_eta)
     pairs = pairs.with_columns(
-        eta.fill_null(own_eta), *class_factors(eta, own, n_pos, n_neg), own.alias(c.IS_OWN_ETA)
+        eta.fill_null(own_eta), *class_factors(eta, own, n_pos, n_neg), own.alias(EtaError.IS_OWN)
     )
-    order = [c.GROUP, "eta", c.NEG_FACTOR, c.ETA_ROW]
+    order = [Group.NUMBER, "eta", Pair.NEG_FACTOR, Pair.ETA_ROW]
     if grid.copies > 1:
-        pairs = pairs.join(pl.LazyFrame({c.COPY: range(grid.copies)}), how="cross")
-        return pairs.sort(*order, c.COPY)
+        pairs = pairs.join(pl.LazyFrame({Pair.COPY: range(grid.copies)}), how="cross")
+        return pairs.sort(*order, Pair.COPY)
     return pairs.sort(order)
 
 
@@ -273,14 +282,14 @@ def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:
     """Return the check that a user's frame has a row for each group, read where `first` is true."""
     if not grid.keys:
         return []
-    missing = pl.col(c.HAS_ETA_ROW).is_null() & first
+    missing = pl.col(Pair.HAS_ETA_ROW).is_null() & first
     keys = {name: pl.col(name) for name in grid.keys}
     return [missing_row_check("eta", keys, missing, missing.sum())]
 
 
 def same_eta_check(keys: Sequence[str]) -> Check:
     """Return the check that models have one own prevalence within each group of `keys`."""
-    eta = pl.when(c.IS_OWN_ETA).then("eta")
+    eta = pl.when(EtaError.IS_OWN).then("eta")
     low, high = (of.over(keys) if keys else of for of in (eta.min(), eta.max()))
     least, most = (of.filter(low < high).first() for of in (low, high))
     text = (
@@ -303,7 +312,7 @@ def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Ch
     """Return the check that no group of unknown size, of the `first` rows, is asked for its own eta."""
     if not (isinstance(table, RateTable) and table.may_lack_sizes and grid.may_hold_own):
         return []
-    unknown = (pl.col(c.IS_OWN_ETA) & pl.col("eta").is_null() & first).sum()
+    unknown = (pl.col(EtaError.IS_OWN) & pl.col("eta").is_null() & first).sum()
     text = (
         " group(s), which have no prevalence of their own; pass eta= as numbers, or as a frame with a "
         "prevalence per group"
@@ -319,7 +328,7 @@ def class_factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) ->
     positive = pl.when(own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
     inverse = (1 - eta) * n_pos / (eta * n_neg)
     negative = pl.when(own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse)
-    return positive.alias(c.POS_FACTOR), negative.alias(c.NEG_FACTOR)
+    return positive.alias(Pair.POS_FACTOR), negative.alias(Pair.NEG_FACTOR)
 
 
 # Prevalences as users write them: numbers, ratios, and grids ------------------------------------

@@ -19,14 +19,21 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import (
+    ETA_CONFIDENCE,
+    ETA_HIGH,
+    ETA_LOW,
+    UNCERTAIN_ETA_COLUMNS,
+    EtaError,
+)
 from polars_prcurve.core.confidence.intervals import add_eta_limits
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.group_keys import aggregate_by, group_number, join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
     check_forgotten_groups,
@@ -34,6 +41,7 @@ from polars_prcurve.core.inputs.column_reader import (
     read_group_keys,
     show_first,
 )
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     FieldParts,
     InputTable,
@@ -42,13 +50,17 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
     class_amounts,
 )
 from polars_prcurve.core.prevalence import eta_argument
+from polars_prcurve.core.prevalence.pair_columns import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 
-_OF_FRAME = (c.PART_ETA, c.PART_SHARE, *c.UNCERTAIN_ETA_COLUMNS)
-_CLASSES = ((c.POS, c.N_POS, c.POS_EXPONENT), (c.NEG, c.N_NEG, c.NEG_EXPONENT))
-_ROWS, _GROUP_ROWS = f"{c.RESERVED}rows", f"{c.RESERVED}group_rows"
-_LARGEST, _IN_FRAME = f"{c.RESERVED}largest_share", f"{c.RESERVED}in_frame"
+_OF_FRAME = (Part.ETA, Part.SHARE, *UNCERTAIN_ETA_COLUMNS)
+_CLASSES = (
+    (Row.POS, Group.N_POS, Group.POS_EXPONENT),
+    (Row.NEG, Group.N_NEG, Group.NEG_EXPONENT),
+)
+_ROWS, _GROUP_ROWS = f"{RESERVED}rows", f"{RESERVED}group_rows"
+_LARGEST, _IN_FRAME = f"{RESERVED}largest_share", f"{RESERVED}in_frame"
 
 
 class PartKeys(NamedTuple):
@@ -62,7 +74,7 @@ class PartKeys(NamedTuple):
 
 def number_keys(table: InputTable, within: Sequence[str]) -> PartKeys:
     """Return the keys of a table whose groups are parts, the columns `within` among them."""
-    numbered = {key: f"{c.RESERVED}key_{i}" for i, key in enumerate(table.by)}
+    numbered = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
     return PartKeys(
         numbered,
         by={key: column for key, column in numbered.items() if key not in within},
@@ -88,9 +100,9 @@ def build_factors(
     confidence: float | None = None,
     may_be_uncertain: bool = False,
 ) -> tuple[pl.LazyFrame, bool]:
-    """Return one row per part, with POS_FACTOR, NEG_FACTOR, its eta and its share; checked.
+    """Return one row per part, with Pair.POS_FACTOR, Pair.NEG_FACTOR, its eta and its share; checked.
 
-    PART_ETA is the part's own prevalence where none is given, and the shares of a group sum to 1. Return
+    Part.ETA is the part's own prevalence where none is given, and the shares of a group sum to 1. Return
     also whether a prevalence is an estimate.
     """
     asked, uncertain = _read_frame(eta, keys, table.schema, confidence, may_be_uncertain)
@@ -101,8 +113,10 @@ def build_factors(
         asked = join_groups(parts.select(by).unique(), asked, held)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
     stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
-    both = stacked.agg(pl.col(c.N_POS, c.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
-    share = pl.col(c.PART_SHARE)
+    both = stacked.agg(
+        pl.col(Group.N_POS, Group.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum()
+    )
+    share = pl.col(Part.SHARE)
     totals = {_GROUP_ROWS: pl.col(_ROWS).sum(), _LARGEST: share.max()}
     both = both.with_columns((of.over(by) if by else of).alias(name) for name, of in totals.items())
     both = stop_if_broken(both, _part_checks(keys))
@@ -111,10 +125,10 @@ def build_factors(
     whole = exact_arithmetic.to_integer(share, exponent).sum()
     whole = exact_arithmetic.from_integer(whole.over(by) if by else whole, exponent)
     both = both.with_columns(share / repeat_in_rows(whole, share))
-    rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(c.PART_ETA)
-    n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
+    rows, eta_of = pl.col(_GROUP_ROWS) * share, pl.col(Part.ETA)
+    n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
     factors = {}
-    for name, n, of_class in ((c.POS_FACTOR, n_pos, eta_of), (c.NEG_FACTOR, n_neg, 1 - eta_of)):
+    for name, n, of_class in ((Pair.POS_FACTOR, n_pos, eta_of), (Pair.NEG_FACTOR, n_neg, 1 - eta_of)):
         own = pl.when(eta_of.is_null()).then(rows / (n_pos + n_neg)).otherwise(rows * of_class / n)
         factors[name] = pl.when(n > 0).then(own).otherwise(0.0)
     return both.select(
@@ -122,8 +136,8 @@ def build_factors(
         *(factor.alias(name) for name, factor in factors.items()),
         eta_of.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
         share,
-        *c.UNCERTAIN_ETA_COLUMNS,
-        pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
+        *UNCERTAIN_ETA_COLUMNS,
+        pl.col(Group.N_POS, Group.N_NEG).fill_null(0.0),
     ), uncertain
 
 
@@ -138,23 +152,23 @@ def build_field(
         built = table.collect(built, "field()").lazy()
     else:  # several parts of the plan read these few rows
         built = built.cache()
-    limits = add_eta_limits(built.with_columns(pl.col(c.PART_ETA).alias("eta")))
+    limits = add_eta_limits(built.with_columns(pl.col(Part.ETA).alias("eta")))
     parts = limits.rename(names).select(
-        *table.by, c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS, c.N_POS, c.N_NEG
+        *table.by, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
     )
-    factors = built.select(*names, c.POS_FACTOR, c.NEG_FACTOR)
+    factors = built.select(*names, Pair.POS_FACTOR, Pair.NEG_FACTOR)
     etas = _combine_etas(built, keys, uncertain=uncertain).rename(names, strict=False)
     by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amounts = weigh_amounts(table)
     # A row of counts stands for several examples, whose weights are squared one by one.
-    pairs = (c.POS_SQUARES, c.POS, c.POS_FACTOR), (c.NEG_SQUARES, c.NEG, c.NEG_FACTOR)
+    pairs = (Row.POS_SQUARES, Row.POS, Pair.POS_FACTOR), (Row.NEG_SQUARES, Row.NEG, Pair.NEG_FACTOR)
     squares = {square: amounts[amount] * pl.col(factor) for square, amount, factor in pairs}
     return replace(
         table,
         frame=join_factors(table, factors, keys, keep_order=False),
         by=by,
         by_exprs=[pl.col(keys.names[name]).alias(name) for name in by],
-        columns={c.SCORE: table.columns[c.SCORE], **amounts, **squares},
+        columns={Row.SCORE: table.columns[Row.SCORE], **amounts, **squares},
         tallies=Tallies(),  # they were checked when the parts were counted
         group_expr=group_number(by),
         float_sums=True,
@@ -170,33 +184,33 @@ def _combine_etas(parts: pl.LazyFrame, keys: PartKeys, *, uncertain: bool) -> pl
     # FIELD_ETA, the sum of share times eta, has the same bits for each model in the same field: sums of
     # weighted examples differ in the last one. Distances of parts to their ends are added in quadrature,
     # which leaves the sum between those of the ends.
-    share, eta = pl.col(c.PART_SHARE), pl.col(c.PART_ETA)
-    steps = {c.ETA_LOW: eta - pl.col(c.ETA_LOW), c.ETA_HIGH: pl.col(c.ETA_HIGH) - eta}
-    terms = {c.FIELD_ETA: share * eta, c.PART_SHARE: share}
+    share, eta = pl.col(Part.SHARE), pl.col(Part.ETA)
+    steps = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
+    terms = {Part.FIELD_ETA: share * eta, Part.SHARE: share}
     terms |= {f"{name}_sum": (share * step) ** 2 for name, step in steps.items()}
     counted = parts.filter(share > 0).with_columns(
         to_whole_shares(term.fill_null(0.0)).alias(name) for name, term in terms.items()
     )
     sums = [sum_shares(pl.col(name)).alias(name) for name in terms]
     # The interval is null where each eta is exact, and where levels differ: then they make no level.
-    level, is_known = pl.col(c.ETA_CONFIDENCE), pl.col(c.ETA_LOW).is_not_null()
+    level, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
     one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
-    aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(c.ETA_LOW)]
+    aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(ETA_LOW)]
     by = [*keys.by.values()]
-    field_eta = pl.col(c.FIELD_ETA) / repeat_in_rows(share, pl.col(c.FIELD_ETA))
+    field_eta = pl.col(Part.FIELD_ETA) / repeat_in_rows(share, pl.col(Part.FIELD_ETA))
     fields = aggregate_by(counted, by, aggregates).with_columns(field_eta)
     ends = {
-        c.ETA_LOW: pl.col(c.FIELD_ETA) - pl.col(f"{c.ETA_LOW}_sum").sqrt(),
-        c.ETA_HIGH: pl.col(c.FIELD_ETA) + pl.col(f"{c.ETA_HIGH}_sum").sqrt(),
+        ETA_LOW: pl.col(Part.FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
+        ETA_HIGH: pl.col(Part.FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
     }
-    known = [pl.when(c.ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
-    interval = (*known, pl.col(c.ETA_CONFIDENCE)) if uncertain else ()
-    return fields.select(*by, c.FIELD_ETA, *interval)
+    known = [pl.when(ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
+    interval = (*known, pl.col(ETA_CONFIDENCE)) if uncertain else ()
+    return fields.select(*by, Part.FIELD_ETA, *interval)
 
 
 def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
-    """Return POS and NEG, what a row adds to either class, times the factors of its part."""
-    factors = {c.POS: pl.col(c.POS_FACTOR), c.NEG: pl.col(c.NEG_FACTOR)}
+    """Return Row.POS and Row.NEG, what a row adds to either class, times the factors of its part."""
+    factors = {Row.POS: pl.col(Pair.POS_FACTOR), Row.NEG: pl.col(Pair.NEG_FACTOR)}
     amounts = class_amounts(table.columns)
     return {name: amount.cast(pl.Float64) * factors[name] for name, amount in amounts.items()}
 
@@ -204,7 +218,7 @@ def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
 def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
     """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _ROWS."""
     amounts, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_ROWS)
-    if c.LABEL in table.columns:
+    if Row.LABEL in table.columns:
         sums = (amounts[of_class].sum().alias(total) for of_class, total, _ in _CLASSES)
         groups = table.aggregate_groups([*sums, n_rows])
     else:
@@ -228,10 +242,10 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
         )
     checked = stop_if_broken(groups, table.tallies.checks)
     names = [pl.col(key).alias(column) for key, column in keys.names.items()]
-    counted = checked.select(*names, pl.col(c.N_POS, c.N_NEG).cast(pl.Float64), _ROWS)
+    counted = checked.select(*names, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _ROWS)
     if not isinstance(table, ScoreTable):
         return counted
-    return counted.with_columns((pl.col(c.N_POS) + pl.col(c.N_NEG)).alias(_ROWS))
+    return counted.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_ROWS))
 
 
 def _read_frame(
@@ -241,7 +255,7 @@ def _read_frame(
     confidence: float | None,
     may_be_uncertain: bool,
 ) -> tuple[pl.LazyFrame, bool]:
-    """Return the frame with internal names, PART_ETA, PART_SHARE and ends of eta; it may raise."""
+    """Return the frame with internal names, Part.ETA, Part.SHARE and ends of eta; it may raise."""
     schema = eta.lazy().collect_schema()
     if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
         raise PrcError(
@@ -257,7 +271,7 @@ def _read_frame(
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
     uncertain = may_be_uncertain and eta_argument.has_uncertain_eta(schema, held)
-    own = {*held, "eta", "share", *(c.UNCERTAIN_ETA_COLUMNS if uncertain else ())}
+    own = {*held, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
     frame = eta.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
     troubles: list[tuple[pl.Expr, str]] = []
@@ -273,22 +287,22 @@ def _read_frame(
     checks = [count_check(n.sum(), f"the eta= frame {what}, in ", " row(s)") for n, what in troubles]
     return stop_if_broken(frame, checks).select(
         *(pl.col(key).alias(keys.names[key]) for key in held),
-        value.alias(c.PART_ETA),
-        part.alias(c.PART_SHARE),
-        *((pl.col(n) if uncertain else nothing).alias(n) for n in c.UNCERTAIN_ETA_COLUMNS),
+        value.alias(Part.ETA),
+        part.alias(Part.SHARE),
+        *((pl.col(n) if uncertain else nothing).alias(n) for n in UNCERTAIN_ETA_COLUMNS),
     ), uncertain
 
 
 def _part_checks(keys: PartKeys) -> list[Check]:
     """Return the checks that table and frame have the same parts, with the classes that they need."""
-    n_pos, n_neg = pl.col(c.N_POS).fill_null(0), pl.col(c.N_NEG).fill_null(0)
-    eta, share, n_in_frame = pl.col(c.PART_ETA), pl.col(c.PART_SHARE), pl.col(_IN_FRAME)
+    n_pos, n_neg = pl.col(Group.N_POS).fill_null(0), pl.col(Group.N_NEG).fill_null(0)
+    eta, share, n_in_frame = pl.col(Part.ETA), pl.col(Part.SHARE), pl.col(_IN_FRAME)
     values = {key: pl.col(column) for key, column in keys.names.items()}
     missing = n_in_frame == 0
     absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_GROUP_ROWS) > 0)
     remedy = "; it takes both classes to be brought to an eta between 0 and 1"
     held = (share > 0) & (n_pos + n_neg > 0)
-    most, least = pl.max_horizontal(eta, c.ETA_HIGH), pl.min_horizontal(eta, c.ETA_LOW)
+    most, least = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
     no_pos, no_neg = held & (most > 0) & (n_pos == 0), held & (least < 1) & (n_neg == 0)
     troubles = [
         (n_in_frame > 1, "the eta= frame holds a part more than once, ", ""),
@@ -317,14 +331,14 @@ def build_reweighted_table(
     if (
         arguments.is_pattern(arguments.read_name("name=", name))
         or name in table.schema
-        or name.startswith(c.RESERVED)
+        or name.startswith(RESERVED)
     ):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
     keys = number_keys(table, within)
     factors, _ = build_factors(table, keys, eta)
-    factors = factors.select(*keys.names.values(), c.POS_FACTOR, c.NEG_FACTOR)
+    factors = factors.select(*keys.names.values(), Pair.POS_FACTOR, Pair.NEG_FACTOR)
     joined = join_factors(table, factors, keys, keep_order=True)
     amounts = weigh_amounts(table)  # one of both is 0
     return joined.select(
-        *map(select_column, table.schema), (amounts[c.POS] + amounts[c.NEG]).alias(name)
+        *map(select_column, table.schema), (amounts[Row.POS] + amounts[Row.NEG]).alias(name)
     )

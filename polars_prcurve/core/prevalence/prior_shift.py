@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import z_value
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import query_checks
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_number, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.query_checks import Check, guard, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import describe_expression, read_expression
+from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import evaluate
 
@@ -124,7 +125,7 @@ def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
 _TOLERANCE, _MAX_ITERATIONS = 1e-12, 10_000
 """A group is done as soon as a step is smaller, or after that many: near 0 and 1 EM is slow."""
 _BISECTIONS = 60
-_COUNT = f"{c.RESERVED}count"
+_COUNT = f"{RESERVED}count"
 
 
 def check_estimate_method(eta_train: float | None, reference: object) -> float | None:
@@ -160,11 +161,11 @@ def join_estimates(
 
 def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float | None) -> pl.LazyFrame:
     """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
-    score = table.columns[c.SCORE]
-    if c.LABEL in table.columns:
+    score = table.columns[Row.SCORE]
+    if Row.LABEL in table.columns:
         counted = score.sort().rle()
     else:
-        n = table.columns[c.NEG].cast(pl.Int64)
+        n = table.columns[Row.NEG].cast(pl.Int64)
         runs_of = pl.struct(n.alias("len"), score.alias("value"))
         counted = runs_of.filter(n > 0).sort_by(score.filter(n > 0))
     counts = table.aggregate_groups([counted.implode().alias(_COUNT)])

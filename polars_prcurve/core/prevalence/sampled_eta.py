@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import (
+    ETA_CONFIDENCE,
+    ETA_HIGH,
+    ETA_LOW,
+    UNCERTAIN_ETA_COLUMNS,
+)
 from polars_prcurve.core.confidence.intervals import check_confidence, compute_limits
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import (
     check_texts,
     hint_at_arguments,
@@ -110,7 +115,7 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
                 f"(name the column of {name} with {name}=)"
             )
     others = [name for name in schema if name not in (k, n)]
-    for name in ("eta", *c.UNCERTAIN_ETA_COLUMNS):
+    for name in ("eta", *UNCERTAIN_ETA_COLUMNS):
         if name in others:
             raise PrcError(
                 f"the frame has a column {name!r} already, which eta_from_sample adds; rename it"
@@ -124,9 +129,9 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
     return checked.select(
         *others,
         (positives / examples).alias("eta"),
-        low.alias(c.ETA_LOW),
-        high.alias(c.ETA_HIGH),
-        pl.lit(level).alias(c.ETA_CONFIDENCE),
+        low.alias(ETA_LOW),
+        high.alias(ETA_HIGH),
+        pl.lit(level).alias(ETA_CONFIDENCE),
     )
 
 

@@ -29,12 +29,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group
+from polars_prcurve.core.metrics.segment_columns import CELLS
+from polars_prcurve.core.sweep.sweep_columns import AlertSize
 
 ALERT_SIZES = (
-    *(c.FLAGGED_SIZE, c.SILENT_SIZE, c.FLAGGED_AT_ETA, c.SILENT_AT_ETA),
-    *(c.RECALL_SIZE, c.FPR_SIZE),
-    *(c.POS_SIZE, c.NEG_SIZE, c.TABLE_SIZE),
+    *(AlertSize.FLAGGED, AlertSize.SILENT, AlertSize.FLAGGED_AT_ETA, AlertSize.SILENT_AT_ETA),
+    *(AlertSize.RECALL, AlertSize.FPR),
+    *(AlertSize.POS, AlertSize.NEG, AlertSize.TABLE),
 )
 """The sizes of a row, from its sums; the last three are equal on all rows of a group."""
 GREATEST_SIZES = {name: f"{name}_so_far" for name in ALERT_SIZES[:4]}
@@ -71,12 +74,12 @@ def add_alert_sizes(
 ) -> pl.LazyFrame:
     """Add ALERT_SIZES, by the sums of cells, and the weights of a false alert and a miss not seen."""
     # What is used more than once is bound first.
-    unseen = {f"{c.RESERVED}unseen_alert": unseen_alert, f"{c.RESERVED}unseen_miss": unseen_miss}
+    unseen = {f"{RESERVED}unseen_alert": unseen_alert, f"{RESERVED}unseen_miss": unseen_miss}
     bound, sums = dict(unseen), []
     unseen_alert, unseen_miss = map(pl.col, unseen)
     sides = (("tp", "fp"), ("fn", "tn"), ("tp", "fn"), ("fp", "tn"))
-    for cells in (*((cell,) for cell in c.CELLS), *sides, c.CELLS):
-        weight, squares = (f"{c.RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares"))
+    for cells in (*((cell,) for cell in CELLS), *sides, CELLS):
+        weight, squares = (f"{RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares"))
         bound |= {weight: add(*cells).weight, squares: add(*cells).squares}
         sums.append(Sums(pl.col(weight), pl.col(squares)))
     tp, fp, fn, tn, flagged, silent, pos, neg, every = sums
@@ -112,8 +115,8 @@ def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Ex
 def add_greatest_sizes(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add the greatest size of the alerts so far, and of the rows that are not flagged from here on."""
     # A size falls where a heavy row or a large cluster joins the alerts. A run that has started goes on.
-    upwards = (c.SILENT_SIZE, c.SILENT_AT_ETA)
+    upwards = (AlertSize.SILENT, AlertSize.SILENT_AT_ETA)
     return rows.with_columns(
-        pl.col(size).cum_max(reverse=size in upwards).over(c.GROUP).alias(greatest)
+        pl.col(size).cum_max(reverse=size in upwards).over(Group.NUMBER).alias(greatest)
         for size, greatest in GREATEST_SIZES.items()
     )

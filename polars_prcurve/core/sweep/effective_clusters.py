@@ -28,30 +28,39 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve.core.confidence.cohort_intervals import name_moment, sum_moments
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.grouped_rows import SortedRows
+from polars_prcurve.core.sweep.sweep_columns import ClusterSize
 
 _FORCE = 3  # the number of rows that the design effect half way stands for
-_SIDES = {c.POS: c.NEG, c.NEG: c.POS}
-_IS_LAST = f"{c.RESERVED}is_last"
+_SIDES = {Row.POS: Row.NEG, Row.NEG: Row.POS}
+_IS_LAST = f"{RESERVED}is_last"
 _COUNT, _TOTAL = "count", "total"  # rows of a class above, and all
 _SQUARES, _SIZES, _ALL = "squares", "sizes", "all"  # sums of x(c)**2, of x(c) X(c), of X(c)**2
-_CROSSED, _ALL_PRODUCTS = "crossed", f"{c.RESERVED}all_products"  # sums of x(c) Y(c), of X(c) Y(c)
-_PRODUCTS = f"{c.RESERVED}products"  # sum of x(c) y(c)
+_CROSSED, _ALL_PRODUCTS = "crossed", f"{RESERVED}all_products"  # sums of x(c) Y(c), of X(c) Y(c)
+_PRODUCTS = f"{RESERVED}products"  # sum of x(c) y(c)
 _HALF = "half_"  # before the names of sums at the threshold half way
 
 _SIZE_NAMES = {
-    c.POS: (c.N_POS_CLUSTERED, c.N_POS_UNREACHED, c.POS_FREEDOM),
-    c.NEG: (c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED, c.NEG_FREEDOM),
+    Row.POS: (ClusterSize.N_POS, ClusterSize.N_POS_UNREACHED, EffectiveSize.POS_FREEDOM),
+    Row.NEG: (ClusterSize.N_NEG, ClusterSize.N_NEG_UNREACHED, EffectiveSize.NEG_FREEDOM),
 }
-OF_GROUP = (c.N_POS_UNREACHED, c.N_NEG_UNREACHED, c.POS_FREEDOM, c.NEG_FREEDOM, c.ETA_VARIANCE)
+OF_GROUP = (
+    ClusterSize.N_POS_UNREACHED,
+    ClusterSize.N_NEG_UNREACHED,
+    EffectiveSize.POS_FREEDOM,
+    EffectiveSize.NEG_FREEDOM,
+    EtaError.VARIANCE,
+)
 """The columns that are equal on all rows of a group."""
-CLUSTER_COLUMNS = (*OF_GROUP, c.RATE_CORRELATION)
+CLUSTER_COLUMNS = (*OF_GROUP, EffectiveSize.RATE_CORRELATION)
 """What bands of rows in clusters read besides the effective sizes."""
 SIZES_UNREACHED = {
-    c.N_POS_EFFECTIVE: pl.col(c.N_POS_UNREACHED),
-    c.N_NEG_EFFECTIVE: pl.col(c.N_NEG_UNREACHED),
+    EffectiveSize.N_POS: pl.col(ClusterSize.N_POS_UNREACHED),
+    EffectiveSize.N_NEG: pl.col(ClusterSize.N_NEG_UNREACHED),
 }
 """The effective sizes at a threshold above all scores."""
 
@@ -73,19 +82,19 @@ CLUSTER_SUMS = (
 def add_cluster_sums(ordered: SortedRows) -> SortedRows:
     """Add CLUSTER_SUMS, whole numbers, to sorted rows: running sums and totals within each group."""
     frame = ordered.frame.with_columns(
-        ordered.group.alias(c.GROUP),
-        ordered.amounts[c.POS].cast(pl.Int64).alias(c.POS),
-        ordered.amounts[c.NEG].cast(pl.Int64).alias(c.NEG),
+        ordered.group.alias(Group.NUMBER),
+        ordered.amounts[Row.POS].cast(pl.Int64).alias(Row.POS),
+        ordered.amounts[Row.NEG].cast(pl.Int64).alias(Row.NEG),
         ordered.is_last.alias(_IS_LAST),
     )
-    above, every = f"{c.RESERVED}cluster_above", f"{c.RESERVED}cluster_total"
+    above, every = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
     frame = frame.with_columns(
-        expr.over(c.GROUP, c.CLUSTER).alias(f"{side}_{kind}")
+        expr.over(Group.NUMBER, Row.CLUSTER).alias(f"{side}_{kind}")
         for side in _SIDES
         for kind, expr in ((above, pl.col(side).cum_sum()), (every, pl.col(side).sum()))
     )
     terms: dict[str, pl.Expr] = {}
-    totals = {_ALL_PRODUCTS: pl.col(c.POS) * pl.col(f"{c.NEG}_{every}")}
+    totals = {_ALL_PRODUCTS: pl.col(Row.POS) * pl.col(f"{Row.NEG}_{every}")}
     for side, other in _SIDES.items():
         row, x, size = pl.col(side), pl.col(f"{side}_{above}"), pl.col(f"{side}_{every}")
         terms |= {
@@ -97,10 +106,10 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
         totals |= {f"{side}_{_TOTAL}": row, f"{side}_{_ALL}": row * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
     pos_above, neg_above = (pl.col(f"{side}_{above}") for side in _SIDES)
-    terms[_PRODUCTS] = pl.col(c.POS) * neg_above + pl.col(c.NEG) * pos_above
+    terms[_PRODUCTS] = pl.col(Row.POS) * neg_above + pl.col(Row.NEG) * pos_above
     frame = frame.with_columns(
-        *(term.cum_sum().over(c.GROUP).alias(name) for name, term in terms.items()),
-        *(term.sum().over(c.GROUP).alias(name) for name, term in totals.items()),
+        *(term.cum_sum().over(Group.NUMBER).alias(name) for name, term in terms.items()),
+        *(term.sum().over(Group.NUMBER).alias(name) for name, term in totals.items()),
     )
     # At the last threshold that at most half of a class is above; sums never fall: it has the greatest.
     half: dict[str, pl.Expr] = {}
@@ -108,7 +117,7 @@ def add_cluster_sums(ordered: SortedRows) -> SortedRows:
         few = 2 * pl.col(f"{side}_{_COUNT}") <= pl.col(f"{side}_{_TOTAL}")
         for kind in (_COUNT, _SQUARES, _SIZES):
             reached = pl.when(pl.col(_IS_LAST) & few).then(f"{side}_{kind}")
-            half[f"{side}_{_HALF}{kind}"] = reached.max().over(c.GROUP)
+            half[f"{side}_{_HALF}{kind}"] = reached.max().over(Group.NUMBER)
     return ordered._replace(frame=frame.with_columns(**half))
 
 
@@ -137,9 +146,11 @@ def measure_cluster_sizes(running: pl.LazyFrame) -> pl.LazyFrame:
     n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
     pos, neg = (_float(side, _ALL) for side in _SIDES)
     products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
-    columns[c.ETA_VARIANCE] = pos / n_pos**2 + neg / n_neg**2 - 2 * products / (n_pos * n_neg)
+    columns[EtaError.VARIANCE] = pos / n_pos**2 + neg / n_neg**2 - 2 * products / (n_pos * n_neg)
     frame = _add_alert_sizes(running.with_columns(*_list_moments(), **columns))
-    return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
+    return frame.with_columns(_correlate_rates().alias(EffectiveSize.RATE_CORRELATION)).drop(
+        CLUSTER_SUMS
+    )
 
 
 def _list_moments() -> list[pl.Expr]:
@@ -147,7 +158,7 @@ def _list_moments() -> list[pl.Expr]:
     moments: dict[str, pl.Expr] = {}
     products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
     crossed = {side: _float(side, _CROSSED) for side in _SIDES}
-    for side, flagged, silent in ((c.POS, "tp", "fn"), (c.NEG, "fp", "tn")):
+    for side, flagged, silent in ((Row.POS, "tp", "fn"), (Row.NEG, "fp", "tn")):
         squares, sizes, every = (_float(side, kind) for kind in (_SQUARES, _SIZES, _ALL))
         moments |= {
             name_moment(flagged, flagged): squares,
@@ -156,9 +167,9 @@ def _list_moments() -> list[pl.Expr]:
         }
     moments |= {
         name_moment("tp", "fp"): products,
-        name_moment("tp", "tn"): crossed[c.POS] - products,
-        name_moment("fp", "fn"): crossed[c.NEG] - products,
-        name_moment("fn", "tn"): all_products - crossed[c.POS] - crossed[c.NEG] + products,
+        name_moment("tp", "tn"): crossed[Row.POS] - products,
+        name_moment("fp", "fn"): crossed[Row.NEG] - products,
+        name_moment("fn", "tn"): all_products - crossed[Row.POS] - crossed[Row.NEG] + products,
     }
     return [moment.alias(name) for name, moment in moments.items()]
 

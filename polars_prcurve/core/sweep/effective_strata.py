@@ -38,26 +38,30 @@ from collections.abc import Mapping
 import polars as pl
 
 from polars_prcurve.core.confidence.cohort_intervals import name_moment, name_unit
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     from_whole,
     round_up_to_power_of_two,
     to_whole_shares,
 )
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.metrics.segment_columns import CELLS, Unseen
 from polars_prcurve.core.sweep.grouped_rows import SortedRows
+from polars_prcurve.core.sweep.sweep_columns import ClusterSize, StratumLabels
 
 _SIDES = (("tp", "fp"), ("fn", "tn"))
 _CLASSES = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}
-_PAIRS = [(a, b) for i, a in enumerate(c.CELLS) for b in c.CELLS[i + 1 :]]
+_PAIRS = [(a, b) for i, a in enumerate(CELLS) for b in CELLS[i + 1 :]]
 
 
 def _name(kind: str) -> str:
-    return f"{c.RESERVED}strata_{kind}"
+    return f"{RESERVED}strata_{kind}"
 
 
-_TOTALS, _VARIANCES = ({cell: _name(f"{kind}_{cell}") for cell in c.CELLS} for kind in ("sum", "square"))
+_TOTALS, _VARIANCES = ({cell: _name(f"{kind}_{cell}") for cell in CELLS} for kind in ("sum", "square"))
 _COVARIANCES = {pair: name_moment(*pair) for pair in _PAIRS}
 _SCALE = _name("scale")
 _N_POS, _N_NEG, _N = _name("n_pos"), _name("n_neg"), _name("n")
@@ -65,15 +69,15 @@ _IS_POS, _BY_CLASS, _AT_TOP = _name("is_pos"), _name("by_class"), _name("at_top"
 _HIGHEST, _LOWEST = _name("highest"), _name("lowest")  # score of a negative, and of a positive
 _ALL = {"pos": _name("pos"), "neg": _name("neg")}  # the total weight of a class
 _SUMS = (*_TOTALS.values(), *_VARIANCES.values(), *_COVARIANCES.values())
-STRATA_SUMS = (*_SUMS, _SCALE, c.N_ABOVE)
+STRATA_SUMS = (*_SUMS, _SCALE, StratumLabels.N_ABOVE)
 """What `add_strata_sums` adds to rows, and `measure_strata` reads."""
-_UNSEEN = {cell: _name(f"unseen_{cell}") for cell in c.CELLS}
+_UNSEEN = {cell: _name(f"unseen_{cell}") for cell in CELLS}
 """What an unseen row of a cell weighs where its side of the threshold is empty."""
 
 
 def _describe_state(above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     """Return what a stratum adds to each of the sums, from the numbers of its rows above a threshold."""
-    w, n = pl.col(c.ROW_WEIGHT), pl.col(_N).cast(pl.Float64)
+    w, n = pl.col(Row.STRATUM_WEIGHT), pl.col(_N).cast(pl.Float64)
     found = {"tp": above["pos"], "fp": above["neg"]}
     found |= {"fn": pl.col(_N_POS) - above["pos"], "tn": pl.col(_N_NEG) - above["neg"]}
     centred = pl.when(n > 1).then(w * (w - 1) / (n - 1)).otherwise(0.0)
@@ -97,46 +101,46 @@ def _to_whole(state: Mapping[str, pl.Expr]) -> list[pl.Expr]:
 
 def add_strata_sums(ordered: SortedRows) -> SortedRows:
     """Add STRATA_SUMS to sorted rows: sums over the strata of a group, in their states at this row."""
-    stratum = (c.GROUP, c.STRATUM)
+    stratum = (Group.NUMBER, Row.STRATUM)
     frame = ordered.frame.with_columns(
-        ordered.group.alias(c.GROUP),
+        ordered.group.alias(Group.NUMBER),
         ordered.threshold.alias(_name("score")),
-        (ordered.amounts[c.POS] > 0).cast(pl.Int64).alias(_IS_POS),
-        ((ordered.amounts[c.POS] > 0) | (ordered.amounts[c.NEG] > 0)).cast(pl.Int64).alias(_N),
+        (ordered.amounts[Row.POS] > 0).cast(pl.Int64).alias(_IS_POS),
+        ((ordered.amounts[Row.POS] > 0) | (ordered.amounts[Row.NEG] > 0)).cast(pl.Int64).alias(_N),
     )
     is_pos, one, score = pl.col(_IS_POS), pl.col(_N), pl.col(_name("score"))
-    heaviest = pl.col(c.ROW_WEIGHT).max()
+    heaviest = pl.col(Row.STRATUM_WEIGHT).max()
     scale = round_up_to_power_of_two(one.sum().cast(pl.Float64) * heaviest * heaviest)
     frame = frame.with_columns(
-        one.cum_sum().over(c.GROUP).alias(c.N_ABOVE),
+        one.cum_sum().over(Group.NUMBER).alias(StratumLabels.N_ABOVE),
         one.cum_sum().over(stratum).alias(_name("so_far")),
         is_pos.cum_sum().over(stratum).alias(_name("pos_so_far")),
         one.sum().over(stratum).alias(_N),
         is_pos.sum().over(stratum).alias(_N_POS),
-        scale.over(c.GROUP).alias(_SCALE),
+        scale.over(Group.NUMBER).alias(_SCALE),
         pl.when((one > 0) & (is_pos == 0)).then(score).alias(_HIGHEST),
         pl.when(is_pos > 0).then(score).alias(_LOWEST),
     )
     frame = frame.with_columns((pl.col(_N) - pl.col(_N_POS)).alias(_N_NEG))
-    frame = frame.with_columns(_are_by_class().over(c.GROUP).alias(_BY_CLASS))
+    frame = frame.with_columns(_are_by_class().over(Group.NUMBER).alias(_BY_CLASS))
     so_far, pos = pl.col(_name("so_far")), pl.col(_name("pos_so_far"))
     is_first, zero = so_far == 1, pl.lit(0.0)
     start, base = _describe_state({"pos": zero, "neg": zero}), {}
     for name, value in zip(start, _to_whole(start), strict=True):
-        base[name] = pl.when(is_first).then(value).sum().over(c.GROUP)
+        base[name] = pl.when(is_first).then(value).sum().over(Group.NUMBER)
         start[name] = value
     frame = frame.with_columns(*_to_whole(_describe_state({"pos": pos, "neg": so_far - pos})))
     sums = {}
     for name in _SUMS:
         before = pl.when(is_first).then(start[name]).otherwise(pl.col(name).shift(1).over(stratum))
-        sums[name] = base[name] + (pl.col(name) - before).fill_null(0).cum_sum().over(c.GROUP)
+        sums[name] = base[name] + (pl.col(name) - before).fill_null(0).cum_sum().over(Group.NUMBER)
     return ordered._replace(frame=frame.with_columns(**sums))
 
 
 def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
     """Replace STRATA_SUMS, except N_ABOVE, by the units of cells and the covariances of their totals."""
     columns = {name: from_whole(pl.col(name)) * pl.col(_SCALE) for name in _COVARIANCES.values()}
-    for cell in c.CELLS:
+    for cell in CELLS:
         total, variance = pl.col(_TOTALS[cell]), pl.col(_VARIANCES[cell])
         unit = from_whole(variance) / from_whole(total)
         columns[name_unit(cell)] = pl.when(total > 0).then(unit)
@@ -145,14 +149,14 @@ def measure_strata(running: pl.LazyFrame) -> pl.LazyFrame:
 
 def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of rows with counts to those at their thresholds; add moments and correlation."""
-    unit = pl.col(c.WEIGHT_UNIT)
+    unit = pl.col(EffectiveSize.WEIGHT_UNIT)
     frame = frame.with_columns(
-        pl.coalesce(name_unit(cell), _UNSEEN[cell]).alias(name_unit(cell)) for cell in c.CELLS
+        pl.coalesce(name_unit(cell), _UNSEEN[cell]).alias(name_unit(cell)) for cell in CELLS
     )
-    total = {cell: pl.col(cell).cast(pl.Float64) for cell in c.CELLS}
+    total = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
     sizes, variances, slopes = {}, [], {}
     for rate, size, (above, below) in zip(
-        ("recall", "fpr"), (c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE), _CLASSES.values(), strict=True
+        ("recall", "fpr"), (EffectiveSize.N_POS, EffectiveSize.N_NEG), _CLASSES.values(), strict=True
     ):
         r, n = pl.col(rate), total[above] + total[below]
         shared = pl.col(_COVARIANCES[above, below]) / n
@@ -168,17 +172,17 @@ def set_strata_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
     spread = (variances[0] * variances[1]).sqrt()
     correlation = pl.when(spread > 0).then((covariance / spread).clip(-1.0, 1.0)).otherwise(0.0)
     moments = {
-        name_moment(cell, cell): total[cell] * pl.col(name_unit(cell)) * unit**2 for cell in c.CELLS
+        name_moment(cell, cell): total[cell] * pl.col(name_unit(cell)) * unit**2 for cell in CELLS
     }
     moments |= {name: pl.col(name) * unit**2 for name in _COVARIANCES.values()}
-    moments |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in c.CELLS}
-    return frame.with_columns(**sizes, **moments, **{c.RATE_CORRELATION: correlation})
+    moments |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in CELLS}
+    return frame.with_columns(**sizes, **moments, **{EffectiveSize.RATE_CORRELATION: correlation})
 
 
 def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Add to a group table what its strata tell of all its rows, whatever the threshold.
 
-    N_ALONE is the number of strata of which one row was drawn.
+    StratumLabels.N_ALONE is the number of strata of which one row was drawn.
     """
     found = _sum_strata(table)
     total = {of: pl.col(name) for of, name in _ALL.items()}
@@ -186,29 +190,29 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     shared = pl.col(_COVARIANCES["tp", "fp"]) / (total["pos"] * total["neg"])
     missed, top = (pl.col(_UNSEEN[cell]) for cell in ("fn", "tp"))
     columns = {
-        c.N_POS_LEAST: total["pos"] / unit["pos"],
-        c.N_NEG_LEAST: total["neg"] / unit["neg"],
-        c.ETA_VARIANCE: unit["pos"] / total["pos"] + unit["neg"] / total["neg"] - 2 * shared,
-        c.N_POS_UNREACHED: total["pos"] / top,
-        c.N_NEG_UNREACHED: total["neg"] / pl.col(_UNSEEN["fp"]),
-        c.MISSED_SHARE: missed / (total["pos"] + missed),
-        c.UNSEEN_SHARE: top / (total["pos"] + top),
+        EffectiveSize.N_POS_LEAST: total["pos"] / unit["pos"],
+        EffectiveSize.N_NEG_LEAST: total["neg"] / unit["neg"],
+        EtaError.VARIANCE: unit["pos"] / total["pos"] + unit["neg"] / total["neg"] - 2 * shared,
+        ClusterSize.N_POS_UNREACHED: total["pos"] / top,
+        ClusterSize.N_NEG_UNREACHED: total["neg"] / pl.col(_UNSEEN["fp"]),
+        Unseen.MISSED_SHARE: missed / (total["pos"] + missed),
+        Unseen.SHARE: top / (total["pos"] + top),
     }
-    kept = (*table.by, c.POS_LABELS, c.NEG_LABELS, c.N_ALONE, *_UNSEEN.values())
+    kept = (*table.by, StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE, *_UNSEEN.values())
     return join_groups(groups, found.select(*kept, **columns), table.by, how="left", keep_order=True)
 
 
 def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
     """Return one row per group: sums of the states of strata with all rows above, and _UNSEEN."""
-    by, is_pos, score = [*table.by], pl.col(c.POS) > 0, pl.col(c.SCORE)
-    counts = {_N: pl.len(), _N_POS: is_pos.sum(), c.ROW_WEIGHT: pl.col(c.ROW_WEIGHT).max()}
+    by, is_pos, score = [*table.by], pl.col(Row.POS) > 0, pl.col(Row.SCORE)
+    counts = {_N: pl.len(), _N_POS: is_pos.sum(), Row.STRATUM_WEIGHT: pl.col(Row.STRATUM_WEIGHT).max()}
     counts |= {_HIGHEST: score.filter(~is_pos).max(), _LOWEST: score.filter(is_pos).min()}
-    counts[c.SCORE] = score.max()
-    rows = table.rows.filter(is_pos | (pl.col(c.NEG) > 0))
-    strata = aggregate_by(rows, [*by, c.STRATUM], [of.alias(name) for name, of in counts.items()])
+    counts[Row.SCORE] = score.max()
+    rows = table.rows.filter(is_pos | (pl.col(Row.NEG) > 0))
+    strata = aggregate_by(rows, [*by, Row.STRATUM], [of.alias(name) for name, of in counts.items()])
     strata = strata.with_columns(pl.col(_N, _N_POS).cast(pl.Int64))
     strata = strata.with_columns((pl.col(_N) - pl.col(_N_POS)).alias(_N_NEG))
-    w, numbers = pl.col(c.ROW_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
+    w, numbers = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
     scale = round_up_to_power_of_two(pl.col(_N).sum().cast(pl.Float64) * w.max() * w.max())
     of_group = {_BY_CLASS: _are_by_class(), _SCALE: scale, _AT_TOP: score == score.max()}
     strata = strata.with_columns(
@@ -221,8 +225,8 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
         of_class = w.filter(numbers[of] > 0).max()
         for cell, by_score in zip(cells, (at_top, heaviest), strict=True):
             found[_UNSEEN[cell]] = pl.when(drawn_by_class).then(of_class).otherwise(by_score)
-    found |= {c.POS_LABELS: numbers["pos"].sum(), c.NEG_LABELS: numbers["neg"].sum()}
-    found[c.N_ALONE] = ((pl.col(_N) == 1) & (w > 1)).sum().cast(pl.Int64)
+    found |= {StratumLabels.POS: numbers["pos"].sum(), StratumLabels.NEG: numbers["neg"].sum()}
+    found[StratumLabels.N_ALONE] = ((pl.col(_N) == 1) & (w > 1)).sum().cast(pl.Int64)
     each = [of.alias(name) for name, of in found.items()]
     sums = aggregate_by(
         strata.with_columns(_to_whole(state)), by, [pl.col(*state).sum(), pl.col(_SCALE).first(), *each]

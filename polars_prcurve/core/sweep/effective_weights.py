@@ -32,25 +32,29 @@ from functools import reduce
 import polars as pl
 
 from polars_prcurve.core.confidence.cohort_intervals import name_moment
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.metrics.segment_columns import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS
+from polars_prcurve.core.sweep.sweep_columns import SquareSegment, SquareSums, Sweep
 
 _SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
-_MEANS = {side: f"{c.RESERVED}mean_{side}" for side in _SIDES}
+_MEANS = {side: f"{RESERVED}mean_{side}" for side in _SIDES}
 """The mean weight of the rows of both classes on one side."""
-_OWN_MEANS = {count: f"{c.RESERVED}mean_{count}" for counts in _SIDES.values() for count in counts}
+_OWN_MEANS = {count: f"{RESERVED}mean_{count}" for counts in _SIDES.values() for count in counts}
 """The mean weight of the rows behind one count; null where there are none."""
 _LEAST_FACTOR = 1.5
 """How much larger the weight of an unseen row must be by class than by score to be taken for it."""
 
 
 def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
-    """Return effective and least sizes of the classes, UNSEEN_SHARE and ETA_VARIANCE, from totals."""
+    """Return effective and least sizes of the classes, Unseen.SHARE and VARIANCE, from totals."""
     (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
     # A positive that was not sampled has the mean weight of its class, or of all rows if that is more.
@@ -62,13 +66,13 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     least_pos, least_neg = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
     return [
         # Squares that are given as counts may be 0: then nothing is known.
-        pl.when(pos_squares > 0).then(of_pos).alias(c.N_POS_EFFECTIVE),
-        pl.when(neg_squares > 0).then(of_neg).alias(c.N_NEG_EFFECTIVE),
-        pl.min_horizontal(of_pos, least_pos).alias(c.N_POS_LEAST),
-        pl.min_horizontal(of_neg, least_neg).alias(c.N_NEG_LEAST),
-        (unseen / (n_pos + unseen)).alias(c.UNSEEN_SHARE),
-        (unseen / (n_pos + unseen)).alias(c.MISSED_SHARE),
-        (1 / of_pos + 1 / of_neg).alias(c.ETA_VARIANCE),
+        pl.when(pos_squares > 0).then(of_pos).alias(EffectiveSize.N_POS),
+        pl.when(neg_squares > 0).then(of_neg).alias(EffectiveSize.N_NEG),
+        pl.min_horizontal(of_pos, least_pos).alias(EffectiveSize.N_POS_LEAST),
+        pl.min_horizontal(of_neg, least_neg).alias(EffectiveSize.N_NEG_LEAST),
+        (unseen / (n_pos + unseen)).alias(Unseen.SHARE),
+        (unseen / (n_pos + unseen)).alias(Unseen.MISSED_SHARE),
+        (1 / of_pos + 1 / of_neg).alias(EtaError.VARIANCE),
     ]
 
 
@@ -77,8 +81,8 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
     (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
     return {
-        c.N_POS_EFFECTIVE: n_pos / _choose_weight(mean_weight, pos_squares / n_pos),
-        c.N_NEG_EFFECTIVE: n_neg / _choose_weight(mean_weight, neg_squares / n_neg),
+        EffectiveSize.N_POS: n_pos / _choose_weight(mean_weight, pos_squares / n_pos),
+        EffectiveSize.N_NEG: n_neg / _choose_weight(mean_weight, neg_squares / n_neg),
     }
 
 
@@ -99,7 +103,9 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
             moments[name_moment(count, count)] = own
     shares = {
         name: _divide(flagged, pl.col(s.total))
-        for name, s, flagged in zip((c.SQUARE_RECALL, c.SQUARE_FPR), SQUARE_SUMS, above, strict=True)
+        for name, s, flagged in zip(
+            (SquareSegment.RECALL, SquareSegment.FPR), SQUARE_SUMS, above, strict=True
+        )
     }
     frame = frame.with_columns(**shares, **means, **moments)
     frame = _add_alert_sizes(table, frame)
@@ -108,20 +114,20 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def _add_alert_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add ALERT_SIZES, from the counts and the moments of the cells."""
-    sums = {cell: Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in c.CELLS}
+    sums = {cell: Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in CELLS}
 
     def add(*cells: str) -> Sums:
         return reduce(Sums.__add__, (sums[cell] for cell in cells))
 
     # The next negative weighs as those at this score, or else at the next one below, or above.
-    n = pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
-    squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE)
+    n = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
+    squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
     own = Sums(_near_one(table, n) * _ratios(table)[1], _scale_squares(table, squares, squares)[1])
-    next_negative = own.mean.backward_fill().forward_fill().over(c.GROUP)
+    next_negative = own.mean.backward_fill().forward_fill().over(Group.NUMBER)
     # And a positive below the threshold, by class or by score.
-    tp, fp, _, tn = (sums[cell].mean for cell in c.CELLS)
+    tp, fp, _, tn = (sums[cell].mean for cell in CELLS)
     by_class = pl.coalesce(tp * (tn / fp), tp, pl.lit(0.0))
-    by_score = pl.coalesce(add("fn", "tn").mean, add(*c.CELLS).mean)
+    by_score = pl.coalesce(add("fn", "tn").mean, add(*CELLS).mean)
     return add_alert_sizes(frame, add, next_negative, _choose_weight(by_score, by_class))
 
 
@@ -129,7 +135,10 @@ def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return the effective size of each class at the threshold of a row."""
     sizes = []
     squares = _scale_squares(table, *(pl.col(s.total) for s in SQUARE_SUMS))
-    columns = ((c.N_POS_EFFECTIVE, "recall", c.SQUARE_RECALL), (c.N_NEG_EFFECTIVE, "fpr", c.SQUARE_FPR))
+    columns = (
+        (EffectiveSize.N_POS, "recall", SquareSegment.RECALL),
+        (EffectiveSize.N_NEG, "fpr", SquareSegment.FPR),
+    )
     for number, (size, name, share) in enumerate(columns):
         rate, rest = pl.col(name), 1 - pl.col(name)
         part, unseen = {"above": pl.col(share), "below": 1 - pl.col(share)}, {}
@@ -162,19 +171,26 @@ def _choose_weight(by_score: pl.Expr, by_class: pl.Expr) -> pl.Expr:
 
 def add_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
-    n_neg = pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
-    squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE)
+    n_neg = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
+    squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
     own = _near_one(table, squares, squares=True) / _near_one(table, n_neg)
     shares = {
         name: _divide(pl.col(s.above) - pl.col(s.before), pl.col(s.total))
-        for name, s in zip((c.SQUARE_RECALL_BEFORE, c.SQUARE_FPR_BEFORE), SQUARE_SUMS, strict=True)
+        for name, s in zip(
+            (SquareSegment.RECALL_BEFORE, SquareSegment.FPR_BEFORE), SQUARE_SUMS, strict=True
+        )
     }
     local = pl.when(n_neg > 0).then(own * _ratios(table)[1])
-    frame = frame.with_columns(local.alias(c.N_NEG_LOCAL), **shares)
+    frame = frame.with_columns(local.alias(Segment.N_NEG_LOCAL), **shares)
     # The weight of the negatives at a score, or else at the next one below; at the end, above.
-    for fill in (pl.col(c.N_NEG_LOCAL).backward_fill(), pl.col(c.N_NEG_LOCAL).forward_fill()):
-        frame = frame.with_columns(fill.over(c.GROUP))
-    return frame.with_columns((_add_counts("fp", "tn") / pl.col(c.N_NEG_LOCAL)).alias(c.N_NEG_LOCAL))
+    for fill in (
+        pl.col(Segment.N_NEG_LOCAL).backward_fill(),
+        pl.col(Segment.N_NEG_LOCAL).forward_fill(),
+    ):
+        frame = frame.with_columns(fill.over(Group.NUMBER))
+    return frame.with_columns(
+        (_add_counts("fp", "tn") / pl.col(Segment.N_NEG_LOCAL)).alias(Segment.N_NEG_LOCAL)
+    )
 
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
@@ -190,7 +206,7 @@ def _ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
     """Return the factors from the unit of the weights of each class to that of both classes."""
     if not table.float_sums:
         return pl.lit(1.0), pl.lit(1.0)
-    pos, neg = pl.col(c.POS_EXPONENT), pl.col(c.NEG_EXPONENT)
+    pos, neg = pl.col(Group.POS_EXPONENT), pl.col(Group.NEG_EXPONENT)
     return exact_arithmetic.exponent_ratio(pos, neg), exact_arithmetic.exponent_ratio(neg, pos)
 
 
@@ -216,4 +232,6 @@ def _scale_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> list[pl.Exp
 
 def _add_counts(*names: str) -> pl.Expr:
     """Return a sum of counts that users see, in the unit of both classes."""
-    return pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names) * pl.col(c.WEIGHT_UNIT)
+    return pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names) * pl.col(
+        EffectiveSize.WEIGHT_UNIT
+    )

@@ -5,7 +5,7 @@
                 -> numbered rows    amounts as integers that add up exactly
                 -> sorted rows      mostly by one integer column that holds it all
 
-The number of a group, GROUP, rises in the order of the `by` columns.
+The number of a group, Group.NUMBER, rises in the order of the `by` columns.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.group_keys import float_bits, join_groups, merge_zeros
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     TOTALS,
     InputTable,
@@ -26,6 +28,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
     ScoreTable,
     class_amounts,
 )
+from polars_prcurve.core.sweep.sweep_columns import GroupSums, SquareSums, Sweep
 
 
 class SumColumns(NamedTuple):
@@ -41,17 +44,31 @@ class SumColumns(NamedTuple):
 
 
 CLASS_SUMS = (
-    SumColumns(c.POS, c.N_POS, c.POS_BEFORE_GROUP, c.CUM_POS, c.CUM_POS_ABOVE, c.POS_EXPONENT),
-    SumColumns(c.NEG, c.N_NEG, c.NEG_BEFORE_GROUP, c.CUM_NEG, c.CUM_NEG_ABOVE, c.NEG_EXPONENT),
+    SumColumns(
+        Row.POS,
+        Group.N_POS,
+        GroupSums.POS_BEFORE_GROUP,
+        Sweep.CUM_POS,
+        Sweep.CUM_POS_ABOVE,
+        Group.POS_EXPONENT,
+    ),
+    SumColumns(
+        Row.NEG,
+        Group.N_NEG,
+        GroupSums.NEG_BEFORE_GROUP,
+        Sweep.CUM_NEG,
+        Sweep.CUM_NEG_ABOVE,
+        Group.NEG_EXPONENT,
+    ),
 )
 SQUARE_SUMS = (
     SumColumns(
-        *(c.POS_SQUARES, c.N_POS_SQUARES, c.POS_SQUARES_BEFORE_GROUP),
-        *(c.CUM_POS_SQUARES, c.CUM_POS_SQUARES_ABOVE, c.POS_EXPONENT),
+        *(Row.POS_SQUARES, GroupSums.N_POS_SQUARES, GroupSums.POS_SQUARES_BEFORE_GROUP),
+        *(SquareSums.CUM_POS, SquareSums.CUM_POS_ABOVE, Group.POS_EXPONENT),
     ),
     SumColumns(
-        *(c.NEG_SQUARES, c.N_NEG_SQUARES, c.NEG_SQUARES_BEFORE_GROUP),
-        *(c.CUM_NEG_SQUARES, c.CUM_NEG_SQUARES_ABOVE, c.NEG_EXPONENT),
+        *(Row.NEG_SQUARES, GroupSums.N_NEG_SQUARES, GroupSums.NEG_SQUARES_BEFORE_GROUP),
+        *(SquareSums.CUM_NEG, SquareSums.CUM_NEG_ABOVE, Group.NEG_EXPONENT),
     ),
 )
 
@@ -60,24 +77,26 @@ class SweepTables(NamedTuple):
     """The two tables of a sweep: `rows`, one per threshold, and `groups`, one per group."""
 
     rows: pl.LazyFrame
-    """By GROUP and falling score: SCORE, CUM_POS, CUM_NEG, CUM_POS_ABOVE, CUM_NEG_ABOVE. In published
-    rates, by GROUP and rising fpr: the rates, RECALL_BEFORE, FPR_BEFORE, and recall as CUM_POS."""
+    """By NUMBER and falling score: SCORE, CUM_POS, CUM_NEG, CUM_POS_ABOVE, CUM_NEG_ABOVE. In published
+    rates, by NUMBER and rising fpr: the rates, RECALL_BEFORE, FPR_BEFORE, and recall as CUM_POS."""
     groups: pl.LazyFrame
-    """By GROUP: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
-    and N_POS and N_NEG, which are null if zero; in published points they are null if not known."""
+    """By NUMBER: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
+    and Group.N_POS and N_NEG, which are null if zero; in published points they are null if not known."""
     design: bool = False
     """Whether rows have what errors of weighted examples are computed from; see `effective_weights`."""
 
 
 def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in rates of unknown size."""
-    pos, neg = (count.cast(pl.Float64) * pl.col(c.WEIGHT_UNIT) for count in class_counts(table))
+    pos, neg = (
+        count.cast(pl.Float64) * pl.col(EffectiveSize.WEIGHT_UNIT) for count in class_counts(table)
+    )
     return pos, neg
 
 
 def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group as users see them; null in rates of unknown size."""
-    n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
+    n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
     if isinstance(table, ScoreTable):
         n_pos, n_neg = (n.fill_null(0) for n in (n_pos, n_neg))
         n_pos, n_neg = to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
@@ -99,15 +118,15 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     """Return what is aggregated per group: totals, also of squares, or the exponents of weights."""
     amounts = class_amounts(table.columns)
     if unscored := table.unscored:
-        is_below = table.columns[c.SCORE].is_null() if unscored.in_rows else pl.lit(False)
+        is_below = table.columns[Row.SCORE].is_null() if unscored.in_rows else pl.lit(False)
         totals = []
         for of_class, added in zip(amounts.values(), (unscored.n_pos, unscored.n_neg), strict=True):
             below = pl.when(is_below).then(of_class).otherwise(0)
             totals += [of_class.sum() + added, below.sum() + added]
         return [total.alias(name) for total, name in zip(totals, TOTALS, strict=True)]
-    if c.LABEL in table.columns:
-        n_pos = amounts[c.POS].sum()
-        return [n_pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(c.N_NEG)]
+    if Row.LABEL in table.columns:
+        n_pos = amounts[Row.POS].sum()
+        return [n_pos.alias(Group.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(Group.N_NEG)]
     if table.float_sums:  # only the largest weight of a group tells the scale of its integers
         return [
             exact_arithmetic.weight_exponent(amounts[s.amount].max()).alias(s.exponent)
@@ -120,27 +139,27 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
 
 
 def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
-    """Return one row per group in the order of `by`, with GROUP, `aggregates` and tallies."""
+    """Return one row per group in the order of `by`, with Group.NUMBER, `aggregates` and tallies."""
     groups = table.aggregate_groups(aggregates)
     if table.group_expr is not None:
-        return groups.with_columns(table.group_expr.alias(c.GROUP))
-    return groups.with_row_index(c.GROUP).with_columns(pl.col(c.GROUP).cast(pl.UInt32))
+        return groups.with_columns(table.group_expr.alias(Group.NUMBER))
+    return groups.with_row_index(Group.NUMBER).with_columns(pl.col(Group.NUMBER).cast(pl.UInt32))
 
 
 def join_group_numbers(
     table: InputTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *values: str
 ) -> pl.LazyFrame:
-    """Add GROUP, and columns `values` of the group table, to `rows`; by a join if no expression does."""
+    """Add the group number, and columns `values` of the group table; by a join if no expression does."""
     if table.group_expr is None:
-        return join_groups(rows, groups.select(*table.by, c.GROUP, *values), table.by)
-    rows = rows.with_columns(table.group_expr.alias(c.GROUP))
-    return rows.join(groups.select(c.GROUP, *values), on=c.GROUP) if values else rows
+        return join_groups(rows, groups.select(*table.by, Group.NUMBER, *values), table.by)
+    rows = rows.with_columns(table.group_expr.alias(Group.NUMBER))
+    return rows.join(groups.select(Group.NUMBER, *values), on=Group.NUMBER) if values else rows
 
 
 def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool = False) -> pl.LazyFrame:
-    """Return the rows that count, scored or not, with GROUP, and with POS and NEG as floats.
+    """Return the rows that count, scored or not, with Group.NUMBER, and with Row.POS and NEG as floats.
 
-    With `whole`, POS and NEG are integers that add up exactly, in a unit of their own for weights.
+    With `whole`, Row.POS and NEG are integers that add up exactly, in a unit of their own for weights.
     """
     if whole:
         rows = prepare_rows(table, groups, unscored=True)
@@ -150,9 +169,9 @@ def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool 
     rows = rows.with_columns(
         (amount if whole else amount.cast(pl.Float64)).alias(name) for name, amount in amounts.items()
     )
-    rows = rows.filter((pl.col(c.POS) > 0) | (pl.col(c.NEG) > 0))
+    rows = rows.filter((pl.col(Row.POS) > 0) | (pl.col(Row.NEG) > 0))
     if table.score_dtype.is_float():  # equal scores have equal bits
-        rows = rows.with_columns(merge_zeros(pl.col(c.SCORE)).alias(c.SCORE))
+        rows = rows.with_columns(merge_zeros(pl.col(Row.SCORE)).alias(Row.SCORE))
     return rows
 
 
@@ -166,9 +185,9 @@ def check_groups(table: InputTable, groups: pl.LazyFrame, *others: Check) -> pl.
 
 def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out groups whose rows all have weight 0, once their tallies have been checked."""
-    if not isinstance(table, ScoreTable) or (c.LABEL in table.columns and table.unscored is None):
+    if not isinstance(table, ScoreTable) or (Row.LABEL in table.columns and table.unscored is None):
         return frame
-    return frame.filter((pl.col(c.N_POS).fill_null(0) > 0) | (pl.col(c.N_NEG).fill_null(0) > 0))
+    return frame.filter((pl.col(Group.N_POS).fill_null(0) > 0) | (pl.col(Group.N_NEG).fill_null(0) > 0))
 
 
 def prepare_rows(
@@ -179,7 +198,7 @@ def prepare_rows(
     squares: bool = False,
     unscored: bool = False,
 ) -> pl.LazyFrame:
-    """Return the rows that count, with GROUP, and with weights as integers that add up exactly.
+    """Return the rows that count, with Group.NUMBER, and with weights as integers that add up exactly.
 
     Drop the column `without`, add `squares` of the weights, and keep `unscored` rows.
     """
@@ -187,14 +206,14 @@ def prepare_rows(
     rows = rows.select(pl.exclude(without)) if without else rows
     exponents = [s.exponent for s in CLASS_SUMS] if table.float_sums else []
     rows = join_group_numbers(table, rows, groups, *exponents)
-    if c.LABEL in table.columns:
+    if Row.LABEL in table.columns:
         return rows
     # A row whose amounts are both 0 would make a threshold.
-    rows = rows.filter((pl.col(c.POS) != 0) | (pl.col(c.NEG) != 0))
+    rows = rows.filter((pl.col(Row.POS) != 0) | (pl.col(Row.NEG) != 0))
     rows = rows.with_columns(_WHOLE_WEIGHTS) if table.float_sums else rows
     if not squares:
         return rows
-    if c.POS_SQUARES in table.columns:  # sums that counts come with
+    if Row.POS_SQUARES in table.columns:  # sums that counts come with
         return rows.with_columns(_WHOLE_SQUARES)
     return rows.with_columns(
         exact_arithmetic.square_integer(pl.col(s.amount), scaled=table.float_sums).alias(of.amount)
@@ -240,7 +259,7 @@ def to_counts(
 # Wider scores (Int128, UInt128, Decimal) do not fit and are sorted by several columns: slower, but with
 # the same result.
 
-_KEY = f"{c.RESERVED}key"
+_KEY = f"{RESERVED}key"
 _POSITIVE_BIT, _MARK_BIT = 1, 2
 _INT64_MAX = pl.lit(2**63 - 1, dtype=pl.Int64)
 _SIGN_BIT = pl.lit(-(2**63), dtype=pl.Int64)
@@ -256,7 +275,9 @@ class SortedRows(NamedTuple):
     is_last: pl.Expr  # whether the next row has another group or score
     ends_group: pl.Expr  # whether the next row has another group
     is_mark: pl.Expr
-    amounts: dict[str, pl.Expr]  # what the row adds: POS and NEG, and sums of squares if there are any
+    amounts: dict[
+        str, pl.Expr
+    ]  # what the row adds: Row.POS and Row.NEG, and sums of squares if there are any
     negatives_first: bool = False
     """Each row is one example, and among equal scores the negatives come before the positives."""
 
@@ -268,19 +289,23 @@ def sort_rows(
     summed: tuple[str, ...],
     carried: tuple[str, ...],
 ) -> SortedRows:
-    """Sort rows of GROUP, SCORE, and LABEL or POS and NEG, together with marks.
+    """Sort rows of Group.NUMBER, Row.SCORE, and Row.LABEL or Row.POS and Row.NEG, together with marks.
 
     `summed` are columns of other amounts. Marks have all columns but LABEL, with amounts of 0, and those
     `carried`, which are null in marks.
     """
-    dtype, labelled, amount_names = table.score_dtype, c.LABEL in table.columns, (c.POS, c.NEG, *summed)
+    dtype, labelled, amount_names = (
+        table.score_dtype,
+        Row.LABEL in table.columns,
+        (Row.POS, Row.NEG, *summed),
+    )
     if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
         return _sort_by_columns(rows, labelled, marks, amount_names, carried)
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
     # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
-    inverted = (~_code_score(pl.col(c.SCORE), dtype)).cast(pl.Int128)
-    place = pl.col(c.GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
-    bit: pl.Expr = pl.col(c.LABEL) if labelled else pl.lit(0)
+    inverted = (~_code_score(pl.col(Row.SCORE), dtype)).cast(pl.Int128)
+    place = pl.col(Group.NUMBER).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
+    bit: pl.Expr = pl.col(Row.LABEL) if labelled else pl.lit(0)
     amounts = {} if labelled else {name: pl.col(name) for name in amount_names}
     keyed = rows.select((place + bit).alias(_KEY), *amounts, *carried)
     if marks is not None:
@@ -292,7 +317,7 @@ def sort_rows(
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
     bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
     if labelled:
-        amounts = {c.POS: bits == _POSITIVE_BIT, c.NEG: bits == 0}
+        amounts = {Row.POS: bits == _POSITIVE_BIT, Row.NEG: bits == 0}
         amounts = {name: test.cast(pl.Int64) for name, test in amounts.items()}
     return SortedRows(
         keyed.sort(_KEY),
@@ -324,22 +349,22 @@ def _sort_by_columns(
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if labelled:
-        of_class = {c.POS: pl.col(c.LABEL), c.NEG: ~pl.col(c.LABEL)}
+        of_class = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
         rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in of_class.items())
-    columns = (c.GROUP, c.SCORE, *amounts)
-    rows = rows.select(*columns, *carried, pl.lit(False).alias(c.MARK))
+    columns = (Group.NUMBER, Row.SCORE, *amounts)
+    rows = rows.select(*columns, *carried, pl.lit(False).alias(Row.MARK))
     if marks is not None:
-        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(c.MARK))], how="diagonal")
-    group, score = pl.col(c.GROUP), pl.col(c.SCORE)
+        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(Row.MARK))], how="diagonal")
+    group, score = pl.col(Group.NUMBER), pl.col(Row.SCORE)
     ends_group = group.ne_missing(group.shift(-1))
     return SortedRows(
-        rows.sort(c.GROUP, c.SCORE, c.MARK, descending=[False, True, False]),
-        (c.GROUP, c.SCORE),
+        rows.sort(Group.NUMBER, Row.SCORE, Row.MARK, descending=[False, True, False]),
+        (Group.NUMBER, Row.SCORE),
         group=group,
         threshold=score,
         is_last=ends_group | score.ne_missing(score.shift(-1)),
         ends_group=ends_group,
-        is_mark=pl.col(c.MARK),
+        is_mark=pl.col(Row.MARK),
         amounts={name: pl.col(name) for name in amounts},
     )
 

@@ -22,7 +22,7 @@ from typing import ClassVar
 import polars as pl
 
 from polars_prcurve.core.confidence.cohort_intervals import MOMENTS, OWN_MOMENTS, UNITS
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     NEAR_ONE,
     SQUARES_NEAR_ONE,
@@ -31,16 +31,28 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole_shares,
 )
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
+from polars_prcurve.core.prevalence.pair_columns import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
 from polars_prcurve.core.sweep import effective_strata as strata
 from polars_prcurve.core.sweep import effective_weights as weights
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SortedRows, to_counts
+from polars_prcurve.core.sweep.sweep_columns import (
+    FIELD_COLUMNS,
+    ClusterSize,
+    GroupSums,
+    SquareSums,
+    StratumLabels,
+    Sweep,
+)
 
-CLASS_WEIGHTS = {c.N_POS: f"{c.RESERVED}pos_weight", c.N_NEG: f"{c.RESERVED}neg_weight"}
+CLASS_WEIGHTS = {Group.N_POS: f"{RESERVED}pos_weight", Group.N_NEG: f"{RESERVED}neg_weight"}
 """The columns with the share that a part has of the positives, and of the negatives, of its field."""
-_SIZES = {c.N_POS: c.N_POS_EFFECTIVE, c.N_NEG: c.N_NEG_EFFECTIVE}
-_SQUARES = (c.POS_SQUARES, c.NEG_SQUARES)
+_SIZES = {Group.N_POS: EffectiveSize.N_POS, Group.N_NEG: EffectiveSize.N_NEG}
+_SQUARES = (Row.POS_SQUARES, Row.NEG_SQUARES)
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,9 @@ class Design:
 
     table: InputTable
     effective: bool  # whether sizes are asked for; otherwise the group table has none
-    summed: ClassVar[tuple[str, ...]] = ()  # the amounts of a row that are added up beside POS and NEG
+    summed: ClassVar[
+        tuple[str, ...]
+    ] = ()  # the amounts of a row that are added up beside Row.POS and Row.NEG
     carried: ClassVar[tuple[str, ...]] = ()  # the columns of rows that `add_sums` reads
     sums: ClassVar[tuple[str, ...]] = ()
     """The columns that `add_sums` makes, and `measure_rows` replaces."""
@@ -72,7 +86,7 @@ class Design:
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         """Add the sizes of the classes, if they are asked for, to a group table with their totals."""
         return groups.with_columns(
-            list_plain_sizes(pl.col(c.N_POS).cast(pl.Float64), pl.col(c.N_NEG).cast(pl.Float64))
+            list_plain_sizes(pl.col(Group.N_POS).cast(pl.Float64), pl.col(Group.N_NEG).cast(pl.Float64))
         )
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -80,7 +94,7 @@ class Design:
         if not isinstance(self.table, ScoreTable):
             return frame  # points have rates, and counts if these are known
         of_classes: list[dict[str, pl.Expr]] = []
-        names = (("tp", "fn", c.RECALL_BEFORE), ("fp", "tn", c.FPR_BEFORE))
+        names = (("tp", "fn", Segment.RECALL_BEFORE), ("fp", "tn", Segment.FPR_BEFORE))
         for s, (above, below, before) in zip(CLASS_SUMS, names, strict=True):
             # Running sums go on from one group to the next; subtract the totals of earlier groups.
             flagged = pl.col(s.cum) - pl.col(s.before)
@@ -90,13 +104,13 @@ class Design:
             sums = {above: flagged, below: silent, s.total: flagged + silent}
             of_classes.append({**sums, before: pl.col(s.above) - pl.col(s.before)})
         columns = to_counts(self.table, *of_classes)
-        return frame.with_columns(pl.col(c.SCORE).alias("threshold"), *columns).with_columns(
+        return frame.with_columns(pl.col(Row.SCORE).alias("threshold"), *columns).with_columns(
             # The total of an empty class is null, so that its rates are null; its counts are 0.
             pl.col("fn", "tn").fill_null(0),
-            (pl.col("tp") / pl.col(c.N_POS)).alias("recall"),
-            (pl.col("fp") / pl.col(c.N_NEG)).alias("fpr"),
-            pl.col(c.RECALL_BEFORE) / pl.col(c.N_POS),
-            pl.col(c.FPR_BEFORE) / pl.col(c.N_NEG),
+            (pl.col("tp") / pl.col(Group.N_POS)).alias("recall"),
+            (pl.col("fp") / pl.col(Group.N_NEG)).alias("fpr"),
+            pl.col(Segment.RECALL_BEFORE) / pl.col(Group.N_POS),
+            pl.col(Segment.FPR_BEFORE) / pl.col(Group.N_NEG),
         )
 
     def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -135,9 +149,9 @@ class WeightedDesign(Design):
 class StratifiedDesign(WeightedDesign):
     """Examples drawn by strata; fewer where one has few labels for its rows: see `effective_strata`."""
 
-    carried = (c.STRATUM, c.ROW_WEIGHT)
+    carried = (Row.STRATUM, Row.STRATUM_WEIGHT)
     sums = strata.STRATA_SUMS
-    row_columns = (c.RATE_CORRELATION, c.N_ABOVE)
+    row_columns = (EffectiveSize.RATE_CORRELATION, StratumLabels.N_ABOVE)
     moments = (*MOMENTS, *UNITS)
     add_sums = staticmethod(strata.add_strata_sums)
     measure_rows = staticmethod(strata.measure_strata)
@@ -158,7 +172,7 @@ class StratifiedDesign(WeightedDesign):
 class ClusteredDesign(Design):
     """Examples in clusters; fewer where rows of one are alike: see `effective_clusters`."""
 
-    carried = (c.CLUSTER,)
+    carried = (Row.CLUSTER,)
     sums = clusters.CLUSTER_SUMS
     row_columns = clusters.CLUSTER_COLUMNS
     group_columns = clusters.OF_GROUP
@@ -168,19 +182,21 @@ class ClusteredDesign(Design):
     measure_rows = staticmethod(clusters.measure_cluster_sizes)
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
-        return super().add_group_sizes(groups).drop(c.ETA_VARIANCE, strict=False)  # it is that of rows
+        return (
+            super().add_group_sizes(groups).drop(EtaError.VARIANCE, strict=False)
+        )  # it is that of rows
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         # A row that no score reaches has no sums of its own. There none is flagged.
         frame = (
             super()
             .add_counts(frame)
-            .with_columns(pl.col(name).max().over(c.GROUP) for name in self.group_columns)
+            .with_columns(pl.col(name).max().over(Group.NUMBER) for name in self.group_columns)
         )
         return frame.with_columns(
-            pl.coalesce(c.N_POS_CLUSTERED, c.N_POS_UNREACHED).alias(c.N_POS_EFFECTIVE),
-            pl.coalesce(c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED).alias(c.N_NEG_EFFECTIVE),
-            pl.col(c.RATE_CORRELATION).fill_null(0.0),
+            pl.coalesce(ClusterSize.N_POS, ClusterSize.N_POS_UNREACHED).alias(EffectiveSize.N_POS),
+            pl.coalesce(ClusterSize.N_NEG, ClusterSize.N_NEG_UNREACHED).alias(EffectiveSize.N_NEG),
+            pl.col(EffectiveSize.RATE_CORRELATION).fill_null(0.0),
         )
 
     def sizes_without_alerts(self) -> dict[str, pl.Expr]:
@@ -209,13 +225,13 @@ class PartsDesign(Design):
         return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
 
     def add_counts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        false = pl.col(c.CUM_NEG) - pl.col(c.NEG_BEFORE_GROUP)
-        false_squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.NEG_SQUARES_BEFORE_GROUP)
-        of_class = ((c.N_POS, c.N_POS_SQUARES), (c.N_NEG, c.N_NEG_SQUARES))
+        false = pl.col(Sweep.CUM_NEG) - pl.col(GroupSums.NEG_BEFORE_GROUP)
+        false_squares = pl.col(SquareSums.CUM_NEG) - pl.col(GroupSums.NEG_SQUARES_BEFORE_GROUP)
+        of_class = ((Group.N_POS, GroupSums.N_POS_SQUARES), (Group.N_NEG, GroupSums.N_NEG_SQUARES))
         sums = [*((pl.col(n), pl.col(squares)) for n, squares in of_class), (false, false_squares)]
-        rows = pl.col(c.CUM_NEG).cast(pl.Float64)
+        rows = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
         columns = []
-        for name, (total, squares) in zip(c.FIELD_COLUMNS, sums, strict=True):
+        for name, (total, squares) in zip(FIELD_COLUMNS, sums, strict=True):
             size = total.fill_null(0).cast(pl.Float64) * NEAR_ONE
             # Kish 1965: (sum of w)^2 / (sum of w^2).
             square = repeat_in_rows(squares.cast(pl.Float64) * SQUARES_NEAR_ONE, rows)
@@ -230,7 +246,7 @@ def choose_design(table: InputTable, *, effective: bool, clustered: bool = False
             return PartsDesign(table, effective)
         if clustered:
             return ClusteredDesign(table, effective)
-        if effective and c.STRATUM in table.columns:
+        if effective and Row.STRATUM in table.columns:
             return StratifiedDesign(table, effective)
         if effective and table.has_squares:
             return WeightedDesign(table, effective)
@@ -238,21 +254,21 @@ def choose_design(table: InputTable, *, effective: bool, clustered: bool = False
 
 
 def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
-    """Return the columns of sizes, UNSEEN_SHARE and ETA_VARIANCE of n_pos and n_neg examples."""
-    sizes = {c.N_POS_EFFECTIVE: n_pos, c.N_NEG_EFFECTIVE: n_neg, c.N_NEG_LOCAL: n_neg}
-    sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg}
-    sizes |= {c.UNSEEN_SHARE: 1 / (n_pos + 1), c.MISSED_SHARE: 1 / (n_pos + 1)}
+    """Return the columns of sizes, Unseen.SHARE and EtaError.VARIANCE of n_pos and n_neg examples."""
+    sizes = {EffectiveSize.N_POS: n_pos, EffectiveSize.N_NEG: n_neg, Segment.N_NEG_LOCAL: n_neg}
+    sizes |= {EffectiveSize.N_POS_LEAST: n_pos, EffectiveSize.N_NEG_LEAST: n_neg}
+    sizes |= {Unseen.SHARE: 1 / (n_pos + 1), Unseen.MISSED_SHARE: 1 / (n_pos + 1)}
     # Of the logit, ln n_pos - ln n_neg. One example more would be a share 1 / (n + 1) of its class.
-    sizes |= {c.ETA_VARIANCE: 1 / n_pos + 1 / n_neg}
+    sizes |= {EtaError.VARIANCE: 1 / n_pos + 1 / n_neg}
     return [size.alias(name) for name, size in sizes.items()]
 
 
 def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     """Return the parts of a field that have a share, with CLASS_WEIGHTS, 0 for a class without any."""
     assert table.parts is not None
-    eta = pl.col(c.PART_ETA)
-    amounts = {c.N_POS: pl.col(c.PART_SHARE) * eta, c.N_NEG: pl.col(c.PART_SHARE) * (1 - eta)}
-    parts = table.parts.frame.filter(pl.col(c.PART_SHARE) > 0)
+    eta = pl.col(Part.ETA)
+    amounts = {Group.N_POS: pl.col(Part.SHARE) * eta, Group.N_NEG: pl.col(Part.SHARE) * (1 - eta)}
+    parts = table.parts.frame.filter(pl.col(Part.SHARE) > 0)
     parts = parts.with_columns(
         amount.fill_null(0.0).alias(CLASS_WEIGHTS[n]) for n, amount in amounts.items()
     )

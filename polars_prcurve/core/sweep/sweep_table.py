@@ -13,12 +13,14 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, count_check, stop_if_broken
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     InputTable,
     RateTable,
@@ -26,8 +28,10 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
     has_unscored,
 )
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
 from polars_prcurve.core.prevalence import eta_argument
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.pair_columns import Pair, Part
 from polars_prcurve.core.sweep import grouped_rows
 from polars_prcurve.core.sweep.grouped_rows import (
     CLASS_SUMS,
@@ -38,11 +42,18 @@ from polars_prcurve.core.sweep.grouped_rows import (
     sort_rows,
 )
 from polars_prcurve.core.sweep.sample_designs import Design, choose_design, list_plain_sizes
+from polars_prcurve.core.sweep.sweep_columns import (
+    COUNT_COLUMNS,
+    SQUARE_COLUMNS,
+    SWEEP_COLUMNS,
+    GroupSums,
+    Sweep,
+)
 
 
 def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
     """Return the result of `sweep`: the `by` columns, then SWEEP_COLUMNS."""
-    frame = build_eta_sweep(None, table, thresholds=thresholds).select(*table.by, *c.SWEEP_COLUMNS)
+    frame = build_eta_sweep(None, table, thresholds=thresholds).select(*table.by, *SWEEP_COLUMNS)
     if table.counts_negatives:
         return frame
     return frame.with_columns(pl.when(False).then(pl.col("tn", "fpr")))
@@ -70,20 +81,20 @@ def build_eta_sweep(
     if steps == CORNERS:
         rows = drop_inner_negatives(rows)
     elif steps is not None:  # before they are repeated at each prevalence, which does not change them
-        counted = rows.join(groups, on=c.GROUP, maintain_order="left")
+        counted = rows.join(groups, on=Group.NUMBER, maintain_order="left")
         counted = keep_recall_steps(Design(table, effective=False).add_counts(counted), steps)
         rows = counted.select(rows.collect_schema().names())
     if grid is None:
-        frame = rows.join(groups, on=c.GROUP, maintain_order="left")
+        frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     else:
         groups = eta_argument.join_etas(groups, grid, *grouped_rows.class_sizes(table))
         if checks := eta_argument.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
         if grid.etas_per_group == 1 and grid.copies == 1:
-            frame = rows.join(groups, on=c.GROUP, maintain_order="left")
+            frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
         else:
             # With the groups on the left, the join itself puts the rows in order.
-            frame = groups.join(rows, on=c.GROUP, maintain_order="left_right")
+            frame = groups.join(rows, on=Group.NUMBER, maintain_order="left_right")
     return design.add_counts(frame)
 
 
@@ -107,12 +118,12 @@ def build_sweep(
     groups = groups.cache()
     if unscored and has_unscored(table):
         rows = add_unscored_rows(rows, groups)
-    frame = rows.join(groups, on=c.GROUP, maintain_order="left")
+    frame = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     frame = design.add_area_columns(design.add_counts(frame))
     return SweepTables(frame, groups, design.weighted)
 
 
-def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) -> pl.LazyFrame:
+def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
     """Return the result of `counts`: the `by` columns, then `columns` for each distinct score."""
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
@@ -121,17 +132,17 @@ def count_scores(table: InputTable, columns: Sequence[str] = c.COUNT_COLUMNS) ->
     rows = add_unscored_rows(rows, groups) if has_unscored(table) else rows
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if weighted else ()))
     own_counts = rows.with_columns(pl.col(s.cum) - pl.col(s.above) for s in sums)
-    frame = own_counts.join(groups, on=c.GROUP, maintain_order="left")
+    frame = own_counts.join(groups, on=Group.NUMBER, maintain_order="left")
     n_pos, n_neg = (pl.col(s.cum) for s in CLASS_SUMS)
     n_pos, n_neg = grouped_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
-    values = {"score": pl.col(c.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
+    values = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if weighted:
-        for name, s in zip(c.SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
+        for name, s in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
             square, exponent = pl.col(s.cum), pl.col(s.exponent)
             values[name] = square.cast(pl.Float64)
             if table.float_sums:
                 values[name] = exact_arithmetic.square_from_integer(square, exponent)
-        columns = (*columns, *c.SQUARE_COLUMNS)
+        columns = (*columns, *SQUARE_COLUMNS)
     return frame.select(*table.by, *(values[name].alias(name) for name in columns))
 
 
@@ -147,14 +158,14 @@ CORNERS = 0
 
 def drop_inner_negatives(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out rows inside runs of negatives, whose neighbours in the group both have their recall."""
-    begins = begin_block(c.CUM_POS)
+    begins = begin_block(Sweep.CUM_POS)
     return rows.filter(begins | end_block(begins))
 
 
 def begin_block(level: str) -> pl.Expr:
     """Return whether a row is the first of its block: of the rows of a group that share a level."""
     # A first row has no neighbour: ne_missing makes its comparison true, not null.
-    group, value = pl.col(c.GROUP), pl.col(level)
+    group, value = pl.col(Group.NUMBER), pl.col(level)
     return group.ne_missing(group.shift(1)) | value.ne_missing(value.shift(1))
 
 
@@ -165,12 +176,12 @@ def end_block(begins: pl.Expr) -> pl.Expr:
 
 def mark_blocks(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add the number of each row's block, and whether it is a corner; see `curves.row_search`."""
-    begins = pl.col(c.IS_CORNER)
+    begins = pl.col(Sweep.IS_CORNER)
     # Where fp = 0 much is undefined at eta = 0, and the row after it is the first that has a value.
     follows_none = (pl.col("fpr").shift(1) == 0).fill_null(False)
-    return rows.with_columns(begin_block("recall").alias(c.IS_CORNER)).with_columns(
-        begins.cast(pl.UInt32).cum_sum().alias(c.BLOCK),
-        (begins | end_block(begins) | follows_none).alias(c.IS_CORNER),
+    return rows.with_columns(begin_block("recall").alias(Sweep.IS_CORNER)).with_columns(
+        begins.cast(pl.UInt32).cum_sum().alias(Sweep.BLOCK),
+        (begins | end_block(begins) | follows_none).alias(Sweep.IS_CORNER),
     )
 
 
@@ -186,7 +197,7 @@ def keep_recall_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
         too_few = (recall >= (step + 1) / divisor).cast(pl.Int64)
         return step - too_many + too_few
 
-    reached, reached_before = map(count_steps_reached, (pl.col("recall"), pl.col(c.RECALL_BEFORE)))
+    reached, reached_before = map(count_steps_reached, (pl.col("recall"), pl.col(Segment.RECALL_BEFORE)))
     return frame.filter(reached > reached_before)
 
 
@@ -220,8 +231,8 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
 # lose nothing when the totals of earlier groups are subtracted, and weights become integers (see
 # `exact_arithmetic`).
 
-_IS_KEPT = f"{c.RESERVED}kept"
-_BELOW = {c.N_POS: c.POS_BELOW, c.N_NEG: c.NEG_BELOW}
+_IS_KEPT = f"{RESERVED}kept"
+_BELOW = {Group.N_POS: Group.POS_BELOW, Group.N_NEG: Group.NEG_BELOW}
 
 
 def build_running_sums(
@@ -268,11 +279,11 @@ def keep_blocks(table: InputTable) -> pl.Expr | None:
     name, kept = ("rows", Design, False), table.kept or {}
     if name not in kept or (table.n_rows or 0) < MANY_ROWS:
         return None
-    rows = kept[name]  # read once: another thread may add BLOCK at this time
-    if c.BLOCK not in rows.collect_schema():
-        marks = mark_blocks(build_sweep(table, unscored=False).rows).select(c.BLOCK, c.IS_CORNER)
+    rows = kept[name]  # read once: another thread may add Sweep.BLOCK at this time
+    if Sweep.BLOCK not in rows.collect_schema():
+        marks = mark_blocks(build_sweep(table, unscored=False).rows).select(Sweep.BLOCK, Sweep.IS_CORNER)
         kept[name] = table.collect(rows, "").hstack(table.collect(marks, "")).lazy()
-    return pl.col(c.IS_CORNER)
+    return pl.col(Sweep.IS_CORNER)
 
 
 def _sum_rows(
@@ -287,7 +298,7 @@ def _sum_rows(
     """Return the running sums of each group and score, and the group table; see `build_running_sums`.
 
     With thresholds `listed`, there is one row per group and threshold in place of one per score. So it
-    is with those that the function `asked` returns, from the group table: GROUP and SCORE.
+    is with those that the function `asked` returns, from the group table: Group.NUMBER and Row.SCORE.
     """
     squares = bool(design.summed)
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
@@ -298,16 +309,18 @@ def _sum_rows(
     rows = grouped_rows.prepare_rows(table, groups, squares=squares)
     if table.float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
-        weights = grouped_rows.prepare_rows(table, groups, without=c.SCORE, squares=squares)
-        totals = weights.group_by(c.GROUP).agg(pl.col(s.amount).sum().alias(s.total) for s in sums)
-        groups = groups.join(totals, on=c.GROUP, how="left", maintain_order="left")
+        weights = grouped_rows.prepare_rows(table, groups, without=Row.SCORE, squares=squares)
+        totals = weights.group_by(Group.NUMBER).agg(pl.col(s.amount).sum().alias(s.total) for s in sums)
+        groups = groups.join(totals, on=Group.NUMBER, how="left", maintain_order="left")
         # A group whose weights are all 0 has no rows to add up.
         groups = groups.with_columns(pl.col([s.total for s in sums]).fill_null(0))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = grouped_rows.check_groups(table, groups) if checked else groups
     marks = None
     if listed is not None:
-        marks = groups.select(c.GROUP).join(pl.LazyFrame({c.SCORE: listed.drop_nulls()}), how="cross")
+        marks = groups.select(Group.NUMBER).join(
+            pl.LazyFrame({Row.SCORE: listed.drop_nulls()}), how="cross"
+        )
     elif asked is not None:
         marks = asked(groups)
     if marks is not None:  # a mark adds nothing to either class
@@ -322,8 +335,8 @@ def _sum_rows(
     if listed is not None and listed.null_count() > 0:
         # A first row of each group, with a null score that no score reaches: nothing is flagged there.
         ends = {name: pl.col(s.before) for s in sums for name in (s.cum, s.above)}
-        running = pl.concat([running, groups.select(c.GROUP, **ends)], how="diagonal_relaxed")
-        running = running.sort(c.GROUP, c.SCORE, descending=[False, True])
+        running = pl.concat([running, groups.select(Group.NUMBER, **ends)], how="diagonal_relaxed")
+        running = running.sort(Group.NUMBER, Row.SCORE, descending=[False, True])
     return SweepTables(running, groups, design.weighted)
 
 
@@ -339,8 +352,8 @@ def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Exp
     columns += [pl.when(pl.col(s.total) > 0).then(s.total) for s in CLASS_SUMS]
     unit: pl.Expr = pl.lit(1.0)
     if table.float_sums:
-        unit = exact_arithmetic.weight_unit(pl.min_horizontal(c.POS_EXPONENT, c.NEG_EXPONENT))
-    return [*columns, unit.alias(c.WEIGHT_UNIT)]
+        unit = exact_arithmetic.weight_unit(pl.min_horizontal(Group.POS_EXPONENT, Group.NEG_EXPONENT))
+    return [*columns, unit.alias(EffectiveSize.WEIGHT_UNIT)]
 
 
 def _add_up(
@@ -356,42 +369,49 @@ def _add_up(
         # Row numbers take the place of sums: nothing is added up, and no column of amounts is held in
         # memory. Among equal scores negatives come first. So before positive number i (from 0) in row r
         # there are i positives and r - i negatives, and no negative of its score comes after it.
-        frame = ordered.frame.with_row_index(c.CUM_NEG).filter(ordered.amounts[c.POS] > 0)
-        frame = frame.with_row_index(c.CUM_POS)
-        pos_before = pl.col(c.CUM_POS).cast(pl.Int64)
-        values = {c.CUM_POS: pos_before + 1, c.CUM_NEG: pl.col(c.CUM_NEG).cast(pl.Int64) - pos_before}
+        frame = ordered.frame.with_row_index(Sweep.CUM_NEG).filter(ordered.amounts[Row.POS] > 0)
+        frame = frame.with_row_index(Sweep.CUM_POS)
+        pos_before = pl.col(Sweep.CUM_POS).cast(pl.Int64)
+        values = {
+            Sweep.CUM_POS: pos_before + 1,
+            Sweep.CUM_NEG: pl.col(Sweep.CUM_NEG).cast(pl.Int64) - pos_before,
+        }
         # Among positives alone, `is_last` still finds the last row of each score that a positive has.
         kept, neg_above = ordered.is_last, pl.lit(None, dtype=pl.Int64)
     else:
-        frame, also = ordered.frame, (*also, c.ENDS_GROUP)
+        frame, also = ordered.frame, (*also, Sweep.ENDS_GROUP)
         values = {s.cum: ordered.amounts[s.amount].cum_sum() for s in sums}
-        values |= {name: pl.col(name) for name in also[:-1]} | {c.ENDS_GROUP: ordered.ends_group}
+        values |= {name: pl.col(name) for name in also[:-1]} | {Sweep.ENDS_GROUP: ordered.ends_group}
         kept = ordered.is_mark if marked else ordered.is_last
-        neg_above = pl.col(c.CUM_NEG).shift(1, fill_value=0)
+        neg_above = pl.col(Sweep.CUM_NEG).shift(1, fill_value=0)
     running = frame.select(*ordered.columns, **values, **{_IS_KEPT: kept})
     # For the first row of a group the row before belongs to the group before, and its sums are the
     # totals of all earlier groups: just where this curve starts. With marks this is not read.
-    above = {s.above: pl.col(s.cum).shift(1, fill_value=0) for s in sums} | {c.CUM_NEG_ABOVE: neg_above}
+    above = {s.above: pl.col(s.cum).shift(1, fill_value=0) for s in sums} | {
+        Sweep.CUM_NEG_ABOVE: neg_above
+    }
     # The shift comes before group and score are decoded, so that Polars moves a later filter on
-    # CUM_POS and CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
+    # Sweep.CUM_POS and Sweep.CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
     running = running.filter(_IS_KEPT).with_columns(**above)
-    group, threshold = ordered.group.alias(c.GROUP), ordered.threshold.alias(c.SCORE)
+    group, threshold = ordered.group.alias(Group.NUMBER), ordered.threshold.alias(Row.SCORE)
     return running.select(group, threshold, *(s.cum for s in sums), *above, *also)
 
 
 def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Add a last row to each group that has examples below all scores; its score is null."""
-    has_some = groups.filter((pl.col(c.POS_BELOW) > 0) | (pl.col(c.NEG_BELOW) > 0))
+    has_some = groups.filter((pl.col(Group.POS_BELOW) > 0) | (pl.col(Group.NEG_BELOW) > 0))
     ends: dict[str, pl.Expr] = {}
     for s in CLASS_SUMS:
         last = pl.col(s.before) + pl.col(s.total).fill_null(0)
         ends |= {s.cum: last, s.above: last - pl.col(_BELOW[s.total])}
-    last_rows = has_some.select(c.GROUP, **ends)
-    both = pl.concat([running, last_rows], how="diagonal_relaxed").sort(c.GROUP, maintain_order=True)
-    if c.ENDS_GROUP not in running.collect_schema():
+    last_rows = has_some.select(Group.NUMBER, **ends)
+    both = pl.concat([running, last_rows], how="diagonal_relaxed").sort(
+        Group.NUMBER, maintain_order=True
+    )
+    if Sweep.ENDS_GROUP not in running.collect_schema():
         return both
-    ends_group = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(-1))
-    return both.with_columns(ends_group.alias(c.ENDS_GROUP))
+    ends_group = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(-1))
+    return both.with_columns(ends_group.alias(Sweep.ENDS_GROUP))
 
 
 # Counts of the parts of a field at its thresholds ----------------------------------------------
@@ -399,43 +419,43 @@ def add_unscored_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFra
 # A field has one threshold for all its parts, and a part need not have an example with that score. So
 # the thresholds of the field join the rows of every part as marks.
 
-_FIELD = f"{c.RESERVED}field"
-PART = f"{c.RESERVED}part"  # the number of a part, over all groups
-PART_COUNTS = tuple(f"{c.RESERVED}part_{name}" for name in ("tp", "n_pos", "fp", "n_neg"))
+_FIELD = f"{RESERVED}field"
+PART = f"{RESERVED}part"  # the number of a part, over all groups
+PART_COUNTS = tuple(f"{RESERVED}part_{name}" for name in ("tp", "n_pos", "fp", "n_neg"))
 """The positives at or above a threshold, all positives, and the same of the negatives, as floats."""
 
 
 def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a row per threshold of a field and part with a share: GROUP, SCORE, PART and PART_COUNTS.
+    """Return a row per threshold of a field and part with a share: NUMBER, SCORE, PART and PART_COUNTS.
 
-    `points` are thresholds of the fields, with the `by` columns, GROUP and SCORE; a null score is above
+    `points` are thresholds of the fields, with the `by` columns, NUMBER and SCORE; a null score is above
     all.
     """
     parts = table.parts
     assert parts is not None
-    points = points.select(*table.by, c.GROUP, c.SCORE).unique([c.GROUP, c.SCORE])
-    fields = points.rename({c.GROUP: _FIELD})
+    points = points.select(*table.by, Group.NUMBER, Row.SCORE).unique([Group.NUMBER, Row.SCORE])
+    fields = points.rename({Group.NUMBER: _FIELD})
 
     def list_marks(groups: pl.LazyFrame) -> pl.LazyFrame:
-        thresholds = fields.filter(pl.col(c.SCORE).is_not_null())
-        joined = join_groups(groups.select(*table.by, c.GROUP), thresholds, table.by)
-        return joined.select(c.GROUP, c.SCORE)
+        thresholds = fields.filter(pl.col(Row.SCORE).is_not_null())
+        joined = join_groups(groups.select(*table.by, Group.NUMBER), thresholds, table.by)
+        return joined.select(Group.NUMBER, Row.SCORE)
 
     rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
-    swept = Design(parts.table, effective=False).add_counts(rows.join(groups, on=c.GROUP))
+    swept = Design(parts.table, effective=False).add_counts(rows.join(groups, on=Group.NUMBER))
     zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
-    none = groups.select(c.GROUP, c.N_POS, c.N_NEG, tp=zero, fp=zero).with_columns(
-        no_score.alias(c.SCORE)
+    none = groups.select(Group.NUMBER, Group.N_POS, Group.N_NEG, tp=zero, fp=zero).with_columns(
+        no_score.alias(Row.SCORE)
     )
-    given = zip(("tp", c.N_POS, "fp", c.N_NEG), PART_COUNTS, strict=True)
+    given = zip(("tp", Group.N_POS, "fp", Group.N_NEG), PART_COUNTS, strict=True)
     counts = [pl.col(of).cast(pl.Float64).fill_null(0.0).alias(name) for of, name in given]
-    part = pl.col(c.GROUP).alias(PART)
-    counted = pl.concat([frame.select(part, c.SCORE, *counts) for frame in (swept, none)])
-    known = join_groups(groups.select(*parts.table.by, c.GROUP), parts.frame, parts.table.by)
+    part = pl.col(Group.NUMBER).alias(PART)
+    counted = pl.concat([frame.select(part, Row.SCORE, *counts) for frame in (swept, none)])
+    known = join_groups(groups.select(*parts.table.by, Group.NUMBER), parts.frame, parts.table.by)
     known = join_groups(known, fields.select(*table.by, _FIELD).unique(_FIELD), table.by)
-    known = known.filter(pl.col(c.PART_SHARE) > 0)
-    of_parts = (c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS)
-    return counted.join(known.select(part, pl.col(_FIELD).alias(c.GROUP), *of_parts), on=PART)
+    known = known.filter(pl.col(Part.SHARE) > 0)
+    of_parts = (Part.ETA, Part.SHARE, *EtaError.LIMITS)
+    return counted.join(known.select(part, pl.col(_FIELD).alias(Group.NUMBER), *of_parts), on=PART)
 
 
 # Published ROC points, in the shape of running sums --------------------------------------------
@@ -457,42 +477,48 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
         differ = pl.any_horizontal(
             (n.max() != n.min()) | (n.is_null().any() & n.is_not_null().any()) for n in both
         )
-        aggregates = [n.max().alias(name) for n, name in zip(both, (c.N_POS, c.N_NEG), strict=True)]
-        aggregates.append(differ.fill_null(False).cast(pl.Int64).alias(c.SIZES_DIFFER))
-    groups = grouped_rows.build_groups(table, aggregates).with_columns(pl.lit(1.0).alias(c.WEIGHT_UNIT))
+        aggregates = [
+            n.max().alias(name) for n, name in zip(both, (Group.N_POS, Group.N_NEG), strict=True)
+        ]
+        aggregates.append(differ.fill_null(False).cast(pl.Int64).alias(GroupSums.SIZES_DIFFER))
+    groups = grouped_rows.build_groups(table, aggregates).with_columns(
+        pl.lit(1.0).alias(EffectiveSize.WEIGHT_UNIT)
+    )
     if table.has_counts:
         # A class without examples has no interval, as one of unknown size.
-        sizes = (pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (c.N_POS, c.N_NEG))
+        sizes = (
+            pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (Group.N_POS, Group.N_NEG)
+        )
         groups = groups.with_columns(list_plain_sizes(*sizes))
     rows = grouped_rows.join_group_numbers(table, table.rows, groups)
-    order = [c.GROUP, "fpr", "recall", *([] if table.score_dtype is None else [c.SCORE])]
+    order = [Group.NUMBER, "fpr", "recall", *([] if table.score_dtype is None else [Row.SCORE])]
     rows = rows.sort(
-        order, descending=[name == c.SCORE for name in order], nulls_last=[False] * len(order)
+        order, descending=[name == Row.SCORE for name in order], nulls_last=[False] * len(order)
     )
-    unknown = dict.fromkeys([] if table.has_counts else c.CELLS, pl.lit(None, dtype=pl.Int64))
+    unknown = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
     no_score = pl.lit(None, dtype=pl.Float64)
     # Recall stands in for running sums where these only tell whether recall grows.
     rows = add_row_before(rows).with_columns(
-        pl.col("recall").alias(c.CUM_POS),
-        (no_score if table.score_dtype is None else pl.col(c.SCORE)).alias("threshold"),
+        pl.col("recall").alias(Sweep.CUM_POS),
+        (no_score if table.score_dtype is None else pl.col(Row.SCORE)).alias("threshold"),
         **unknown,
     )
-    falls = (pl.col("recall") < pl.col(c.RECALL_BEFORE)).sum().alias(c.RECALL_FALLS)
-    count = rows.group_by(c.GROUP).agg(falls)
-    groups = groups.join(count, on=c.GROUP, how="left", maintain_order="left")
+    falls = (pl.col("recall") < pl.col(Segment.RECALL_BEFORE)).sum().alias(GroupSums.RECALL_FALLS)
+    count = rows.group_by(Group.NUMBER).agg(falls)
+    groups = groups.join(count, on=Group.NUMBER, how="left", maintain_order="left")
     if checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = grouped_rows.check_groups(
             table, groups, *point_checks(table, lambda name: pl.col(name).sum())
         )
-        groups = groups.drop(c.RECALL_FALLS, c.SIZES_DIFFER, strict=False)
+        groups = groups.drop(GroupSums.RECALL_FALLS, GroupSums.SIZES_DIFFER, strict=False)
     return SweepTables(rows, groups)
 
 
 def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add to sorted ROC points the point before each, first the origin."""
-    same = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
-    starts = {c.RECALL_BEFORE: "recall", c.FPR_BEFORE: "fpr"}
+    same = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
+    starts = {Segment.RECALL_BEFORE: "recall", Segment.FPR_BEFORE: "fpr"}
     return points.with_columns(
         pl.when(same).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
         for start, end in starts.items()
@@ -508,13 +534,13 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
         if are_rates
         else " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
     )
-    falling = count_check(count(c.RECALL_FALLS), f"{table.argument}= holds ", text)
+    falling = count_check(count(GroupSums.RECALL_FALLS), f"{table.argument}= holds ", text)
     if not table.has_counts:
         return [falling]
     what = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
     text = " group(s); one curve is of one test set: pass by=, or check the columns"
     text += "; what is not known is null in all rows of a group" if are_rates else ""
-    return [count_check(count(c.SIZES_DIFFER), f"{what} between the rows of ", text), falling]
+    return [count_check(count(GroupSums.SIZES_DIFFER), f"{what} between the rows of ", text), falling]
 
 
 # Checks of a query that adds up rows, made on its result ----------------------------------------
@@ -527,13 +553,13 @@ def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.L
     """Return `frame` without groups that do not count; the query stops if a check fails.
 
     First come the checks of all tallies, then those of `others`, which see only groups that count, and
-    may read FIRST_IN_GROUP, which is added. The rows are in the order of GROUP.
+    may read Sweep.FIRST_IN_GROUP, which is added. The rows are in the order of Group.NUMBER.
     """
     # A join repeated the tallies of a group in all its rows: count those of the first row.
-    first = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(1))
-    frame = frame.with_columns(first.alias(c.FIRST_IN_GROUP))
+    first = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(1))
+    frame = frame.with_columns(first.alias(Sweep.FIRST_IN_GROUP))
     once = (
-        pl.when(c.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
+        pl.when(Sweep.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
     )
     frame = stop_if_broken(frame.with_columns(once), table.tallies.checks)
     frame = grouped_rows.keep_counted_groups(table, frame)
@@ -543,13 +569,13 @@ def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.L
 def check_first(table: InputTable, pairs: pl.LazyFrame, *others: Check) -> None:
     """Run the checks of `check_at_end` now, over rows of groups, ahead of seconds of work in memory."""
     if table.is_in_memory:
-        checked = check_at_end(table, pairs.sort(c.PAIR), *others).select(c.GROUP)
+        checked = check_at_end(table, pairs.sort(Pair.NUMBER), *others).select(Group.NUMBER)
         table.collect(checked, "", n_etas=1)
 
 
 def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
-    first = pl.col(c.FIRST_IN_GROUP)
+    first = pl.col(Sweep.FIRST_IN_GROUP)
     checks = [
         *eta_argument.eta_row_checks(grid, first),
         *eta_argument.own_eta_checks(table, grid, first),

@@ -17,18 +17,27 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import (
+    ETA_CONFIDENCE,
+    ETA_HIGH,
+    ETA_LOW,
+    UNCERTAIN_ETA_COLUMNS,
+    EtaError,
+)
 from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import missing_row_check, show_first
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
 from polars_prcurve.core.prevalence.prior_shift import join_estimates
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS
+from polars_prcurve.core.sweep.sweep_columns import GroupSums, Sweep
 from polars_prcurve.core.sweep.sweep_table import build_running_sums
 
 if TYPE_CHECKING:
@@ -39,11 +48,11 @@ if TYPE_CHECKING:
 LEAST_PER_LEVEL = 5
 """Examples of the smaller class per level, on average; with fewer examples there are fewer levels."""
 
-_LEVEL, _EDGES = f"{c.RESERVED}level", f"{c.RESERVED}edges"
-_EDGE, _REACH = f"{c.RESERVED}edge_", f"{c.RESERVED}reach_"
+_LEVEL, _EDGES = f"{RESERVED}level", f"{RESERVED}edges"
+_EDGE, _REACH = f"{RESERVED}edge_", f"{RESERVED}reach_"
 """Before the number of a level: its least score, and the rows that reach it."""
 _COLLECTS = "a prevalence that is estimated from scores"
-_N_UNLABELLED = f"{c.RESERVED}n_unlabelled"
+_N_UNLABELLED = f"{RESERVED}n_unlabelled"
 
 
 def build_mixture_table(
@@ -67,13 +76,13 @@ def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float
     warn_of_refuted_estimates(tests, list(table.by))
     etas = groups.select(*table.by, eta=pl.Series(found.eta))
     if confidence is not None:
-        limits = pl.Series(c.ETA_LOW, found.low), pl.Series(c.ETA_HIGH, found.high)
-        level = pl.lit(confidence).alias(c.ETA_CONFIDENCE)
+        limits = pl.Series(ETA_LOW, found.low), pl.Series(ETA_HIGH, found.high)
+        level = pl.lit(confidence).alias(ETA_CONFIDENCE)
         etas = etas.with_columns(*limits, level, describe_shared_errors(counts, found.eta))
     return EtaTable(
         etas.lazy(),
         dict(table.by),
-        carried=() if confidence is None else c.UNCERTAIN_ETA_COLUMNS,
+        carried=() if confidence is None else UNCERTAIN_ETA_COLUMNS,
         etas_per_group=None if table.by else 1,
         uncertain=confidence is not None,
     )
@@ -98,49 +107,53 @@ def _count_levels(
     if found.height == 0:
         raise PrcError(f"{where} has no rows; it takes labelled rows of the same model")
     levels = found.lazy()
-    n_rows = pl.len() if c.LABEL in table.columns else table.columns[c.NEG].sum()
+    n_rows = pl.len() if Row.LABEL in table.columns else table.columns[Row.NEG].sum()
     groups = table.aggregate_groups([n_rows.cast(pl.Int64).alias(_N_UNLABELLED)])
     groups = stop_if_broken(groups, table.tallies.checks).select(*table.by, _N_UNLABELLED)
-    groups = groups.filter(pl.col(_N_UNLABELLED) > 0).with_row_index(c.GROUP)
+    groups = groups.filter(pl.col(_N_UNLABELLED) > 0).with_row_index(Group.NUMBER)
     groups = join_groups(groups, levels, reference.by, how="left")
     missing, keys = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
     groups = stop_if_broken(groups, [missing_row_check("reference", keys, missing, missing.sum())])
     places = range(MOST_LEVELS - 1)
     edges = (pl.col(_EDGES).list.get(j, null_on_oob=True).alias(f"{_EDGE}{j}") for j in places)
     rows = join_groups(table.rows, levels.select(*reference.by, *edges), reference.by, how="left")
-    n = pl.lit(1) if c.LABEL in table.columns else pl.col(c.NEG)
+    n = pl.lit(1) if Row.LABEL in table.columns else pl.col(Row.NEG)
     reaching = {
-        j: pl.when(pl.col(c.SCORE) >= pl.col(f"{_EDGE}{j}")).then(n).otherwise(0) for j in places
+        j: pl.when(pl.col(Row.SCORE) >= pl.col(f"{_EDGE}{j}")).then(n).otherwise(0) for j in places
     }
     sums = (reaches.sum().alias(f"{_REACH}{j}") for j, reaches in reaching.items())
     reached = aggregate_by(rows, table.by, sums)
     both = join_groups(groups, reached, table.by, how="left")
-    found = table.collect(both.sort(c.GROUP), _COLLECTS)
+    found = table.collect(both.sort(Group.NUMBER), _COLLECTS)
     return found.select(*table.by, _N_UNLABELLED), _read_counts(found)
 
 
 def _cut_levels(table: ScoreTable) -> pl.DataFrame:
     """Return one row per group of a reference: `by`, and lists POS, NEG and _EDGES by falling level."""
     rows, groups, _ = build_running_sums(table, None)
-    absent = {"positives": pl.col(c.N_POS).is_null(), "negatives": pl.col(c.N_NEG).is_null()}
+    absent = {"positives": pl.col(Group.N_POS).is_null(), "negatives": pl.col(Group.N_NEG).is_null()}
     checks = [_group_check(table, none, f"there are no {name}") for name, none in absent.items()]
     groups = stop_if_broken(groups, checks)
     # The number of a score's level is the weight of the rows above it and of half the rows at it, times
     # the number of levels and rounded down. A positive weighs ½/P and a negative ½/N, so that classes
     # count alike. By half the rows at it, any two scores make two levels, however many rows they have.
-    n_pos, n_neg = pl.col(c.N_POS).cast(pl.Int128), pl.col(c.N_NEG).cast(pl.Int128)
+    n_pos, n_neg = pl.col(Group.N_POS).cast(pl.Int128), pl.col(Group.N_NEG).cast(pl.Int128)
     n_levels = (pl.min_horizontal(n_pos, n_neg) // LEAST_PER_LEVEL).clip(2, MOST_LEVELS)
-    twice_tp = pl.col(c.CUM_POS_ABOVE) + pl.col(c.CUM_POS) - 2 * pl.col(c.POS_BEFORE_GROUP)
-    twice_fp = pl.col(c.CUM_NEG_ABOVE) + pl.col(c.CUM_NEG) - 2 * pl.col(c.NEG_BEFORE_GROUP)
+    twice_tp = (
+        pl.col(Sweep.CUM_POS_ABOVE) + pl.col(Sweep.CUM_POS) - 2 * pl.col(GroupSums.POS_BEFORE_GROUP)
+    )
+    twice_fp = (
+        pl.col(Sweep.CUM_NEG_ABOVE) + pl.col(Sweep.CUM_NEG) - 2 * pl.col(GroupSums.NEG_BEFORE_GROUP)
+    )
     level = n_levels * (twice_tp * n_neg + twice_fp * n_pos) // (4 * n_pos * n_neg)
-    scores = rows.join(groups, on=c.GROUP).with_columns(level.alias(_LEVEL))
+    scores = rows.join(groups, on=Group.NUMBER).with_columns(level.alias(_LEVEL))
     counts = {s.amount: (pl.col(s.cum) - pl.col(s.above)).sum().cast(pl.Float64) for s in CLASS_SUMS}
-    by_level = scores.group_by(*table.by, c.GROUP, _LEVEL).agg(pl.col(c.SCORE).min(), **counts)
-    by_level = by_level.sort(c.GROUP, _LEVEL)
-    edges = pl.col(c.SCORE).slice(0, pl.len() - 1).alias(_EDGES)
-    lists = by_level.group_by(c.GROUP, *table.by, maintain_order=True).agg(*counts, edges)
+    by_level = scores.group_by(*table.by, Group.NUMBER, _LEVEL).agg(pl.col(Row.SCORE).min(), **counts)
+    by_level = by_level.sort(Group.NUMBER, _LEVEL)
+    edges = pl.col(Row.SCORE).slice(0, pl.len() - 1).alias(_EDGES)
+    lists = by_level.group_by(Group.NUMBER, *table.by, maintain_order=True).agg(*counts, edges)
     one_score = _group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
-    return table.collect(stop_if_broken(lists, [one_score]).drop(c.GROUP), _COLLECTS)
+    return table.collect(stop_if_broken(lists, [one_score]).drop(Group.NUMBER), _COLLECTS)
 
 
 def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:
@@ -153,7 +166,7 @@ def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:
 
 def _read_counts(found: pl.DataFrame) -> LevelCounts:
     """Return the lists of levels as arrays, and the unlabelled rows at each level."""
-    n_levels = found[c.POS].list.len().to_numpy()
+    n_levels = found[Row.POS].list.len().to_numpy()
     reached = found.select(pl.col(f"^{_REACH}.*$")).cast(pl.Float64).to_numpy()
     total = found[_N_UNLABELLED].cast(pl.Float64).to_numpy()
     # Every row reaches the lowest level, and none goes below.
@@ -164,7 +177,7 @@ def _read_counts(found: pl.DataFrame) -> LevelCounts:
         found.select(
             pl.col(name).list.get(j, null_on_oob=True).fill_null(0.0).alias(str(j)) for j in places
         )
-        for name in (c.POS, c.NEG)
+        for name in (Row.POS, Row.NEG)
     )
     positives, negatives = (frame.to_numpy() for frame in labelled)
     return LevelCounts(positives, negatives, np.diff(cumulated, axis=1, prepend=0))
@@ -359,7 +372,7 @@ _CLASSES = ("pos", "neg")
 
 
 def describe_shared_errors(counts: LevelCounts, eta: Floats) -> pl.Series:
-    """Return the column ETA_REFERENCE: how the errors of each group's reference enter its eta.
+    """Return the column EtaError.REFERENCE: how the errors of each group's reference enter its eta.
 
     Its fields are, for either class and each level from the highest score down, the share of the class
     down to that level, and the slope: so much the error of eta, in standard errors, shares with that of
@@ -378,7 +391,7 @@ def describe_shared_errors(counts: LevelCounts, eta: Floats) -> pl.Series:
         scale = 2.0 ** np.ceil(np.log2(bound)) if 0 < bound < np.inf else 1.0
         rows[i] = [*np.concatenate([*slopes, *shares]), scale]
     return pl.DataFrame(rows, schema=dict.fromkeys([*names, SLOPE_SCALE], pl.Float64)).to_struct(
-        c.ETA_REFERENCE
+        EtaError.REFERENCE
     )
 
 

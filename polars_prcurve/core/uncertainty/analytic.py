@@ -17,20 +17,21 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.intervals import Doubts, compute_limits, tell_doubts, z_value
 from polars_prcurve.core.confidence.point_intervals import combine_distances
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.normal_distribution import student_quantile
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, is_clustered, is_stratified
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.core.metrics.point_metric import null_if_nan
+from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
 from polars_prcurve.core.uncertainty import influence
 from polars_prcurve.core.uncertainty.influence import cluster_standard_error, standard_error
 
 _Z_95 = z_value(0.95)
-_N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
-_LEAST_POS, _LEAST_NEG = pl.col(c.N_POS_LEAST), pl.col(c.N_NEG_LEAST)
+_N_POS, _N_NEG = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
+_LEAST_POS, _LEAST_NEG = pl.col(EffectiveSize.N_POS_LEAST), pl.col(EffectiveSize.N_NEG_LEAST)
 _CLUSTERED, _CORRELATED = ("clustered", "weighted clusters"), ("clustered", "stratified")
 _KNOWN_AT_RECALL = ("independent", *_CORRELATED)
 
@@ -90,7 +91,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     if SLOPE in recipe.helpers:
         slope = pl.col(f"{name}_{SLOPE}")
         for of in influenced:
-            added = slope**2 * pl.col(c.ETA_VARIANCE)
+            added = slope**2 * pl.col(EtaError.VARIANCE)
             added = _add_counted_eta(of, slope) if rows == "stratified" else added
             own = errors[f"{of}_error"]
             errors[f"{of}_error"] = (own * own + added).clip(lower_bound=0.0).sqrt()
@@ -105,7 +106,9 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     ends: Sequence[pl.Expr]
     if counts_unseen(metric):
         steps.append(bind_extended(name))
-        varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # at eta = 0 and 1 it is certain
+        varies = (pl.col(Segment.ODDS) > 0) & pl.col(
+            Segment.ODDS
+        ).is_finite()  # at eta = 0 and 1 it is certain
         ends = find_ends(name, quantile)
     else:
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
@@ -131,7 +134,7 @@ def _add_counted_eta(name: str, moved: pl.Expr) -> pl.Expr:
     # positives, and taken from those of negatives.
     sides = (("pos", moved, _N_POS), ("neg", -moved, _N_NEG))
     terms = ((moved * moved + 2 * of * pl.col(f"{name}_{side}_tilt")) / n for side, of, n in sides)
-    return pl.when(pl.col(c.ETA_VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
+    return pl.when(pl.col(EtaError.VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
 
 
 def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
@@ -177,7 +180,7 @@ def list_doubts(
     pos, neg = (_LEAST_POS, _LEAST_NEG) if rows == "stratified" else (_N_POS, _N_NEG)
     few = {"few positives": pos < 10, "few negatives": neg < 10}
     if counts_unseen(metric):
-        at_end = {"eta at 0 or 1": (pl.col(c.ODDS) == 0) | pl.col(c.ODDS).is_infinite()}
+        at_end = {"eta at 0 or 1": (pl.col(Segment.ODDS) == 0) | pl.col(Segment.ODDS).is_infinite()}
         if rows == "stratified":
             return at_end | few
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
@@ -223,7 +226,7 @@ def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Dou
         # A sample without negatives above its highest positives has no replicate that has one. By their
         # odds the negatives stand for n_neg / odds positives, and 500 are needed: with 100, intervals
         # were seen to hold the truth as rarely as 86 %.
-        doubts["tail not seen"] = 500 * pl.col(c.ODDS) > _N_NEG
+        doubts["tail not seen"] = 500 * pl.col(Segment.ODDS) > _N_NEG
     return doubts
 
 
@@ -245,7 +248,7 @@ def _build_helpers_at_recall(name: str, recall: float, rows: RowKind) -> dict[st
 
         def term(rows: Rows) -> pl.Expr:
             # Of weighted examples the error of recall differs between rows: each row has its own level.
-            n = rows.column(c.N_POS_EFFECTIVE)
+            n = rows.column(EffectiveSize.N_POS)
             level = recall + deviations * (recall * (1 - recall) / n).sqrt()
             level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
             # As the value is: on the ROC curve joined by straight lines, which matters under ties.
@@ -255,8 +258,8 @@ def _build_helpers_at_recall(name: str, recall: float, rows: RowKind) -> dict[st
 
         return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
 
-    read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
-    read |= {"correlation": c.RATE_CORRELATION} if rows in _CORRELATED else {}
+    read = {"n_pos": EffectiveSize.N_POS, "n_neg": EffectiveSize.N_NEG}
+    read |= {"correlation": EffectiveSize.RATE_CORRELATION} if rows in _CORRELATED else {}
     found = {kind: find_column(column) for kind, column in read.items()}
     # Less recall is reached above the threshold, more recall below it.
     found |= {"middle": find_fpr(0.0), "above": find_fpr(-_Z_95), "below": find_fpr(_Z_95)}
@@ -282,8 +285,13 @@ def _plan_at_recall(name: str, recall: float, confidence: float, rows: RowKind) 
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
     error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
-    error = (error**2 + (value * (1 - value)) ** 2 * pl.col(c.ETA_VARIANCE)).sqrt()
-    known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
+    error = (error**2 + (value * (1 - value)) ** 2 * pl.col(EtaError.VARIANCE)).sqrt()
+    known = (
+        value.is_not_null()
+        & fpr.is_not_null()
+        & (pl.col(Segment.ODDS) > 0)
+        & pl.col(Segment.ODDS).is_finite()
+    )
     known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
     known &= pl.col(f"{name}_below").is_not_null()  # recall may end before it, at the last score
     low, high = (pl.when(known).then(null_if_nan(end)) for end in ends)
@@ -322,8 +330,8 @@ def _find_ends_at_recall(
     most = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
     # The logit of precision is that of eta plus a number, and so distances add up in quadrature there.
     # The limits of an eta that was counted in the table are those of a share of as many examples as
-    # ETA_VARIANCE tells (Wilson).
-    value, eta, variance = pl.col(name), pl.col("eta"), pl.col(c.ETA_VARIANCE)
+    # EtaError.VARIANCE tells (Wilson).
+    value, eta, variance = pl.col(name), pl.col("eta"), pl.col(EtaError.VARIANCE)
     n, ends = 1 / (variance * eta * (1 - eta)), []
     bound = {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
     limits = compute_limits(eta * n, n, confidence, "wilson")
@@ -333,7 +341,7 @@ def _find_ends_at_recall(
             pl.col(f"{name}_{kind}_shift"),
         )
         bound[f"{name}_{kind}_shift"] = to_logit(limit) - to_logit(eta)
-        end = recall / (recall + pl.col(c.ODDS) * at_limit)
+        end = recall / (recall + pl.col(Segment.ODDS) * at_limit)
         distance = combine_distances([to_logit(value) - to_logit(end), shift])
         # From a precision of 1 no distance is known, and both errors add up.
         far = pl.when(value < 1).then(to_logit(value) + sign * distance).otherwise(to_logit(end) + shift)
@@ -356,7 +364,7 @@ def _find_ends_at_recall(
 # is farther away. As in the interval of a rate by Clopper and Pearson (1934), both ends are of other
 # counts than the estimate, so the interval is rather too wide.
 #
-# A positive more is a share of all positives: UNSEEN_SHARE above them, and MISSED_SHARE below them.
+# A positive more is a share of all positives: Unseen.SHARE above them, and MISSED_SHARE below them.
 # Where rows come in clusters, one cluster is. Of rows that were drawn by strata it weighs as rows do
 # there.
 
@@ -368,7 +376,7 @@ def counts_unseen(metric: CurveMetric) -> bool:
 
 def bind_extended(name: str) -> dict[str, pl.Expr]:
     """Return the values of both extended curves and their errors, by column."""
-    missed, top, lowest = map(pl.col, (c.MISSED_SHARE, c.UNSEEN_SHARE, c.MISSED_PRECISION))
+    missed, top, lowest = map(pl.col, (Unseen.MISSED_SHARE, Unseen.SHARE, Unseen.MISSED_PRECISION))
     # A mean over one positive more: below all others it has the least precision, and on top 1.
     least = (1 - missed) * pl.col(f"{name}_{CAUTIOUS}") + missed * lowest
     most = top + (1 - top) * pl.col(f"{name}_{HOPEFUL}")

@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from polars_prcurve.core.confidence.interval_columns import TargetRow
 from polars_prcurve.core.confidence.intervals import Intervals, z_value
 from polars_prcurve.core.curves.curve_segments import (
     CurveSegments,
@@ -32,15 +33,19 @@ from polars_prcurve.core.curves.curve_segments import (
 from polars_prcurve.core.curves.curve_table import build_metric_rows
 from polars_prcurve.core.curves.operating_points import build_points_pairs
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.progress import show_share
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.segment_columns import Segment
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
+from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
     check_at_end,
@@ -49,7 +54,7 @@ from polars_prcurve.core.sweep.sweep_table import (
 )
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS
 
-_CURVE, _REPLICATE, _SAMPLE = (f"{c.RESERVED}{name}" for name in ("curve", "replicate", "sample"))
+_CURVE, _REPLICATE, _SAMPLE = (f"{RESERVED}{name}" for name in ("curve", "replicate", "sample"))
 _MAX_CELLS = 2_000_000  # cells times replicates that are in memory at once
 
 
@@ -75,21 +80,23 @@ class Bootstrap(NamedTuple):
     def build_samples(self, sweep: SweepTables, groups: Sequence[Sequence[int]]) -> Iterator[Sample]:
         """Yield one sample per item of `groups`, which lists the groups that are the sample's curves."""
         # By cell, or by unit if rows have weights, clusters or a part in several curves.
-        by_unit = self.table.weighted or {c.CLUSTER, c.EXAMPLE} & set(self.table.columns)
-        sums = (c.CUM_POS, c.CUM_NEG)
+        by_unit = self.table.weighted or {Row.CLUSTER, Row.EXAMPLE} & set(self.table.columns)
+        sums = (Sweep.CUM_POS, Sweep.CUM_NEG)
         if by_unit:
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
-            order = [c.GROUP, c.SCORE, c.POS, c.NEG]
+            order = [Group.NUMBER, Row.SCORE, Row.POS, Row.NEG]
             rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
         else:
             is_whole = any(metric.recipe.needs == "all" for metric in self.metrics)
             frame = sweep.rows if is_whole else drop_inner_negatives(sweep.rows)
             # Running sums go on from group to group, so differences to the row before are right.
-            cells = frame.select(c.GROUP, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums))
+            cells = frame.select(
+                Group.NUMBER, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums)
+            )
             rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
-        # Rows and samples stand by rising GROUP; a sample may have no rows.
-        ends = np.searchsorted(rows[c.GROUP].to_numpy(), [of[-1] for of in groups], side="right")
+        # Rows and samples stand by rising Group.NUMBER; a sample may have no rows.
+        ends = np.searchsorted(rows[Group.NUMBER].to_numpy(), [of[-1] for of in groups], side="right")
         for (start, end), of in zip(pairwise([0, *ends.tolist()]), groups, strict=True):
             part = rows[start:end]
             if by_unit:
@@ -106,9 +113,9 @@ class Bootstrap(NamedTuple):
     ) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
         """Return the values, the errors of what is `read` from them, and the sizes of samples by key."""
         pairs = self.collect_query(values)
-        numbers = pairs.select(c.GROUP, pl.col(key).alias(_SAMPLE)).unique().sort(c.GROUP)
-        groups = numbers.group_by(_SAMPLE, maintain_order=True).agg(c.GROUP)
-        samples = list(self.build_samples(sweep, groups[c.GROUP].to_list()))
+        numbers = pairs.select(Group.NUMBER, pl.col(key).alias(_SAMPLE)).unique().sort(Group.NUMBER)
+        groups = numbers.group_by(_SAMPLE, maintain_order=True).agg(Group.NUMBER)
+        samples = list(self.build_samples(sweep, groups[Group.NUMBER].to_list()))
         errors = self.estimate_errors(read(*block) for block in self._compute_blocks(samples, pairs))
         schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
         sizes = pl.DataFrame([sample.sizes for sample in samples], schema=schema, orient="row")
@@ -118,11 +125,11 @@ class Bootstrap(NamedTuple):
         self, samples: Sequence[Sample], pairs: pl.DataFrame
     ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
         """Yield rows of `pairs` with the metrics of all replicates, a block of samples at a time."""
-        # The curves of pairs, by rising GROUP, are those of the samples in their order.
+        # The curves of pairs, by rising Group.NUMBER, are those of the samples in their order.
         n, first = self.certainty.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
         seeds = iter(np.random.SeedSequence(self.certainty.seed).spawn(len(samples)))
-        curve = pl.col(c.GROUP).rank("dense") - 1
+        curve = pl.col(Group.NUMBER).rank("dense") - 1
         pairs = pairs.with_columns(curve.alias(_CURVE))
         if not samples:  # an empty block, from which the errors get their columns
             nothing = np.empty((n, 0, len(self.metrics)))
@@ -157,11 +164,13 @@ class Bootstrap(NamedTuple):
         is_row = pos > 0 if rises_only else (pos > 0) | (neg > 0)
         replicate, cell = np.nonzero(is_row)
         group = replicate * len(lengths) + curve_of_cell[cell]
-        points: dict[str, NDArray[Any]] = {c.GROUP: group.astype(np.uint32)}
-        totals: dict[str, NDArray[Any]] = {c.GROUP: np.arange(len(pos) * len(lengths), dtype=np.uint32)}
+        points: dict[str, NDArray[Any]] = {Group.NUMBER: group.astype(np.uint32)}
+        totals: dict[str, NDArray[Any]] = {
+            Group.NUMBER: np.arange(len(pos) * len(lengths), dtype=np.uint32)
+        }
         for amounts, rate, before, total in (
-            (pos, "recall", c.RECALL_BEFORE, c.N_POS),
-            (neg, "fpr", c.FPR_BEFORE, c.N_NEG),
+            (pos, "recall", Segment.RECALL_BEFORE, Group.N_POS),
+            (neg, "fpr", Segment.FPR_BEFORE, Group.N_NEG),
         ):
             sums, n = np.empty_like(amounts), np.zeros((len(pos), len(lengths)), amounts.dtype)
             for curve, (start, end) in enumerate(pairwise(ends)):
@@ -174,13 +183,13 @@ class Bootstrap(NamedTuple):
             points |= dict(zip((rate, before), rates, strict=True))
             totals[total] = np.where(n > 0, n, np.nan).ravel()
         rows = add_extents(pl.LazyFrame(points).fill_nan(None), self.metrics)
-        sizes = pl.col(c.N_POS), pl.col(c.N_NEG)
+        sizes = pl.col(Group.N_POS), pl.col(Group.N_NEG)
         has_pos, has_neg = (size.is_not_null() for size in sizes)
         return CurveSegments(
             pl.LazyFrame(totals).fill_nan(None),
             build_hulls(self.table, rows, self.metrics),
             sizes,
-            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(c.LEAST_FPR), *sizes),
+            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(Segment.LEAST_FPR), *sizes),
             partial(build_metric_rows, None),
         )
 
@@ -190,12 +199,16 @@ class Bootstrap(NamedTuple):
         """Return the metrics of all replicates as an array with the axes replicate, pair and metric."""
         named = number_metrics(self.metrics)
         # Point metrics of replicates read rates alone; the factors are here because pairs have them.
-        own = pairs.lazy().select(pl.col(_CURVE), "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
+        own = pairs.lazy().select(pl.col(_CURVE), "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR)
         numbers = pl.LazyFrame({_REPLICATE: range(replicates)}, schema={_REPLICATE: pl.UInt32})
-        group = (pl.col(_REPLICATE) * n_curves + pl.col(_CURVE)).cast(pl.UInt32).alias(c.GROUP)
-        all_pairs = numbers.join(own, how="cross", maintain_order="left_right").with_row_index(c.PAIR)
-        all_pairs = all_pairs.with_columns(group).join(curves.groups, on=c.GROUP, how="left")
-        values = self.collect_query(curves.compute_values(all_pairs, named).sort(c.PAIR).select(*named))
+        group = (pl.col(_REPLICATE) * n_curves + pl.col(_CURVE)).cast(pl.UInt32).alias(Group.NUMBER)
+        all_pairs = numbers.join(own, how="cross", maintain_order="left_right").with_row_index(
+            Pair.NUMBER
+        )
+        all_pairs = all_pairs.with_columns(group).join(curves.groups, on=Group.NUMBER, how="left")
+        values = self.collect_query(
+            curves.compute_values(all_pairs, named).sort(Pair.NUMBER).select(*named)
+        )
         return values.fill_null(float("nan")).to_numpy().reshape(replicates, len(pairs), len(named))
 
     def estimate_errors(
@@ -354,15 +367,15 @@ class UnitSample(NamedTuple):
     @classmethod
     def read(cls, rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
         """Return the sample of some rows, which come by group and falling score."""
-        cell = pl.struct(c.GROUP, c.SCORE).rle_id().alias("cell")
-        by = next((name for name in (c.CLUSTER, c.EXAMPLE) if name in rows.columns), None)
+        cell = pl.struct(Group.NUMBER, Row.SCORE).rle_id().alias("cell")
+        by = next((name for name in (Row.CLUSTER, Row.EXAMPLE) if name in rows.columns), None)
         number = pl.int_range(pl.len()) if by is None else pl.col(by).rank("dense") - 1
         rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
         cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
-        lengths = [rows.filter(pl.col(c.GROUP) == group)["cell"].n_unique() for group in groups]
-        pos, neg = (rows[side].to_numpy() for side in (c.POS, c.NEG))
+        lengths = [rows.filter(pl.col(Group.NUMBER) == group)["cell"].n_unique() for group in groups]
+        pos, neg = (rows[side].to_numpy() for side in (Row.POS, Row.NEG))
         # Classes keep their sizes, except in clusters, which may hold both classes.
-        classes = [np.ones(len(rows), dtype=bool)] if by == c.CLUSTER else [pos > 0, neg > 0]
+        classes = [np.ones(len(rows), dtype=bool)] if by == Row.CLUSTER else [pos > 0, neg > 0]
         strata = [np.unique(units[members]) for members in classes]
         return cls(strata, units, cells, pos, neg, lengths)
 
@@ -435,7 +448,7 @@ def build_optimism_table(
     metrics: Sequence[PointMetric],
     certainty: Intervals,
 ) -> pl.LazyFrame:
-    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER."""
+    """Return TargetRow.IS_MAXIMIZED and the OPTIMISM of each metric, by NUMBER and TARGET_NUMBER."""
     maximized = {
         number: target.maximized for number, target in enumerate(targets) if target.maximized is not None
     }
@@ -448,15 +461,15 @@ def build_optimism_table(
     replicates = Bootstrap(scores, [best(m) for m in maximized.values()], certainty)
     sweep = build_sweep(table)
     pairs = build_points_pairs(sweep.groups, grid, table)
-    pairs = check_at_end(table, pairs.sort(c.PAIR), *late_checks(table, grid))
-    found = replicates.collect_query(pairs.select(c.GROUP, c.PAIR, "eta"))
-    groups = found[c.GROUP].unique().sort()
+    pairs = check_at_end(table, pairs.sort(Pair.NUMBER), *late_checks(table, grid))
+    found = replicates.collect_query(pairs.select(Group.NUMBER, Pair.NUMBER, "eta"))
+    groups = found[Group.NUMBER].unique().sort()
     samples = list(replicates.build_samples(sweep, [[group] for group in groups]))
     rows = _measure_samples(samples, found, maximized, metrics, certainty)
-    names = [f"{c.OPTIMISM}{number}" for number in range(len(metrics))]
-    schema: dict[str, Any] = {c.PAIR: found.schema[c.PAIR], TARGET_NUMBER: pl.Int64}
+    names = [f"{TargetRow.OPTIMISM}{number}" for number in range(len(metrics))]
+    schema: dict[str, Any] = {Pair.NUMBER: found.schema[Pair.NUMBER], TARGET_NUMBER: pl.Int64}
     every = pl.LazyFrame(rows, schema | dict.fromkeys(names, pl.Float64), orient="row")
-    return every.with_columns(pl.lit(True).alias(c.IS_MAXIMIZED), pl.col(names).fill_nan(None))
+    return every.with_columns(pl.lit(True).alias(TargetRow.IS_MAXIMIZED), pl.col(names).fill_nan(None))
 
 
 def _measure_samples(
@@ -466,11 +479,11 @@ def _measure_samples(
     metrics: Sequence[PointMetric],
     certainty: Intervals,
 ) -> list[list[float]]:
-    """Return rows of PAIR, number of a target, and optimism of each metric; NaN if unknown."""
+    """Return rows of Pair.NUMBER, number of a target, and optimism of each metric; NaN if unknown."""
     n, rows, n_dropped = certainty.resamples, [], 0
     # The seeds of `summary`, so that replicates of best(metric) are the same.
     seeds = np.random.SeedSequence(certainty.seed).spawn(len(samples))
-    parts = pairs.partition_by(c.GROUP, maintain_order=True)
+    parts = pairs.partition_by(Group.NUMBER, maintain_order=True)
     with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
         for sample, seed, part in zip(samples, seeds, parts, strict=True):
             etas, streams = part["eta"].to_list(), list(map(np.random.default_rng, seed.spawn(2)))
@@ -489,7 +502,7 @@ def _measure_samples(
             if min(sample.sizes) < 2 - 1e-9:  # one example does not tell how much examples differ
                 means[:] = np.nan
             n_dropped = max(n_dropped, int((n - known)[~np.isnan(means)].max(initial=0)))
-            keys = [[pair, number] for pair in part[c.PAIR] for number in maximized]
+            keys = [[pair, number] for pair in part[Pair.NUMBER] for number in maximized]
             rows += [[*key, *mean] for key, mean in zip(keys, means.tolist(), strict=True)]
     warn_of_dropped(n_dropped, n)
     return rows

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.intervals import add_eta_limits, z_value
 from polars_prcurve.core.confidence.point_intervals import (
     SLOPE_SCALE,
@@ -33,12 +34,16 @@ from polars_prcurve.core.curves.field_intervals import (
     add_part_rates,
     add_squares,
 )
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
+from polars_prcurve.core.metrics.segment_columns import Segment
 from polars_prcurve.core.prevalence.eta_argument import class_factors
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables
+from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts
 from polars_prcurve.core.uncertainty.analytic import from_logit, has_analytic_interval, to_logit
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
@@ -47,9 +52,9 @@ BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.
 """From pairs and metrics to a row of values for each pair."""
 ETA_ENDS = ("at_low", "at_high")
 """What follows the name of a metric in the columns of its values at both ends of eta."""
-_MIDDLE, _LEAST, _MOST = (f"{c.RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
-_SLOPE = f"{c.RESERVED}slope_"
-_SCALED_ENDS = [f"{c.RESERVED}scaled_{end}" for end in ETA_ENDS]
+_MIDDLE, _LEAST, _MOST = (f"{RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
+_SLOPE = f"{RESERVED}slope_"
+_SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in ETA_ENDS]
 
 
 def carry_eta_errors(
@@ -63,9 +68,9 @@ def carry_eta_errors(
 ) -> pl.LazyFrame:
     """Let the intervals of metrics carry the error of eta; an exact one changes not the last bit."""
     known: list[str] | None = None
-    if c.ETA_REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
+    if EtaError.REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
         shared = _build_shared_errors(curves, pairs, named)
-        known, values = shared.collect_schema().names(), values.join(shared, on=c.PAIR, how="left")
+        known, values = shared.collect_schema().names(), values.join(shared, on=Pair.NUMBER, how="left")
     moved = {n: of for n, of in named.items() if of.depends_on_eta and has_analytic_interval(of)}
     kinds = ("", "_low", "_high")
     values = add_values_at_ends(values, pairs, moved, kinds, curves, build_values=build_values)
@@ -97,33 +102,34 @@ def add_values_at_ends(
 ) -> pl.LazyFrame:
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
     pairs = add_eta_limits(pairs)
-    for limit, end in zip(c.ETA_LIMITS, ETA_ENDS, strict=True):
+    for limit, end in zip(EtaError.LIMITS, ETA_ENDS, strict=True):
         moved = pairs.with_columns(pl.col(limit).alias("eta"))
         moved = moved.with_columns(
-            *class_factors(pl.col("eta"), pl.col(c.IS_OWN_ETA), *curves.sizes),
-            odds_against(pl.col("eta")).alias(c.ODDS),
+            *class_factors(pl.col("eta"), pl.col(EtaError.IS_OWN), *curves.sizes),
+            odds_against(pl.col("eta")).alias(Segment.ODDS),
         )
         at_end = (build_values or curves.compute_values)(moved, metrics).select(
-            c.PAIR, *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds)
+            Pair.NUMBER,
+            *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds),
         )
-        values = values.join(at_end, on=c.PAIR, how="left")
+        values = values.join(at_end, on=Pair.NUMBER, how="left")
     return values
 
 
 def _build_shared_errors(
     curves: CurveSegments, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
-    """Return by PAIR what errors of metrics share with that of eta: sums of influence times slope."""
+    """Return by NUMBER what errors of metrics share with that of eta: sums of influence times slope."""
     moved = {name: of for name, of in named.items() if of.depends_on_eta and of.recipe.influence}
-    scale = pl.col(c.ETA_REFERENCE).struct.field(SLOPE_SCALE)
-    shared = pairs.select(c.PAIR)
-    recall, fpr = pl.col(c.RECALL_BEFORE), pl.col(c.FPR_BEFORE)
+    scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
+    shared = pairs.select(Pair.NUMBER)
+    recall, fpr = pl.col(Segment.RECALL_BEFORE), pl.col(Segment.FPR_BEFORE)
     stretches = {
-        "pos": ("pos", recall, recall + pl.col(c.RISE)),
-        "neg": ("neg", fpr, fpr + pl.col(c.RUN)),
-        "gap": ("neg", fpr - pl.col(c.FPR_GAP), fpr),
+        "pos": ("pos", recall, recall + pl.col(Segment.RISE)),
+        "neg": ("neg", fpr, fpr + pl.col(Segment.RUN)),
+        "gap": ("neg", fpr - pl.col(Segment.FPR_GAP), fpr),
     }
-    for influences in build_influences(curves, pairs, moved, [c.ETA_REFERENCE]):
+    for influences in build_influences(curves, pairs, moved, [EtaError.REFERENCE]):
         slopes, terms, sums = {}, {}, {}
         for kind, (of, start, end) in stretches.items():
             slope = sum_slopes(of, end) - sum_slopes(of, start)
@@ -137,8 +143,8 @@ def _build_shared_errors(
                 terms[size] = pl.col(size) * scale * 4
                 sums[column] = sum_shares(pl.col(column)) * pl.col(size).first()
         frame = influences.frame.with_columns(**slopes)
-        found = frame.select(c.PAIR, **terms).group_by(c.PAIR).agg(**sums)
-        shared = shared.join(found, on=c.PAIR, how="left")
+        found = frame.select(Pair.NUMBER, **terms).group_by(Pair.NUMBER).agg(**sums)
+        shared = shared.join(found, on=Pair.NUMBER, how="left")
     return shared
 
 
@@ -191,7 +197,7 @@ def widen_intervals(
     at_bound = has_interval & pl.col(f"{name}_reliable").is_null()
     changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(at_bound).then(False))
     changed["why"] = pl.coalesce(f"{name}_why", pl.when(at_bound).then(pl.lit("eta at 0 or 1")))
-    is_exact = pl.col(c.ETA_LOW).is_null()
+    is_exact = pl.col(ETA_LOW).is_null()
     return frame.with_columns(
         pl.when(is_exact).then(f"{name}_{kind}").otherwise(expr).alias(f"{name}_{kind}")
         for kind, expr in changed.items()
@@ -206,7 +212,7 @@ def widen_intervals(
 # added in quadrature to that of the sample, on a scale where the area is unbounded (Zou and Donner
 # 2008).
 
-_FIELD, _END = f"{c.RESERVED}field", f"{c.RESERVED}end"  # number of a field, and of an end of eta
+_FIELD, _END = f"{RESERVED}field", f"{RESERVED}end"  # number of a field, and of an end of eta
 _RATES, _SIDES = ("recall", "fpr", "eta"), ("eta_below", "eta_above", "eta_error")
 
 
@@ -227,8 +233,8 @@ def carry_part_eta_errors(
         return values
     values = values.cache()  # also what values at other prevalences are measured from
     columns = [pl.col(name).alias(f"{name}_of_field") for name in moved]
-    at_ends = _compute_moved_values(table, sweep, pairs.select(c.GROUP, "eta"), moved)
-    at_ends = at_ends.join(values.select(c.GROUP, *columns), on=c.GROUP)
+    at_ends = _compute_moved_values(table, sweep, pairs.select(Group.NUMBER, "eta"), moved)
+    at_ends = at_ends.join(values.select(Group.NUMBER, *columns), on=Group.NUMBER)
     at_ends = at_ends.with_columns(
         to_unbounded(pl.col(f"{name}_{place}"), metric.range).alias(f"{name}_{place}_scaled")
         for name, metric in moved.items()
@@ -241,15 +247,15 @@ def carry_part_eta_errors(
         for side, distance in zip(_SIDES, (*measure_distances(middle, ends), error), strict=True):
             squares[f"{name}_{side}"] = distance * distance
     sums = (add_squares(pl.col(column)).alias(column) for column in squares)
-    of_fields = at_ends.select(c.GROUP, **squares).group_by(c.GROUP).agg(sums)
-    values = add_eta_limits(values.join(of_fields, on=c.GROUP, how="left"))
+    of_fields = at_ends.select(Group.NUMBER, **squares).group_by(Group.NUMBER).agg(sums)
+    values = add_eta_limits(values.join(of_fields, on=Group.NUMBER, how="left"))
     for name, metric in moved.items():
         distances = [pl.col(f"{name}_{side}").sqrt() for side in _SIDES]
         # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
         # eta does.
         eta, moved_by = to_logit(pl.col("eta")), [pl.lit(0.0)] * 2
         if metric.depends_on_eta:
-            moved_by = [to_logit(pl.col(end)) - eta for end in c.ETA_LIMITS]
+            moved_by = [to_logit(pl.col(end)) - eta for end in EtaError.LIMITS]
         low, high = (to_logit(pl.col(f"{name}_{end}")) for end in ("low", "high"))
         corners = [(from_logit(low + by), from_logit(high + by)) for by in moved_by]
         values = widen_intervals(values, name, metric, distances, corners)
@@ -261,34 +267,42 @@ def _compute_moved_values(
 ) -> pl.LazyFrame:
     """Return one row per field and part, with the value of each metric at both ends of the eta."""
     # Points of a field on which recall rises, and those before, from the highest score down.
-    rises = pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)
+    rises = pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)
     kept = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
-    of_field = kept.select(*table.by, c.GROUP, c.SCORE, "recall", "fpr")
-    parts = of_field.drop(table.by).join(build_part_counts(table, of_field), on=[c.GROUP, c.SCORE])
-    parts = add_moved_etas(add_part_rates(parts.join(etas, on=c.GROUP)))
-    keys = (pl.col(c.GROUP).alias(_FIELD), PART, c.SCORE)
+    of_field = kept.select(*table.by, Group.NUMBER, Row.SCORE, "recall", "fpr")
+    parts = of_field.drop(table.by).join(
+        build_part_counts(table, of_field), on=[Group.NUMBER, Row.SCORE]
+    )
+    parts = add_moved_etas(add_part_rates(parts.join(etas, on=Group.NUMBER)))
+    keys = (pl.col(Group.NUMBER).alias(_FIELD), PART, Row.SCORE)
     ends = (
         parts.select(
             *keys, pl.lit(end).alias(_END), **dict(zip(_RATES, map(pl.col, at_end), strict=True))
         )
         for end, at_end in enumerate(RATES_AT_ETAS)
     )
-    number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(c.GROUP)
-    points = pl.concat(ends).with_columns(number).sort(c.GROUP, c.SCORE, descending=[False, True])
+    number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(Group.NUMBER)
+    points = pl.concat(ends).with_columns(number).sort(Group.NUMBER, Row.SCORE, descending=[False, True])
     points = points.cache()
-    groups = points.group_by(c.GROUP).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(c.GROUP)
-    segments = add_extents(add_row_before(points.select(c.GROUP, "recall", "fpr")))
+    groups = (
+        points.group_by(Group.NUMBER).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(Group.NUMBER)
+    )
+    segments = add_extents(add_row_before(points.select(Group.NUMBER, "recall", "fpr")))
     eta, no_size = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
     has_curve = pl.lit(True), eta.is_not_null()
-    facts = CurveFacts(repeat_in_rows(eta, pl.col(c.PAIR)), *has_curve, pl.col(c.LEAST_FPR), None, None)
+    facts = CurveFacts(
+        repeat_in_rows(eta, pl.col(Pair.NUMBER)), *has_curve, pl.col(Segment.LEAST_FPR), None, None
+    )
     build_rows = partial(build_metric_rows, None)
     curves = CurveSegments(groups, {False: segments.cache()}, (no_size, no_size), facts, build_rows)
     # The factors are of counts, and there are none.
-    factors = (pl.lit(1.0).alias(name) for name in (c.POS_FACTOR, c.NEG_FACTOR))
-    pairs = groups.with_row_index(c.PAIR).with_columns(odds_against(eta).alias(c.ODDS), *factors)
+    factors = (pl.lit(1.0).alias(name) for name in (Pair.POS_FACTOR, Pair.NEG_FACTOR))
+    pairs = groups.with_row_index(Pair.NUMBER).with_columns(
+        odds_against(eta).alias(Segment.ODDS), *factors
+    )
     values = curves.compute_values(pairs, moved)
     at_ends = (
         pl.col(name).filter(pl.col(_END) == end).first().alias(f"{name}_at_{end}")
         for name, end in product(moved, (0, 1))
     )
-    return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: c.GROUP})
+    return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: Group.NUMBER})

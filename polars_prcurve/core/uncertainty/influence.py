@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize
 from polars_prcurve.core.curves.curve_segments import CurveSegments
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.exact_arithmetic import (
     is_at_least,
     repeat_in_rows,
@@ -36,23 +36,31 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole_shares,
 )
 from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, Rows, Step
+from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.core.sweep.sample_designs import CLASS_WEIGHTS, build_class_weights
+from polars_prcurve.core.sweep.sweep_columns import SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import PART
 
-CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}
+CLASS_SIZE_COLUMNS = {"pos": EffectiveSize.N_POS, "neg": EffectiveSize.N_NEG}
 """The columns with the number of examples of each class; of weighted examples, the effective number."""
 
 
-IS_TIED = f"{c.RESERVED}is_tied"  # the column that tells whether an example has the score of a positive
+PLACE = f"{RESERVED}place"  # number of the row among those of its curve that have influences
+IS_TIED = f"{RESERVED}is_tied"  # the column that tells whether an example has the score of a positive
 
 
 class InfluenceTable(NamedTuple):
     """The influences of metrics that go by one key, less their means."""
 
-    key: str  # GROUP for metrics that do not depend on prevalence, PAIR for metrics that do
+    key: (
+        str  # Group.NUMBER for metrics that do not depend on prevalence, Pair.NUMBER for metrics that do
+    )
     names: list[str]  # the names of the metrics
     # One row per key and score of positives, from the highest down, and for the last score, with
     # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
@@ -70,18 +78,20 @@ def build_influences(
     etas_per_group: int | None = None,  # puts prevalences in lanes
 ) -> Iterator[InfluenceTable]:
     """Yield the influences of metrics that do not depend on prevalence, and of metrics that do."""
-    in_group = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
-    fpr_above = pl.when(in_group).then(pl.col(c.FPR_OR_ZERO).shift(1)).otherwise(0.0)
+    in_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
+    fpr_above = pl.when(in_group).then(pl.col(Segment.FPR_OR_ZERO).shift(1)).otherwise(0.0)
     # Other metrics may have asked for more rows, whose negatives are then in a gap.
-    segments = curves.segments[False].filter(pl.col(c.RISES) | pl.col(c.ENDS_GROUP))
-    place = pl.int_range(pl.len()).over(c.GROUP)
+    segments = curves.segments[False].filter(pl.col(Segment.RISES) | pl.col(Sweep.ENDS_GROUP))
+    place = pl.int_range(pl.len()).over(Group.NUMBER)
     segments = segments.with_columns(
-        (pl.col(c.FPR_BEFORE) - fpr_above).alias(c.FPR_GAP), place.alias(c.PLACE)
+        (pl.col(Segment.FPR_BEFORE) - fpr_above).alias(Segment.FPR_GAP), place.alias(PLACE)
     )
     if curves.design:
-        above = pl.when(in_group).then(pl.col(c.SQUARE_FPR).shift(1)).otherwise(0.0)
-        segments = segments.with_columns((pl.col(c.SQUARE_FPR_BEFORE) - above).alias(c.SQUARE_GAP))
-    for key, depends_on_eta in ((c.GROUP, False), (c.PAIR, True)):
+        above = pl.when(in_group).then(pl.col(SquareSegment.FPR).shift(1)).otherwise(0.0)
+        segments = segments.with_columns(
+            (pl.col(SquareSegment.FPR_BEFORE) - above).alias(SquareSegment.FPR_GAP)
+        )
+    for key, depends_on_eta in ((Group.NUMBER, False), (Pair.NUMBER, True)):
         chosen = {
             name: metric.recipe.influence
             for name, metric in metrics.items()
@@ -93,7 +103,7 @@ def build_influences(
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
                 packed = lanes.pack(pairs, also)
-                frame = packed.join(segments, on=c.GROUP, maintain_order="left_right")
+                frame = packed.join(segments, on=Group.NUMBER, maintain_order="left_right")
             rows = [curves.make_rows(column) for column in lanes.column_readers()]
             frame = add_influences(frame, lanes, rows, key, chosen)
             frame = subtract_means(frame, key, lanes.list_names(chosen))
@@ -162,9 +172,12 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
 
 
 _KINDS = ("pos", "neg", "gap")
-_SHARES = {"pos": {"pos": c.RISE}, "neg": {"neg": c.RUN, "gap": c.FPR_GAP}}
+_SHARES = {"pos": {"pos": Segment.RISE}, "neg": {"neg": Segment.RUN, "gap": Segment.FPR_GAP}}
 """The kinds of influences of each class, with the share of the class that has each on a row."""
-_SQUARE_SHARES = {"pos": {"pos": c.SQUARE_RISE}, "neg": {"neg": c.SQUARE_RUN, "gap": c.SQUARE_GAP}}
+_SQUARE_SHARES = {
+    "pos": {"pos": SquareSegment.RISE},
+    "neg": {"neg": SquareSegment.RUN, "gap": SquareSegment.FPR_GAP},
+}
 """The same, with the share of the squared weights of the class."""
 
 
@@ -177,24 +190,24 @@ def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 
 
 def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add PLACE, the number of scores of positives above, and whether an example IS_TIED to one."""
-    scores = pl.col(c.SCORE).filter(pl.col(c.POS) > 0).drop_nulls().unique().sort(descending=True)
-    higher = scores.search_sorted(pl.col(c.SCORE), side="left", descending=True).cast(pl.Int64)
+    scores = pl.col(Row.SCORE).filter(pl.col(Row.POS) > 0).drop_nulls().unique().sort(descending=True)
+    higher = scores.search_sorted(pl.col(Row.SCORE), side="left", descending=True).cast(pl.Int64)
     # What was never scored lies below all of them, as one more score.
-    below = pl.col(c.SCORE).is_null()
+    below = pl.col(Row.SCORE).is_null()
     higher = pl.when(below).then(scores.len().cast(pl.Int64)).otherwise(higher)
-    rows = rows.with_columns(higher.over(c.GROUP).alias(c.PLACE))
+    rows = rows.with_columns(higher.over(Group.NUMBER).alias(PLACE))
     # Scores below all positives find the null at the end; so do all scores where there are no positives.
-    next_score = scores.extend_constant(None, 1).gather(pl.col(c.PLACE))
-    is_tied = below | (next_score == pl.col(c.SCORE)).fill_null(False)
-    return rows.with_columns(is_tied.over(c.GROUP).alias(IS_TIED))
+    next_score = scores.extend_constant(None, 1).gather(pl.col(PLACE))
+    is_tied = below | (next_score == pl.col(Row.SCORE)).fill_null(False)
+    return rows.with_columns(is_tied.over(Group.NUMBER).alias(IS_TIED))
 
 
 def join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
     """Return cells of a place beside their influences, `<name>_pos` and `<name>_neg`, and both sizes."""
     kinds = (*_KINDS, "pos_size", "neg_size")
     columns = [f"{name}_{kind}" for name in influences.names for kind in kinds]
-    keys = dict.fromkeys((c.GROUP, influences.key, c.PLACE))
-    return cells.join(influences.frame.select(*keys, *columns), on=[c.GROUP, c.PLACE]).with_columns(
+    keys = dict.fromkeys((Group.NUMBER, influences.key, PLACE))
+    return cells.join(influences.frame.select(*keys, *columns), on=[Group.NUMBER, PLACE]).with_columns(
         pl.when(IS_TIED).then(f"{name}_neg").otherwise(f"{name}_gap").alias(f"{name}_neg")
         for name in influences.names
     )
@@ -228,26 +241,29 @@ def standard_error(name: str, influence: Influence) -> pl.Expr:
 # carry it, they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
 #
 # A cluster that the sample lacks is worth as many rows as V is times the variance of independent rows:
-# UNSEEN_SHARE and MISSED_SHARE are theirs, and move the ends of an interval as in `analytic`.
+# Unseen.SHARE and Unseen.MISSED_SHARE are theirs, and move the ends of an interval as in `analytic`.
 
-STUDENT_FREEDOM = f"{c.RESERVED}freedom"  # the column with the degrees of freedom of an interval
-_N_CLUSTERS = f"{c.RESERVED}n_clusters"
-CLUSTER_ETA_VARIANCE = f"{c.RESERVED}cluster_eta_variance"
+STUDENT_FREEDOM = f"{RESERVED}freedom"  # the column with the degrees of freedom of an interval
+_N_CLUSTERS = f"{RESERVED}n_clusters"
+CLUSTER_ETA_VARIANCE = f"{RESERVED}cluster_eta_variance"
 """The variance of the logit of the own prevalence of a group, among clusters."""
-ROW_SIZES = {c.POS: f"{c.RESERVED}n_pos_rows", c.NEG: f"{c.RESERVED}n_neg_rows"}
+ROW_SIZES = {Row.POS: f"{RESERVED}n_pos_rows", Row.NEG: f"{RESERVED}n_neg_rows"}
 """The columns with the sizes of the classes if rows were independent."""
 CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS, CLUSTER_ETA_VARIANCE)
 """What errors of clusters read besides the sizes of the classes."""
-_CLASSES = {c.POS: (c.N_POS_EFFECTIVE, c.N_POS_LEAST), c.NEG: (c.N_NEG_EFFECTIVE, c.N_NEG_LEAST)}
+_CLASSES = {
+    Row.POS: (EffectiveSize.N_POS, EffectiveSize.N_POS_LEAST),
+    Row.NEG: (EffectiveSize.N_NEG, EffectiveSize.N_NEG_LEAST),
+}
 
 
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    placed = add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED)
-    cells = placed.agg(pl.col(c.POS, c.NEG).sum())
+    placed = add_places(rows).group_by(Group.NUMBER, Row.CLUSTER, PLACE, IS_TIED)
+    cells = placed.agg(pl.col(Row.POS, Row.NEG).sum())
     amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
-    totals = {name: pl.col(name).sum().over(c.GROUP).cast(pl.Float64) for name in _CLASSES}
+    totals = {name: pl.col(name).sum().over(Group.NUMBER).cast(pl.Float64) for name in _CLASSES}
     shares = cells.with_columns(
         amounts[name] / repeat_in_rows(totals[name], amounts[name]) for name in _CLASSES
     )
@@ -257,39 +273,39 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
 def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of pairs to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
     shares = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _CLASSES}
-    clusters = cells.select(c.GROUP, c.CLUSTER, **shares).group_by(c.GROUP, c.CLUSTER)
+    clusters = cells.select(Group.NUMBER, Row.CLUSTER, **shares).group_by(Group.NUMBER, Row.CLUSTER)
     # A cluster moves the logit of the prevalence by its share of positives less that of negatives.
     squares = clusters.agg(sum_shares(pl.col(name)) for name in _CLASSES).select(
-        c.GROUP,
+        Group.NUMBER,
         *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES),
-        to_whole_shares((pl.col(c.POS) - pl.col(c.NEG)) ** 2).alias(CLUSTER_ETA_VARIANCE),
+        to_whole_shares((pl.col(Row.POS) - pl.col(Row.NEG)) ** 2).alias(CLUSTER_ETA_VARIANCE),
     )
     n_clusters = pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
-    sums = squares.group_by(c.GROUP).agg(sum_shares(pl.exclude(c.GROUP)), n_clusters)
+    sums = squares.group_by(Group.NUMBER).agg(sum_shares(pl.exclude(Group.NUMBER)), n_clusters)
     n = pl.col(_N_CLUSTERS)
     sizes = {size: name for name, names in _CLASSES.items() for size in names}
     counted = sums.select(
-        *(c.GROUP, _N_CLUSTERS, pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1))),
+        *(Group.NUMBER, _N_CLUSTERS, pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1))),
         *(pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size) for size, name in sizes.items()),
     )
-    freedom = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) - 1
+    freedom = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) - 1
     counted = counted.with_columns(freedom.alias(STUDENT_FREEDOM))
     of_rows = pairs.rename({names[0]: ROW_SIZES[name] for name, names in _CLASSES.items()})
     return of_rows.drop(*sizes, strict=False).join(
-        counted, on=c.GROUP, how="left", maintain_order="left"
+        counted, on=Group.NUMBER, how="left", maintain_order="left"
     )
 
 
 def grow_unseen_shares(value: str) -> list[pl.Expr]:
-    """Return UNSEEN_SHARE and MISSED_SHARE of a cluster, over the variances `<value>_pos` and `_neg`."""
-    sides = (("pos", c.POS), ("neg", c.NEG))
+    """Return Unseen.SHARE and MISSED_SHARE of a cluster, over the variances `<value>_pos` and `_neg`."""
+    sides = (("pos", Row.POS), ("neg", Row.NEG))
     terms = (pl.col(f"{value}_{side}") / pl.col(ROW_SIZES[n]) for side, n in sides)
     of_rows = sum(terms, pl.lit(0.0))
     # One unseen row of n + 1 is a share s = 1 / (n + 1). A cluster worth d rows is d / (n + d).
     effect = (cluster_standard_error(value) ** 2 / of_rows).fill_nan(1.0).clip(lower_bound=1.0)
     return [
         (effect * pl.col(name) / (1 - pl.col(name) + effect * pl.col(name))).alias(name)
-        for name in (c.UNSEEN_SHARE, c.MISSED_SHARE)
+        for name in (Unseen.SHARE, Unseen.MISSED_SHARE)
     ]
 
 
@@ -306,8 +322,8 @@ def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
     terms = {
         name: (
-            pl.col(f"{name}_pos") * pl.col(c.POS).fill_nan(0.0)
-            + pl.col(f"{name}_neg") * pl.col(c.NEG).fill_nan(0.0),
+            pl.col(f"{name}_pos") * pl.col(Row.POS).fill_nan(0.0)
+            + pl.col(f"{name}_neg") * pl.col(Row.NEG).fill_nan(0.0),
             4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
         )
         for name in influences.names
@@ -323,7 +339,7 @@ def add_up_clusters(
     shares = {name: to_whole_shares(moved / size) for name, (moved, size) in terms.items()}
     most = {f"{name}_most": size for name, (_, size) in terms.items()}
     sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
-    clusters = cells.select(*keys, c.CLUSTER, **shares, **most).group_by(*keys, c.CLUSTER)
+    clusters = cells.select(*keys, Row.CLUSTER, **shares, **most).group_by(*keys, Row.CLUSTER)
     powers = {"of_clusters": 2, "of_fourths": 4}
     raised = {
         f"{name}_{kind}": to_whole_shares(pl.col(name) ** power)
@@ -343,7 +359,7 @@ def cluster_standard_error(name: str) -> pl.Expr:
     n = pl.col(_N_CLUSTERS)
     error = (pl.col(f"{name}_of_clusters") * (n / (n - 1))).sqrt()
     # Rounded sums of shares may leave the size of two clusters just below 2.
-    has_two_of_each = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) > 1 + 1e-9
+    has_two_of_each = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) > 1 + 1e-9
     return pl.when(has_two_of_each & error.is_finite()).then(error)
 
 
@@ -361,17 +377,21 @@ def cluster_standard_error(name: str) -> pl.Expr:
 # the whole field stands in for that.
 
 _PART_CLASSES = {
-    "pos": (c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),
-    "neg": (c.NEG, c.N_NEG, CLASS_WEIGHTS[c.N_NEG], c.N_NEG_EFFECTIVE),
+    "pos": (Row.POS, Group.N_POS, CLASS_WEIGHTS[Group.N_POS], EffectiveSize.N_POS),
+    "neg": (Row.NEG, Group.N_NEG, CLASS_WEIGHTS[Group.N_NEG], EffectiveSize.N_NEG),
 }  # the columns of one class: its share in a cell, examples of a part, weight, and effective size
-_FIELD = f"{c.RESERVED}field"  # the number of a field
+_FIELD = f"{RESERVED}field"  # the number of a field
 
 
 class PartCells(NamedTuple):
     """The examples of the parts of all fields, by their place among the scores of positives."""
 
-    cells: pl.LazyFrame  # by GROUP of a field, PART, PLACE and IS_TIED, with the shares of both classes
-    parts: pl.LazyFrame  # by PART: N_POS, N_NEG, CLASS_WEIGHTS, and the effective sizes of the field
+    cells: (
+        pl.LazyFrame
+    )  # by Group.NUMBER of a field, PART, PLACE and IS_TIED, with the shares of both classes
+    parts: (
+        pl.LazyFrame
+    )  # by PART: Group.N_POS, Group.N_NEG, CLASS_WEIGHTS, and the effective sizes of the field
 
 
 def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
@@ -379,23 +399,25 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     assert table.parts is not None
     of = table.parts.table
     numbered = build_groups(of, [])
-    fields = sweep.groups.select(*table.by, pl.col(c.GROUP).alias(_FIELD), *CLASS_SIZE_COLUMNS.values())
-    parts = join_groups(numbered.select(*of.by, c.GROUP), build_class_weights(table), of.by)
-    parts = join_groups(parts, fields, table.by).rename({c.GROUP: PART, _FIELD: c.GROUP})
-    sizes = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
-    parts = parts.select(PART, c.GROUP, c.N_POS, c.N_NEG, *sizes).cache()
-    rises = (pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)).cast(pl.Int64)
-    places = sweep.rows.select(c.GROUP, c.SCORE, rises.alias(c.PLACE))
-    places = places.with_columns(
-        pl.col(c.PLACE).cum_sum().over(c.GROUP) - pl.col(c.PLACE), (pl.col(c.PLACE) > 0).alias(IS_TIED)
+    fields = sweep.groups.select(
+        *table.by, pl.col(Group.NUMBER).alias(_FIELD), *CLASS_SIZE_COLUMNS.values()
     )
-    rows = build_numbered_rows(of, numbered).rename({c.GROUP: PART})
-    rows = rows.join(parts.select(PART, c.GROUP, c.N_POS, c.N_NEG), on=PART)
-    cells = rows.join(places, on=[c.GROUP, c.SCORE]).group_by(c.GROUP, PART, c.PLACE, IS_TIED)
+    parts = join_groups(numbered.select(*of.by, Group.NUMBER), build_class_weights(table), of.by)
+    parts = join_groups(parts, fields, table.by).rename({Group.NUMBER: PART, _FIELD: Group.NUMBER})
+    sizes = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
+    parts = parts.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG, *sizes).cache()
+    rises = (pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)).cast(pl.Int64)
+    places = sweep.rows.select(Group.NUMBER, Row.SCORE, rises.alias(PLACE))
+    places = places.with_columns(
+        pl.col(PLACE).cum_sum().over(Group.NUMBER) - pl.col(PLACE), (pl.col(PLACE) > 0).alias(IS_TIED)
+    )
+    rows = build_numbered_rows(of, numbered).rename({Group.NUMBER: PART})
+    rows = rows.join(parts.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG), on=PART)
+    cells = rows.join(places, on=[Group.NUMBER, Row.SCORE]).group_by(Group.NUMBER, PART, PLACE, IS_TIED)
     # Counts are whole, so that sums of floats lose nothing.
-    counted = cells.agg(pl.col(c.POS, c.NEG).sum(), pl.col(c.N_POS, c.N_NEG).first())
+    counted = cells.agg(pl.col(Row.POS, Row.NEG).sum(), pl.col(Group.N_POS, Group.N_NEG).first())
     shares = ((pl.col(share) / pl.col(n)).alias(share) for share, n, *_ in _PART_CLASSES.values())
-    return PartCells(counted.with_columns(shares).drop(c.N_POS, c.N_NEG).cache(), parts)
+    return PartCells(counted.with_columns(shares).drop(Group.N_POS, Group.N_NEG).cache(), parts)
 
 
 def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
@@ -415,7 +437,7 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
     )
     sums = [sum_shares(pl.col(moment)).alias(moment) for moment in moments]
     parts = by_part.agg(sums + [pl.col(size).first() for size in sizes])
-    parts = parts.join(of.parts.drop(c.GROUP), on=PART)
+    parts = parts.join(of.parts.drop(Group.NUMBER), on=PART)
     terms, totals = {}, {}
     for name, (side, (_, size, weight, effective)) in product(names, _PART_CLASSES.items()):
         mean, square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
@@ -437,7 +459,7 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
 # lane k it is called `_prc_k_<name>`. The formulas of metrics do not know of lanes: they ask for a
 # column by name, and get that of the lane at hand. Values are the same to the last bit without lanes.
 
-_PAIR_COLUMNS = ("eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
+_PAIR_COLUMNS = ("eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR)
 _MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
 
 
@@ -445,7 +467,7 @@ class EtaLanes:
     """How many prevalences share a row, and which columns each of them has for itself."""
 
     def __init__(self, etas_per_group: int | None, of_pair: Sequence[str]) -> None:
-        # The pairs of a group follow one another in the order of PAIR; None if groups differ in their
+        # The pairs of a group follow one another in the order of NUMBER; None if groups differ in their
         # number. There are as many lanes as are nearly all in use.
         self.etas_per_group = etas_per_group or 1
         rows = math.ceil(self.etas_per_group / _MAX_LANES)
@@ -477,16 +499,16 @@ class EtaLanes:
         return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
 
     def pack(self, pairs: pl.LazyFrame, also: Sequence[str]) -> pl.LazyFrame:
-        """Return one row for every `width` pairs: PAIR and the columns `also` are those of lane 0."""
+        """Return one row for every `width` pairs: NUMBER and the columns `also` are those of lane 0."""
         # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
         # drops them.
-        first_in_row = pl.col(c.PAIR) % self.etas_per_group % self.width == 0
+        first_in_row = pl.col(Pair.NUMBER) % self.etas_per_group % self.width == 0
         columns = [
             pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
             for lane in range(self.width)
             for name in self.of_pair
         ]
-        return pairs.select(c.GROUP, c.PAIR, *also, *columns).filter(first_in_row)
+        return pairs.select(Group.NUMBER, Pair.NUMBER, *also, *columns).filter(first_in_row)
 
     def unpack(self, totals: pl.LazyFrame, names: Sequence[str], pair: str, also: str) -> pl.LazyFrame:
         """Return a row per pair, with `names` and `also`; the number `pair` of unused lanes is null."""
@@ -501,4 +523,4 @@ class EtaLanes:
 
 def _name_in_lane(name: str, lane: int) -> str:
     """Return the name of a column in a lane; an ending such as `_pos` may be put behind either name."""
-    return f"{c.RESERVED}{lane}_{name}" if lane else name
+    return f"{RESERVED}{lane}_{name}" if lane else name

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.curves.curve_table import metric_values
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import (
     MOST_REPEATS,
     hint_at_arguments,
@@ -30,9 +29,13 @@ from polars_prcurve.core.ground.argument_checks import (
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.progress import show_share
+from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
+from polars_prcurve.core.metrics.segment_columns import Segment
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.pair_columns import Pair
+from polars_prcurve.core.sweep.sweep_columns import SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _REPEAT_COLUMNS = ("mean", "standard_deviation", "low", "q1", "median", "q3", "high")
-SUBSAMPLE_COLUMNS = ("eta", "n_kept", *c.SWEEP_COLUMNS, "precision", *_REPEAT_COLUMNS)
+SUBSAMPLE_COLUMNS = ("eta", "n_kept", *SWEEP_COLUMNS, "precision", *_REPEAT_COLUMNS)
 _MAX_NEGATIVES = 10**9  # NumPy draws hypergeometric numbers from fewer examples than this
 _MAX_VALUES = 10**6  # thresholds times repeats that are in memory at once, in a few copies
 _NEGLIGIBLE_LOG = 43.0
@@ -179,13 +182,13 @@ def build_subsample_table(
             "out, or pass whole numbers of examples as counts="
         )
     repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
-    numbered = replace(grid, frame=grid.frame.with_row_index(c.PAIR))
+    numbered = replace(grid, frame=grid.frame.with_row_index(Pair.NUMBER))
     sweep = build_eta_sweep(numbered, table, thresholds="corners" if thresholds is None else thresholds)
     if thresholds is None:
-        rises = pl.col("recall") > pl.col(c.RECALL_BEFORE)
+        rises = pl.col("recall") > pl.col(Segment.RECALL_BEFORE)
         sweep = sweep.filter(rises | pl.col("recall").is_null())
     rows = table.collect(sweep, "subsample_negatives")
-    n_pos, n_neg, eta = pl.col(c.N_POS), pl.col(c.N_NEG), pl.col("eta")
+    n_pos, n_neg, eta = pl.col(Group.N_POS), pl.col(Group.N_NEG), pl.col("eta")
     has_both = n_pos.is_not_null() & n_neg.is_not_null()
     # n_pos / (n_pos + n_kept) is eta, rounded to a whole number of negatives.
     nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
@@ -195,8 +198,8 @@ def build_subsample_table(
     rows = rows.with_columns(
         n_kept,
         pl.when(has_both).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
-        pl.lit(1.0).alias(c.POS_FACTOR),
-        (n_kept / n_neg).alias(c.NEG_FACTOR),
+        pl.lit(1.0).alias(Pair.POS_FACTOR),
+        (n_kept / n_neg).alias(Pair.NEG_FACTOR),
     ).with_columns(metric_values([point.precision], table))
     statistics = _draw_samples(rows, repeats, seed).fill_nan(None)
     first, *others = SUBSAMPLE_COLUMNS
@@ -205,11 +208,11 @@ def build_subsample_table(
 
 def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
     """Raise if a sample needs more negatives than there are, or than NumPy draws from."""
-    too_few, too_many = pl.col("n_kept") > pl.col(c.N_NEG), pl.col(c.N_NEG) >= _MAX_NEGATIVES
+    too_few, too_many = pl.col("n_kept") > pl.col(Group.N_NEG), pl.col(Group.N_NEG) >= _MAX_NEGATIVES
     for row in rows.filter(too_few | too_many).sort(~too_few, maintain_order=True).head(1).to_dicts():
         keys = (f"{name} = {'null' if row[name] is None else row[name]}" for name in table.by)
         group = f"the group {', '.join(keys)}" if table.by else "the table"
-        pos, neg, needed = row[c.N_POS], row[c.N_NEG], row["n_kept"]
+        pos, neg, needed = row[Group.N_POS], row[Group.N_NEG], row["n_kept"]
         if needed is not None and needed > neg:
             raise PrcError(
                 f"eta={row['eta']:g} needs {needed:.0f} negatives beside {pos} positives, and {group} "
@@ -227,7 +230,7 @@ def _draw_samples(rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.Da
     # a multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
     # number kept from a cell is hypergeometric, given the numbers kept from the cells before. So only a
     # block of thresholds is in memory, and the size of the block changes no number.
-    curves = rows.partition_by(c.GROUP, c.PAIR, maintain_order=True)
+    curves = rows.partition_by(Group.NUMBER, Pair.NUMBER, maintain_order=True)
     # Each curve has a stream of random numbers of its own, so that other curves do not change its draws.
     generators = np.random.default_rng(seed).spawn(max(1, len(curves)))
     blocks = [np.empty((0, len(_REPEAT_COLUMNS)))]
@@ -235,7 +238,7 @@ def _draw_samples(rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.Da
     with show_share("samples", len(rows)) as advance:
         for curve, generator in zip(curves, generators, strict=False):
             # The negatives below the threshold, and how many of these each sample has yet to keep.
-            remaining, n_kept = curve.select(c.N_NEG, "n_kept").row(0)
+            remaining, n_kept = curve.select(Group.N_NEG, "n_kept").row(0)
             if not n_kept:  # a class is missing
                 blocks.append(np.full((len(curve), len(_REPEAT_COLUMNS)), np.nan))
                 continue

@@ -17,6 +17,7 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
+from polars_prcurve.core.confidence.interval_columns import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.intervals import Intervals, tell_doubts
 from polars_prcurve.core.curves.curve_segments import (
     CurveSegments,
@@ -25,16 +26,19 @@ from polars_prcurve.core.curves.curve_segments import (
     number_metrics,
 )
 from polars_prcurve.core.curves.curve_table import long_columns
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_from_student
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import MANY, InputTable, RateTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.segment_columns import Unseen
 from polars_prcurve.core.prevalence.eta_argument import EtaTable, read_eta
+from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic, influence
@@ -49,7 +53,7 @@ from polars_prcurve.core.uncertainty.influence import build_influences, compute_
 _LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")
 _FEW = 10
-_AREA = f"{c.RESERVED}area_of_chance"
+_AREA = f"{RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
 
@@ -96,7 +100,7 @@ def build_summary_table(
         values = curves.compute_values(pairs, needed)
     if certainty is not None:
         values = _add_chance(values, table, curves, certainty.level)
-    values = check_at_end(table, values.sort(c.PAIR), *checks)
+    values = check_at_end(table, values.sort(Pair.NUMBER), *checks)
     if certainty is not None and not by_formula:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
         values = add_bootstrap_intervals(examples, metrics, certainty, sweep, values)
@@ -106,7 +110,9 @@ def build_summary_table(
     columns |= {"value": [pl.col(name) for name in named]}
     if certainty is not None:  # of the group
         columns[ABOVE_CHANCE] = [pl.col(ABOVE_CHANCE)] * len(named)
-    long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
+    long = values.join(pl.LazyFrame({Pair.COPY: range(len(named))}), how="cross").sort(
+        Pair.NUMBER, Pair.COPY
+    )
     long = long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
     return long.select(*table.by, "eta", *grid.carried, *names[1:])
 
@@ -118,11 +124,11 @@ def _add_chance(
     is_tested = not of_table.is_field(table) and table.counts_negatives
     if is_tested and not of_table.has_unlike_examples(table):
         found = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
-        return values.join(found, on=c.GROUP, how="left")
+        return values.join(found, on=Group.NUMBER, how="left")
     above = pl.lit(None, dtype=pl.Boolean)
     if is_tested and f"{_AREA}_low" in (columns := values.collect_schema().names()):
         # A few heavy rows, or clusters, may carry the error, and then it is hardly known.
-        n = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE)
+        n = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG)
         freedom = pl.col(f"{_AREA}_freedom") if f"{_AREA}_freedom" in columns else n - 1
         deviation = (pl.col(_AREA) - 0.5) / pl.col(f"{_AREA}_standard_error")
         deviation = normal_from_student(deviation, freedom)
@@ -174,8 +180,8 @@ def _build_values_with_errors(
         return values
     limits = curves.compute_values(pairs, _name_limits(doubtful))
     ends = product(doubtful, _LIMIT_COLUMNS)
-    names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name, end in ends}
-    values = values.join(limits.select(c.PAIR, *names).rename(names), on=c.PAIR, how="left")
+    names = {f"{name}_{end}": f"{RESERVED}{name}_limit_{end}" for name, end in ends}
+    values = values.join(limits.select(Pair.NUMBER, *names).rename(names), on=Pair.NUMBER, how="left")
     columns = []
     for name in doubtful:
         # The least and the greatest value, over all that may lie between the points, are further apart
@@ -222,12 +228,12 @@ def _build_analytic_values(
     if parts is not None:
         rows, of_eta = "in parts", pl.lit(0.0)
     else:
-        of_eta = pl.col(c.ETA_VARIANCE if cells is None else influence.CLUSTER_ETA_VARIANCE)
-        of_eta = pl.when(c.IS_OWN_ETA).then(of_eta).otherwise(0.0).fill_null(0.0)
+        of_eta = pl.col(EtaError.VARIANCE if cells is None else influence.CLUSTER_ETA_VARIANCE)
+        of_eta = pl.when(EtaError.IS_OWN).then(of_eta).otherwise(0.0).fill_null(0.0)
     if cells is not None:
         pairs = influence.join_cluster_sizes(pairs, cells)
     missed = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
-    pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE), missed.alias(c.MISSED_PRECISION))
+    pairs = pairs.with_columns(of_eta.alias(EtaError.VARIANCE), missed.alias(Unseen.MISSED_PRECISION))
     variances = {}
     for influences in build_influences(curves, pairs, analytic.list_influenced(named)):
         if parts is None:
@@ -241,9 +247,9 @@ def _build_analytic_values(
     extended = [name for name, metric in named.items() if counts_unseen(metric)]
     if cells is not None and extended:
         columns = pairs.collect_schema().names()
-        pairs = pairs.join(variances[c.PAIR], on=c.PAIR, how="left")
+        pairs = pairs.join(variances[Pair.NUMBER], on=Pair.NUMBER, how="left")
         pairs = pairs.with_columns(influence.grow_unseen_shares(extended[0])).select(columns)
-        curves = curves.read_from_pairs(c.UNSEEN_SHARE)
+        curves = curves.read_from_pairs(Unseen.SHARE)
     plans = [analytic.plan_interval(name, of, confidence, rows) for name, of in named.items()]
     helpers = {name: helper for plan in plans for name, helper in plan.helpers.items()}
     values = curves.compute_values(pairs, {**named, **helpers})
@@ -267,10 +273,10 @@ def add_bootstrap_intervals(
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
     collected, errors, sizes = Bootstrap(table, metrics, certainty).measure(
-        *(sweep, values, c.GROUP), lambda pairs, values: ({c.PAIR: pairs[c.PAIR]}, values)
+        *(sweep, values, Group.NUMBER), lambda pairs, values: ({Pair.NUMBER: pairs[Pair.NUMBER]}, values)
     )
-    values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
-    values = values.join(sizes, on=c.GROUP, maintain_order="left")
+    values = collected.lazy().join(errors, on=Pair.NUMBER, how="left").sort(Pair.NUMBER)
+    values = values.join(sizes, on=Group.NUMBER, maintain_order="left")
     flags: dict[str, pl.Expr] = {}
     for name, metric in number_metrics(metrics).items():
         doubts = analytic.list_bootstrap_doubts(name, metric)

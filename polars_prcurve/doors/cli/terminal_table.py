@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import find_estimate
-from polars_prcurve.core.ground.column_names import RESERVED
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.message_text import format_count, shorten_name
 from polars_prcurve.core.ground.query_checks import run_query
 from polars_prcurve.core.ground.terminal_text import (

@@ -17,17 +17,19 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground import query_checks
 from polars_prcurve.core.ground.argument_checks import read_choice
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, guard, run_query
 from polars_prcurve.core.inputs.column_reader import Missing, list_columns
+from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.table_reader import read_input
+from polars_prcurve.core.sweep.sweep_columns import COUNT_COLUMNS, SQUARE_COLUMNS
 from polars_prcurve.doors.namespace import prc
 
 T = TypeVar("T")
-_ROW_COUNT, _RUN_NUMBER, _RUN_START = (f"{c.RESERVED}{name}" for name in ("n", "run", "below"))
+_ROW_COUNT, _RUN_NUMBER, _RUN_START = (f"{RESERVED}{name}" for name in ("n", "run", "below"))
 _BITS: dict[pl.DataType, pl.DataType] = {pl.Float32(): pl.Int32(), pl.Float64(): pl.Int64()}
 
 
@@ -157,19 +159,21 @@ def _merge_negative_runs(counted: Any, by: list[str]) -> Any:
     nw = _load_narwhals()
     has_positives = nw.col("n_pos") > 0
     is_highest = nw.col("score").shift(-1).over(*by, order_by="score").is_null()
-    marked = counted.with_columns(nw.when(has_positives | is_highest).then(1).otherwise(0).alias(c.MARK))
+    marked = counted.with_columns(
+        nw.when(has_positives | is_highest).then(1).otherwise(0).alias(Row.MARK)
+    )
     # A run and the marked row just below it have the same number of marks so far; MARK tells them apart.
-    runs = marked.with_columns(nw.col(c.MARK).cum_sum().over(*by, order_by="score").alias(_RUN_NUMBER))
+    runs = marked.with_columns(nw.col(Row.MARK).cum_sum().over(*by, order_by="score").alias(_RUN_NUMBER))
     schema = counted.collect_schema()
     amounts = _list_amounts(schema)
-    keys = [*by, _RUN_NUMBER, c.MARK]
+    keys = [*by, _RUN_NUMBER, Row.MARK]
     merged = _sum_counts(runs, keys, amounts, schema["n_pos"], nw.col("score").min())
     return merged.select(*by, "score", *amounts)
 
 
 def _list_amounts(columns: Iterable[str]) -> list[str]:
     """Return the columns of counts that add up: with weights, those of squares, too."""
-    return [name for name in (*c.COUNT_COLUMNS[1:], *c.SQUARE_COLUMNS) if name in columns]
+    return [name for name in (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS) if name in columns]
 
 
 def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.LazyFrame) -> pl.LazyFrame:
@@ -185,9 +189,9 @@ def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.Lazy
     for name in (*by, "score"):
         if name not in columns:
             raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, columns)}")
-    score, mark = pl.col("score"), pl.col(c.MARK)
+    score, mark = pl.col("score"), pl.col(Row.MARK)
     marks = positives.select(*by, score.cast(dtype)).filter(query_checks.is_missing(score, dtype).not_())
-    rows = pl.concat([counted, marks.with_columns(pl.lit(True).alias(c.MARK))], how="diagonal")
+    rows = pl.concat([counted, marks.with_columns(pl.lit(True).alias(Row.MARK))], how="diagonal")
     scores = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), mark.any())
     below = pl.when(mark).then(score).forward_fill()
     runs = scores.sort(*by, "score").with_columns((below.over(by) if by else below).alias(_RUN_START))
@@ -241,7 +245,7 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
     known = nw.Schema({name: schema[name] for name in schema if name in used}).to_polars()
     dtypes = {name: known.get(name, pl.Null()) for name in schema}
     arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
-    read_input(pl.LazyFrame(schema=dtypes), makes=c.COUNT_COLUMNS, may_collect=False, **arguments)
+    read_input(pl.LazyFrame(schema=dtypes), makes=COUNT_COLUMNS, may_collect=False, **arguments)
     if missing == "drop":
         for name in names.value_columns():
             frame = frame.filter(~nw.col(name).is_null())
@@ -252,13 +256,13 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
         positive = label == pos_label
     kinds = _list_kinds(names, dtypes, None if pos_label is None else positive)
     _check_values(frame, kinds, list(_list_checks(names, dtypes, pos_label)))
-    amounts: list[str] = list(c.COUNT_COLUMNS[1:])
+    amounts: list[str] = list(COUNT_COLUMNS[1:])
     score, dtype = nw.col(names.score), nw.Int64
     if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart
         score = nw.when(score == 0).then(nw.lit(0.0, schema[names.score])).otherwise(score)
     values = [test.cast(nw.Int64) for test in (positive, ~positive)]
     if names.weight is not None:
-        dtype, amounts = nw.Float64, [*amounts, *c.SQUARE_COLUMNS]
+        dtype, amounts = nw.Float64, [*amounts, *SQUARE_COLUMNS]
         weight, zero = nw.col(names.weight).cast(nw.Float64), nw.lit(0.0, nw.Float64)
         values = [
             nw.when(test).then(amount).otherwise(zero)

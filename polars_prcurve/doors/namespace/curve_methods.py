@@ -31,7 +31,6 @@ from polars_prcurve.core.curves.operating_points import (
     list_shown_metrics,
 )
 from polars_prcurve.core.curves.targets import read_targets
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.inputs.table_reader import gives_squares
@@ -39,6 +38,12 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_argument import Eta
+from polars_prcurve.core.sweep.sweep_columns import (
+    COUNT_COLUMNS,
+    SQUARE_COLUMNS,
+    SWEEP_COLUMNS,
+    UNLABELLED_COLUMNS,
+)
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.core.uncertainty.summary_table import (
     build_summary_table,
@@ -80,10 +85,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         """
         question = self._ask("counts", words)
         if question.columns["label"] is None:
-            unlabelled = question.read_unlabelled(c.UNLABELLED_COLUMNS)
-            return self._finish(count_scores(unlabelled, c.UNLABELLED_COLUMNS))
+            unlabelled = question.read_unlabelled(UNLABELLED_COLUMNS)
+            return self._finish(count_scores(unlabelled, UNLABELLED_COLUMNS))
         has_squares: bool = gives_squares(question.columns.get("weight"), question.columns.get("counts"))
-        makes = (*c.COUNT_COLUMNS, *(c.SQUARE_COLUMNS if has_squares else ()))
+        makes = (*COUNT_COLUMNS, *(SQUARE_COLUMNS if has_squares else ()))
         return self._finish(count_scores(question.read(makes)))
 
     def sweep(self, *, thresholds: Thresholds = None, **words: Unpack[TableWords]) -> F:
@@ -116,7 +121,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         [(0.9, 1, 1, 1, 1, 0.5, 0.5), (0.2, 2, 1, 0, 1, 1.0, 0.5), (0.1, 2, 2, 0, 0, 1.0, 1.0)]
         """
         question = self._ask("sweep", words)
-        table = question.read(c.SWEEP_COLUMNS)
+        table = question.read(SWEEP_COLUMNS)
         return self._finish(build_sweep_table(table, thresholds=thresholds))
 
     def curve(

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.confidence.intervals import name_estimate
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_flag
+from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import point_thinning, result_tables
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
@@ -23,7 +23,7 @@ from polars_prcurve.view.words.number_words import say_count, say_share, say_sig
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)
-_NEEDED = ("eta", _RISK, *c.SWEEP_COLUMNS, _VALUE, "treat_all")
+_NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")
 # Room below 0, as a share of the height above it, where no line of a model goes below 0.
 _BELOW_ZERO = 0.07
 # Room below 0, at most: a model of risks far too high would press all others flat.
@@ -115,8 +115,8 @@ def _read_decisions(table: object) -> ChartCurves:
     groups = frame.columns[: frame.columns.index("eta")]
     names = result_tables.name_group_fields(groups) | {"eta": "eta"}
     values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
-    of_field = [name for name in c.FIELD_COLUMNS if name in frame.columns]
-    read = result_tables.pick_columns(frame, names, [*c.SWEEP_COLUMNS, *values, *of_field])
+    of_field = [name for name in FIELD_COLUMNS if name in frame.columns]
+    read = result_tables.pick_columns(frame, names, [*SWEEP_COLUMNS, *values, *of_field])
     number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     read = read.with_columns(pl.when(number.is_finite()).then(number))
     read = result_tables.number_lines(read, names, _RISK, _VALUE, "risk")

@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_formats import round_digits
@@ -17,7 +17,7 @@ from polars_prcurve.view.charts.parts.result_tables import FEW_POSITIVES, ChartC
 PANEL_PIXELS = 540  # the width of the widest panel
 _FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
-_FP_EFFECTIVE = c.FIELD_COLUMNS[2]
+_FP_EFFECTIVE = FIELD_COLUMNS[2]
 MIN_FALSE_ALERTS = 5  # false positives that a point of a curve must rest on to be drawn as known
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"

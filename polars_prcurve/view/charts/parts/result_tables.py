@@ -9,15 +9,15 @@ import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.intervals import find_estimate, name_estimate
-from polars_prcurve.core.ground import column_names as c
 from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import shorten_name
+from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import label_formats
 from polars_prcurve.view.words.number_words import say_sizes
 
 SPAN = "interval of the share of positives"
-_EFFECTIVE = c.FIELD_COLUMNS[:2]
+_EFFECTIVE = FIELD_COLUMNS[:2]
 _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
 _MAX_NAMES = 5  # of groups without a curve
 FEW_POSITIVES = 20  # positives below which a share of them is no finding
@@ -179,7 +179,7 @@ def read_sweep(
     """Return the curves of a table that has a row per threshold."""
     # `values` are the metrics that are drawn, and `more` are further numbers of each row. Each
     # prevalence has a curve of its own; with `by_eta=False` all prevalences of a group share one.
-    needed = [*(["eta"] if by_eta else []), *c.SWEEP_COLUMNS, *more]
+    needed = [*(["eta"] if by_eta else []), *SWEEP_COLUMNS, *more]
     table = check_table(chart, table, made_by, needed)
     for name in values:
         if name not in table.columns:
@@ -224,8 +224,8 @@ def _sort_points(
 ) -> pl.DataFrame:
     """Return the columns of a chart by curve and falling threshold, each point once, without NaN."""
     rates = ["recall", "fpr", *values]
-    of_field = [name for name in c.FIELD_COLUMNS if name in table.columns]
-    frame = pick_columns(table, names, [*c.SWEEP_COLUMNS, *rates, *of_field])
+    of_field = [name for name in FIELD_COLUMNS if name in table.columns]
+    frame = pick_columns(table, names, [*SWEEP_COLUMNS, *rates, *of_field])
     rate = pl.col(rates).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     frame = add_sizes(frame.with_columns(pl.when(rate.is_finite()).then(rate)))
     order = [*keys, "threshold", "fpr", "recall"]
@@ -251,7 +251,7 @@ def read_lines(
     start = table.columns.index("eta")
     names, after_eta = name_group_fields(table.columns[:start]), table.columns[start + 1 :]
     sizes = [name for name in ("n_pos", "n_neg") if name in after_eta]
-    sweep = [name for name in c.SWEEP_COLUMNS if name in after_eta]
+    sweep = [name for name in SWEEP_COLUMNS if name in after_eta]
     base = add_sizes(pick_columns(table, names, ["eta", *(sizes if len(sizes) == 2 else []), *sweep]))
     if "criterion" in after_eta:
         names["target"] = "target"
