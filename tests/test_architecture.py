@@ -70,7 +70,7 @@ RUNS_QUERIES = {
     "core.prevalence.sampled_eta",
 }
 DOORS = ("doors.namespace", "doors.cli")
-LINES = 40
+LINES = 45
 
 
 def room_of(module: str) -> str:

@@ -10,7 +10,7 @@ UNCERTAIN_ETA_COLUMNS = (ETA_LOW, ETA_HIGH, ETA_CONFIDENCE)
 
 
 class EffectiveSize:
-    """As how many independent examples the rows of a group count, and how sure that is."""
+    """The number of independent examples that the rows of a group count as, and how sure that is."""
 
     WEIGHT_UNIT = "_prc_weight_unit"  # power of two that brings weights near 1: products do not vanish
     POS_FREEDOM = "_prc_pos_freedom"  # degrees of freedom of the variance of recall among clusters

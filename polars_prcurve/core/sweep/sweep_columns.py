@@ -66,7 +66,7 @@ class SquareSegment:
 
 
 class ClusterSize:
-    """As how many examples rows in clusters, or drawn by strata, count at a threshold."""
+    """The number of examples that rows in clusters, or drawn by strata, count as at a threshold."""
 
     N_POS = "_prc_n_pos_clustered"  # what the positives count as at this threshold
     N_NEG = "_prc_n_neg_clustered"
@@ -84,7 +84,7 @@ class StratumLabels:
 
 
 class AlertSize:
-    """As how many examples rows with weights or in clusters count; see `effective_alerts`."""
+    """The number of examples that rows with weights or in clusters count as: `effective_alerts`."""
 
     FLAGGED = "_prc_flagged_size"  # the alerts
     SILENT = "_prc_silent_size"  # the rows that are not flagged
