@@ -23,8 +23,8 @@ from polars_prcurve import Decision, PrcError, prc
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
-from polars_prcurve.report import live_page
 from polars_prcurve.view.charts.parts import icon_counts
+from polars_prcurve.view.report import live_page
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, list_icons
 from polars_prcurve.view.report.html_and_svg import build_scheme
 from polars_prcurve.view.verdicts.verdict_phrases import is_rarely_right

@@ -226,24 +226,7 @@ def add_bands(
         frame, shares, pairs = _add_shares(frame, metrics, bands, table)
         columns |= shares
     if bands.clustered:
-        # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
-        z, both = (
-            z_value(bands.rate_level),
-            pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM),
-        )
-        freedom = {
-            EffectiveSize.N_POS: pl.col(EffectiveSize.POS_FREEDOM),
-            EffectiveSize.N_NEG: pl.col(EffectiveSize.NEG_FREEDOM),
-        }
-        freedom = {size: both for _, size in columns.values()} | freedom
-        lowered = {
-            size: pl.col(size) * z**2 / student_quantile(z, repeat_in_rows(of, pl.col(size))) ** 2
-            for size, of in freedom.items()
-        }
-        if bands.counts_eta:
-            of_eta = (student_quantile(z, both) * (1 / z)) ** 2
-            lowered[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * of_eta
-        frame = frame.with_columns(**lowered)
+        frame = frame.with_columns(**_lower_sizes([size for _, size in columns.values()], bands))
     frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
     # A share of no example may be any: the metric is undefined, or does not move with it.
     frame = frame.with_columns(
@@ -264,6 +247,24 @@ def add_bands(
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{TargetRow.OPTIMISM}{number}"))
     return frame
+
+
+def _lower_sizes(sizes: Sequence[str], bands: BandOptions) -> dict[str, pl.Expr]:
+    """Return sizes so low that normal quantiles give the widths of Student's distribution."""
+    z = z_value(bands.rate_level)
+    least = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM)
+    freedom = dict.fromkeys(sizes, least) | {
+        EffectiveSize.N_POS: pl.col(EffectiveSize.POS_FREEDOM),
+        EffectiveSize.N_NEG: pl.col(EffectiveSize.NEG_FREEDOM),
+    }
+    lowered = {
+        size: pl.col(size) * z**2 / student_quantile(z, repeat_in_rows(degrees, pl.col(size))) ** 2
+        for size, degrees in freedom.items()
+    }
+    if bands.counts_eta:
+        widening = (student_quantile(z, least) * (1 / z)) ** 2
+        lowered[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * widening
+    return lowered
 
 
 def _add_reference_correlations(frame: pl.LazyFrame) -> pl.LazyFrame:

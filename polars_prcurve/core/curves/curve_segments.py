@@ -129,9 +129,8 @@ class CurveSegments(NamedTuple):
         )
         segments, recipes = self.segments[on_hull], [metric.recipe for metric in metrics.values()]
         if all(recipe.needs == "rises" for recipe in recipes):
-            segments = segments.filter(
-                pl.col(Segment.RISE) > 0
-            )  # other metrics may have asked for more rows
+            # Other metrics may have asked for more rows.
+            segments = segments.filter(pl.col(Segment.RISE) > 0)
         rows = self.make_rows(pl.col)
         once = (recipe.once(rows).items() for recipe in recipes if recipe.once is not None)
         segments = segments.with_columns(**{name: e for items in once for name, e in items})

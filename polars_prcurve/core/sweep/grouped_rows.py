@@ -294,11 +294,8 @@ def sort_rows(
     `summed` are columns of other amounts. Marks have all columns but LABEL, with amounts of 0, and those
     `carried`, which are null in marks.
     """
-    dtype, labelled, amount_names = (
-        table.score_dtype,
-        Row.LABEL in table.columns,
-        (Row.POS, Row.NEG, *summed),
-    )
+    dtype, labelled = table.score_dtype, Row.LABEL in table.columns
+    amount_names = (Row.POS, Row.NEG, *summed)
     if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
         return _sort_by_columns(rows, labelled, marks, amount_names, carried)
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so

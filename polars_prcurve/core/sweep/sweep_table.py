@@ -468,19 +468,7 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
 def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
-    aggregates: list[pl.Expr] = []
-    if table.has_counts:
-        columns = table.columns
-        n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
-        # Sizes that are one number are as long as the table this way.
-        both = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
-        differ = pl.any_horizontal(
-            (n.max() != n.min()) | (n.is_null().any() & n.is_not_null().any()) for n in both
-        )
-        aggregates = [
-            n.max().alias(name) for n, name in zip(both, (Group.N_POS, Group.N_NEG), strict=True)
-        ]
-        aggregates.append(differ.fill_null(False).cast(pl.Int64).alias(GroupSums.SIZES_DIFFER))
+    aggregates = _aggregate_sizes(table) if table.has_counts else []
     groups = grouped_rows.build_groups(table, aggregates).with_columns(
         pl.lit(1.0).alias(EffectiveSize.WEIGHT_UNIT)
     )
@@ -513,6 +501,22 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
         )
         groups = groups.drop(GroupSums.RECALL_FALLS, GroupSums.SIZES_DIFFER, strict=False)
     return SweepTables(rows, groups)
+
+
+def _aggregate_sizes(table: RateTable) -> list[pl.Expr]:
+    """Return the sizes of both classes of a group, and whether rows say different ones."""
+    columns = table.columns
+    n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
+    # Sizes that are one number are as long as the table this way.
+    sizes = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
+    differ = pl.any_horizontal(
+        (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any()) for size in sizes
+    )
+    names = (Group.N_POS, Group.N_NEG)
+    return [
+        *(size.max().alias(name) for size, name in zip(sizes, names, strict=True)),
+        differ.fill_null(False).cast(pl.Int64).alias(GroupSums.SIZES_DIFFER),
+    ]
 
 
 def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:

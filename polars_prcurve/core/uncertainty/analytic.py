@@ -106,9 +106,8 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, rows: RowKi
     ends: Sequence[pl.Expr]
     if counts_unseen(metric):
         steps.append(bind_extended(name))
-        varies = (pl.col(Segment.ODDS) > 0) & pl.col(
-            Segment.ODDS
-        ).is_finite()  # at eta = 0 and 1 it is certain
+        # At eta = 0 and 1 it is certain.
+        varies = (pl.col(Segment.ODDS) > 0) & pl.col(Segment.ODDS).is_finite()
         ends = find_ends(name, quantile)
     else:
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)

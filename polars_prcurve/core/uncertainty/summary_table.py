@@ -92,9 +92,8 @@ def build_summary_table(
         curves = build_curves(table, sweep, read, with_last=by_formula)
     pairs, checks = curves.build_pairs(grid), late_checks(table, grid)
     if certainty is not None and by_formula:
-        level, uncertain = certainty.level, grid.uncertain
         values = _build_values_with_errors(
-            table, sweep, curves, pairs, named, confidence=level, uncertain=uncertain
+            table, sweep, curves, pairs, named, confidence=certainty.level, uncertain=grid.uncertain
         )
     else:
         values = curves.compute_values(pairs, needed)
@@ -110,9 +109,8 @@ def build_summary_table(
     columns |= {"value": [pl.col(name) for name in named]}
     if certainty is not None:  # of the group
         columns[ABOVE_CHANCE] = [pl.col(ABOVE_CHANCE)] * len(named)
-    long = values.join(pl.LazyFrame({Pair.COPY: range(len(named))}), how="cross").sort(
-        Pair.NUMBER, Pair.COPY
-    )
+    copies = pl.LazyFrame({Pair.COPY: range(len(named))})
+    long = values.join(copies, how="cross").sort(Pair.NUMBER, Pair.COPY)
     long = long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
     return long.select(*table.by, "eta", *grid.carried, *names[1:])
 
