@@ -14,7 +14,6 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import Decision, PrcError, metrics, prc
-from polars_prcurve.core.binding.argument_rules import USES
 from polars_prcurve.core.ground import argument_checks
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED
@@ -100,14 +99,6 @@ def test_a_prevalence_by_another_name_is_eta_wherever_there_is_one(name: str, wr
 def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
     with pytest.raises(TypeError, match=r"; there are: thresholds, score, label, pos_label, "):
         prc(DF).sweep(**{"\x1bquux": 1})  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("word", argument_checks.OLD_WORDS)
-def test_a_word_of_before_is_not_an_argument_of_any_method(word: str) -> None:
-    """A hint at how it is said now would lead astray where it is an argument."""
-    methods = {name: call for name, call in CALLS.items() if name in USES}
-    takes_it = {name for name, call in methods.items() if word in call.arguments()}
-    assert takes_it <= {"subsample_negatives"}, takes_it  # which draws samples, and takes a seed
 
 
 def test_every_other_name_of_an_argument_leads_to_one_that_exists() -> None:

@@ -1637,29 +1637,6 @@ def test_an_option_without_effect_is_refused(
     assert WITHOUT_EFFECT[command] in refusal(command, capsys)
 
 
-OLD = {
-    "--within site": "--eta field.csv --parts country",
-    "--interval jeffreys": "--confidence 95%,rate=jeffreys",
-    "--band rectangle": "--confidence 95%,method=rectangle",
-    "--method bootstrap": "--confidence 95%,method=bootstrap",
-    "--resamples=9": "--confidence 95%,method=bootstrap,resamples=200",
-    "--seed 1": "--confidence 95%,method=bootstrap,seed=1",
-    "--drop-intermediate": "--thresholds corners",
-    "--scores a,b": "--score forest,logistic",
-    "--share s": "is called share",
-    "--reference-counts a b": "--reference test.csv counts=n_pos,n_neg",
-    "--tolerance 1": "leave it out",
-    "--max-iterations 9": "leave it out",
-}
-
-
-@pytest.mark.parametrize("option", OLD)
-def test_an_old_option_is_refused_with_the_new_spelling(
-    here: Path, capsys: pytest.CaptureFixture[str], option: str
-) -> None:
-    assert OLD[option] in refusal(f"curve scores.csv {option}", capsys)
-
-
 MISSPELT = {
     "pionts scores.csv": "COMMAND cannot be 'pionts'; did you mean 'points' or 'counts'?",
     "rankng scores.csv": "did you mean 'ranking'?",

@@ -165,14 +165,6 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "estimate: several eta_train": (lambda p: p.estimate_prevalence([0.1, 0.2]), r"got \[0.1, 0.2\]"),
     "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= is "raise"'),
-    "estimate: tolerance": (
-        lambda p: p.estimate_prevalence(0.5, tolerance=1e-3),
-        "takes no tolerance=; leave it out; the estimate moves by less than 1e-12 at the end",
-    ),
-    "estimate: iterations": (
-        lambda p: p.estimate_prevalence(0.5, max_iterations=9),
-        "takes no max_iterations=; leave it out; the column converged tells",
-    ),
     "smooth of another kind": (
         lambda p: p.curve(0.1, smooth="loess"),
         "smooth= is \"binormal\"; got 'loess'",

@@ -104,7 +104,6 @@ prc(df).sweep(treshold=3)  # type: ignore[call-arg]  # pyright: ignore[reportCal
 bound.curve(labl="sick")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 bound.curve(weight=2)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 bound.curve(missing="skip")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-bound.curve(drop_intermediate=True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 bound.compare(maximize="f1")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 bound.summary(recall=0.5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 bound.plot.pr_curve(recall=0.5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]

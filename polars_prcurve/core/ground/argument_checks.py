@@ -275,23 +275,6 @@ ARGUMENTS = {
 }
 
 
-OLD_WORDS = {
-    "within": 'a field of several parts is eta=field(frame, parts="country")',
-    "interval": 'write confidence=intervals(0.95, rate="jeffreys")',
-    "band": 'write confidence=intervals(0.95, method="rectangle") or intervals(0.95, simultaneous=True)',
-    "method": 'write confidence=intervals(0.95, method="bootstrap"), or rate= there for recall and fpr',
-    "n_resamples": 'write confidence=intervals(0.95, method="bootstrap", resamples=200)',
-    "seed": 'write confidence=intervals(0.95, method="bootstrap", seed=1)',
-    "drop_intermediate": 'write thresholds="corners"',
-    "scores": 'models of a wide table are score=["a", "b"]',
-    "share": 'the column of a field is called "share": eta=field(frame, parts="country")',
-    "reference_counts": 'bind the reference: reference=prc(frame, counts=("n_pos", "n_neg"))',
-    "tolerance": "leave it out; the estimate moves by less than 1e-12 at the end",
-    "max_iterations": "leave it out; the column converged tells whether 10 000 were enough",
-}
-"""Words that methods took once, and how the same is said now."""
-
-
 def list_arguments_meant(name: str) -> list[str]:
     """Return the names that arguments have here which others call `name`, the likeliest first."""
     meant = [here for names, others in ARGUMENTS.items() if name in others.split() for here in names]
@@ -351,8 +334,6 @@ def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
         unknown = next(name for name in kwargs if name not in names)
         public = {name: name for name in parameters if name not in _OWNERS}
         called = f"{cast('FunctionType', function).__qualname__}()"
-        if unknown in OLD_WORDS and called.startswith("prc"):
-            raise PrcError(f"{called} takes no {unknown}=; {OLD_WORDS[unknown]}")
         raise TypeError(
             make_visible(
                 f"{called} got an unexpected keyword argument {unknown!r}; "

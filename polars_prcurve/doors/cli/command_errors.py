@@ -42,21 +42,6 @@ _PHRASES = {
 }
 _WORDS_OF_CONFIDENCE = ("method", "rate", "simultaneous", "resamples", "seed")
 _QUOTES = "'\""
-_OLD_OPTIONS = {  # options that commands took once, and how the same is said now
-    "within": "a field of several parts is --eta field.csv --parts country",
-    "interval": "write --confidence 95%,rate=jeffreys",
-    "band": "write --confidence 95%,method=rectangle or --confidence 95%,simultaneous",
-    "method": "write --confidence 95%,method=bootstrap, or rate=jeffreys there; estimates are by "
-    "--eta-train or by --reference",
-    "resamples": "write --confidence 95%,method=bootstrap,resamples=200",
-    "seed": "write --confidence 95%,method=bootstrap,seed=1",
-    "drop_intermediate": "write --thresholds corners",
-    "scores": "models of a wide table are --score forest,logistic",
-    "share": "the column of --eta with the shares is called share",
-    "reference_counts": "write --reference test.csv counts=n_pos,n_neg",
-    "tolerance": "leave it out; the estimate moves by less than 1e-12 at the end",
-    "max_iterations": "leave it out; the column converged tells whether 10 000 were enough",
-}
 
 _QUOTED = r"""(?<![\w'])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\""""
 _VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|\[(?:{_QUOTED}|,\ )+\]|None|True|False)"
@@ -160,9 +145,7 @@ class RaisingParser(argparse.ArgumentParser):
             argument = name.lstrip("-").replace("-", "_").lower()
             flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]
             known = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
-            hint = _OLD_OPTIONS.get(argument) or suggest_arguments(
-                argument, known, weight="--weight", written=name
-            )
+            hint = suggest_arguments(argument, known, weight="--weight", written=name)
             raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
         return namespace, unknown
 
