@@ -114,18 +114,16 @@ class Question:
             )
         return "by id"
 
-    def read(self, makes: Iterable[str], **options: Any) -> Any:
-        """Return the table with every column resolved and typed; `makes` are the names of the result."""
+    def read(self, **options: Any) -> Any:
+        """Return the table with every column resolved and typed."""
         # A bound table of a DataFrame is read once for all calls in which the same words hold.
         asked = {**self.columns, **options}
         kept = {} if self.kept is None else self.kept
         key = None if self.kept is None else _describe_words({**asked, "stacked": self.stacked})
         found: Any = kept.pop(key, None)
-        if found is not None:
-            check_group_names(found.by, makes)
-        else:
+        if found is None:
             of = {"may_collect": self.may_collect, "made_from": self.made_from}
-            found = read_input(self.frame, makes=makes, **of, **asked)  # type: ignore[arg-type]
+            found = read_input(self.frame, **of, **asked)  # type: ignore[arg-type]
             found = found.keep_counts() if key is not None and isinstance(found, ScoreTable) else found
         if key is not None:
             kept[key] = found  # the last one used stands last
@@ -133,12 +131,12 @@ class Question:
                 kept.pop(next(iter(kept)), None)
         return found
 
-    def read_unlabelled(self, makes: Iterable[str], *, posteriors: bool = False) -> ScoreTable:
+    def read_unlabelled(self, *, posteriors: bool = False) -> ScoreTable:
         """Return the table without labels, all of whose rows stand as negatives."""
         names = ("by", "score", "counts", "missing")
         columns = {name: self.columns[name] for name in names if name in self.columns}
         return read_unlabelled(
-            self.frame, makes=makes, may_collect=self.may_collect, posteriors=posteriors, **columns
+            self.frame, may_collect=self.may_collect, posteriors=posteriors, **columns
         )
 
     @property
@@ -161,7 +159,7 @@ class Question:
         return self.certainty
 
     def place_at_etas(
-        self, table: InputTable, makes: Iterable[str], metrics: Iterable[PointMetric | CurveMetric] = ()
+        self, table: InputTable, metrics: Iterable[PointMetric | CurveMetric] = ()
     ) -> tuple[InputTable, EtaTable]:
         """Return a table that was read, and its prevalences: of groups, or of fields of parts.
 
@@ -178,7 +176,7 @@ class Question:
             # The rows of a part are weighted, so that they have its prevalence and its share.
             field = read_field(self.find_eta(), table, self.level)
             return field, build_field_grid(field)
-        return table, read_eta(self.eta, table, makes, confidence=self.level)
+        return table, read_eta(self.eta, table, confidence=self.level)
 
     def find_eta(self) -> Any:
         """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""
@@ -404,8 +402,15 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         says = ", ".join(shown) or "say what it holds by .prc(score=..., label=..., by=...)"
         return f"<prc of {n_rows}: {says}>"
 
-    def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
-        """Return the query as the user's kind of frame; the other arguments tell its size."""
+    def _finish(
+        self,
+        query: pl.LazyFrame,
+        table: InputTable | None = None,
+        grid: EtaTable | None = None,
+        *,
+        pairs: bool = False,
+    ) -> F:
+        """Return the result of a table as the user's kind of frame; the last arguments tell its size."""
         raise NotImplementedError
 
     def _check_words(self) -> None:
@@ -414,7 +419,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         reader = ColumnReader(self._frame, "raise" if missing is None else missing, may_collect=False)
         for name, value in self._words.items():
             if name == "by":
-                reader.read_by(value, ())
+                reader.read_by(value)
             elif value is not None and name == "below":
                 tells_negatives(value)
             elif value is not None and name not in ("missing", "pos_label"):
@@ -495,9 +500,11 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             del shared["missing"]
         try:
             question = self._ask("estimate_prevalence", shared, collects=True)
-            return question.read_unlabelled(("eta", *UNCERTAIN_ETA_COLUMNS))
+            table = question.read_unlabelled()
+            check_group_names(table.by, ("eta", *UNCERTAIN_ETA_COLUMNS))
         except PrcError as error:
             raise PrcError(f"in the table that eta= is estimated from, {error}") from None
+        return table
 
 
 def say_of_reference(

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -35,6 +35,7 @@ from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
@@ -44,6 +45,8 @@ from polars_prcurve.core.prevalence.eta_argument import EtaTable, read_share
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import has_class
 
+EtaRange: TypeAlias = tuple[float | str, float | str]
+"""The lowest and the highest prevalence of a search, as users write them."""
 CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")
 LEADER_COLUMNS = ("eta_low", "eta_high", "model")
 _SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at once
@@ -133,8 +136,8 @@ class ModelScores:
         )
 
 
-def collect_model_scores(
-    table: InputTable, ranking_metric: RankingMetric, eta_range: tuple[float | str, float | str]
+def _collect_model_scores(
+    table: InputTable, ranking_metric: RankingMetric, eta_range: EtaRange
 ) -> ModelScores:
     """Collect curves, or operating points, of all models; return a function that scores them."""
     metric, targets = ranking_metric
@@ -177,8 +180,12 @@ def collect_model_scores(
     return ModelScores(index, score_points, sign, low, high, term_size, metric, points)
 
 
-def build_crossings_table(scores: ModelScores) -> pl.DataFrame:
+def build_crossings_table(
+    table: InputTable, ranking_metric: RankingMetric, eta_range: EtaRange
+) -> pl.DataFrame:
     """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
+    check_group_names(table.by, CROSSING_COLUMNS)
+    scores = _collect_model_scores(table, ranking_metric, eta_range)
     models, changes = scores.models, scores.find_order_changes().filter(~pl.col("is_parting"))
     group = pl.Series("group", models.group_numbers()[changes["overtaken"].to_numpy()])
     changes = changes.with_columns(group).sort("group", "place", "overtaken", "overtaker")
@@ -192,8 +199,12 @@ def build_crossings_table(scores: ModelScores) -> pl.DataFrame:
     )
 
 
-def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
+def build_leaders_table(
+    table: InputTable, ranking_metric: RankingMetric, eta_range: EtaRange
+) -> pl.DataFrame:
     """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
+    check_group_names(table.by, LEADER_COLUMNS)
+    scores = _collect_model_scores(table, ranking_metric, eta_range)
     changes, groups = scores.find_order_changes(), scores.models.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.
     first_places = np.full(len(groups), scores.high)
@@ -266,6 +277,7 @@ class _RotatedRoc(NamedTuple):
 
 def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
     """Return `by` and ROC_CROSSING_COLUMNS; model_a is above before the crossing, model_b after it."""
+    check_group_names(table.by, ROC_CROSSING_COLUMNS)
     models, curves, _ = _collect_rocs(table)
     rows: list[tuple[int, int, float, float]] = []
     for a, b in zip(*models.list_pairs(), strict=True):
@@ -293,6 +305,7 @@ def build_roc_crossings_table(table: InputTable) -> pl.DataFrame:
 
 def build_dominance_table(table: InputTable) -> pl.DataFrame:
     """Return `by` and DOMINANCE_COLUMNS, with a row per model."""
+    check_group_names(table.by, DOMINANCE_COLUMNS)
     models, curves, on_hull = _collect_rocs(table)
     below: list[list[int]] = [[] for _ in curves]
     above: list[list[int]] = [[] for _ in curves]

@@ -44,7 +44,11 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import Segment
-from polars_prcurve.core.prevalence.eta_argument import find_shared_eta
+from polars_prcurve.core.prevalence.eta_argument import (
+    check_result_columns,
+    find_shared_eta,
+    repeat_rows,
+)
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
@@ -100,13 +104,14 @@ def build_compare_table(
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
+    eta, *others = model_pairs.list_compare_columns(comparison.adjust)
+    check_result_columns(comparison.table, comparison.grid, [eta, *others])
     comparison.table.require_example_counts()
     subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
     if comparison.target is not None:
         comparison.grid.require_exact("a comparison at a target")
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
-    eta, *others = model_pairs.list_compare_columns(comparison.adjust)
     keys = (*comparison.table.group_columns, eta, *comparison.grid.carried)
     return subtract(comparison).select(*keys, *others)
 
@@ -179,7 +184,7 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
     differences = differences.with_columns(least)
     differences = difference_tests.add_flags(differences, named, level, clustered=clustered)
-    long = differences.join(pl.LazyFrame({Pair.COPY: range(len(named))}), how="cross")
+    long = repeat_rows(differences, len(named))
     long = long.sort(BASE_GROUP, ETA_NUMBER, Pair.COPY, *(side + Group.NUMBER for side in SIDES))
     kinds = set(model_pairs.list_compare_columns(comparison.adjust))
     kinds -= {"eta", "metric", "model_a", "model_b"}

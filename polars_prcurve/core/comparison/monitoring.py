@@ -36,6 +36,7 @@ from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_columns import CELLS
@@ -142,10 +143,11 @@ def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
             "monitor() takes numbers of examples, and counts= holds floats; cast them to integers if "
             "that is what they are"
         )
+    check_group_names(table.by, MONITOR_COLUMNS)
     targets = read_targets(table, threshold=threshold)
     if len(targets) != 1:
         raise refuse_kind("threshold=", "one threshold, or a frame with one for each group", threshold)
-    points = build_points_table(table, read_eta(None, table, MONITOR_COLUMNS), targets, [])
+    points = build_points_table(table, read_eta(None, table), targets, [])
     found = table.collect(points, "monitor()")
     keys = list(table.by)
     if found.select(keys).is_duplicated().any() if keys else found.height > 1:

@@ -41,6 +41,7 @@ from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts, is_clustered
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.prevalence.eta_argument import repeat_rows
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
@@ -174,7 +175,7 @@ def _list_influences(
         ]
     of_key = influences.frame.group_by(key, *alike).agg(pl.col(*sizes).first()).select(key, **sizes)
     rows = influences.frame.drop(*sizes).join(of_key, on=key)
-    rows = rows.join(pl.LazyFrame({Pair.COPY: range(len(_KINDS))}), how="cross").select(
+    rows = repeat_rows(rows, len(_KINDS)).select(
         *dict.fromkeys((Group.NUMBER, key)),
         *((ETA_NUMBER,) if key == Pair.NUMBER else ()),
         (pl.col(PLACE) * len(_KINDS) + pl.col(Pair.COPY)).alias(_INFLUENCE),

@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
-from polars_prcurve.core.prevalence.eta_argument import EtaTable, find_shared_eta
+from polars_prcurve.core.prevalence.eta_argument import EtaTable, check_result_columns, find_shared_eta
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 _ETA_NUMBER = f"{RESERVED}step"
@@ -34,7 +34,7 @@ _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "why", "may_be
 _LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")
 
 
-def list_ranking_columns(*, lead: bool, coarse: bool = False) -> tuple[str, ...]:
+def _list_ranking_columns(*, lead: bool, coarse: bool = False) -> tuple[str, ...]:
     """Return the columns of a ranking, after `by`, without those that an eta frame carries."""
     more = _LEAD_COLUMNS if lead else _LIMIT_COLUMNS if coarse else ()
     return ("eta", "model", "value", "rank", *more)
@@ -48,7 +48,9 @@ def build_ranking_table(
     *,
     coarse: bool = False,
 ) -> pl.LazyFrame:
-    """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
+    """Return `by`, eta, what the eta frame carries, and the rest of `_list_ranking_columns`."""
+    eta, *others = _list_ranking_columns(lead=certainty is not None, coarse=coarse)
+    check_result_columns(table, grid, [eta, *others])
     metric, targets = ranking_metric
     table = _check_ranking(table, grid, ranking_metric, certainty, coarse=coarse)
     depends_on_eta = any(of.depends_on_eta for of in (metric, *targets))
@@ -78,7 +80,6 @@ def build_ranking_table(
         asked = Comparison(table, grid, [metric], (*targets, None)[0], certainty, examples, "models")
         asked = asked._replace(needs_pairs=paired)
         ranks = _add_lead(table, ranks, build_differences(asked), sign)
-    eta, *others = list_ranking_columns(lead=certainty is not None, coarse=coarse)
     return ranks.select(*table.group_columns, eta, *grid.carried, *others)
 
 

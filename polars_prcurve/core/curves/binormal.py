@@ -22,6 +22,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
@@ -43,6 +44,7 @@ def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
     """Return the result of `binormal`: the `by` columns, then BINORMAL_COLUMNS, one row per group."""
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= holds no scores; binormal() needs scores and labels")
+    check_group_names(table.by, BINORMAL_COLUMNS)
     sweep = build_sweep(table, effective=read_whole_number("ddof=", ddof, 0) > 0)
     n_pos, n_neg = class_sizes(table)
     groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))

@@ -28,7 +28,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
 )
 from polars_prcurve.core.metrics.curve_metric import Rows
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
-from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.eta_argument import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
@@ -79,14 +79,15 @@ def build_curve_table(
     table: InputTable,
     grid: EtaTable,
     metrics: Sequence[PointMetric],
-    columns: Sequence[str],
     *,
     thresholds: Thresholds = None,
     bands: BandOptions | None = None,
     smooth: bool = False,
     long: bool = False,
 ) -> pl.LazyFrame:
-    """Return the result of `curve`: `by`, then `columns`, with what the eta frame carries after eta."""
+    """Return the result of `curve`: `by`, eta, what the eta frame carries, and the other columns."""
+    eta, *others = list_curve_columns(metrics, long=long, bands=bands, in_field=is_field(table))
+    check_result_columns(table, grid, [eta, *others])
     if smooth:
         grid = grid.require_exact("smooth=")
     if long:
@@ -98,7 +99,6 @@ def build_curve_table(
     if smooth and isinstance(table, ScoreTable):
         frame = replace_by_binormal_rates(frame, table)
     frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
-    eta, *others = columns
     return frame.select(*table.by, eta, *grid.carried, *others)
 
 

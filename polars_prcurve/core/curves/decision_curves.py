@@ -28,6 +28,7 @@ from polars_prcurve.core.curves.field_intervals import build_field_grid
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.internal_names import RESERVED
+from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, is_field
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
@@ -45,7 +46,7 @@ _PROBABILITY = "threshold_probability"
 _ENDS = ("net_benefit_low", "net_benefit_high")
 
 
-def list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
+def _list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
     """Return the columns that a decision curve adds to `by`."""
     shown = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
     return (*shown, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
@@ -58,7 +59,9 @@ def build_decision_table(
     eta_train: float | None,
     bands: BandOptions | None,
 ) -> pl.LazyFrame:
-    """Return the result of `decision_curve`: `by`, then `list_decision_columns`."""
+    """Return the result of `decision_curve`: `by`, then `_list_decision_columns`."""
+    columns = _list_decision_columns(bands=bands is not None, in_field=is_field(table))
+    check_group_names(table.by, columns)
     expected = "probabilities in [0, 1), such as [0.1, 0.2]"
     given = read_list("probabilities=", probabilities, expected, single=Real)
     risks = sorted(read_number("probabilities=", risk, expected, lambda p: 0 <= p < 1) for risk in given)
@@ -95,7 +98,7 @@ def build_decision_table(
     frame = add_metrics(frame, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     frame = frame.with_columns(treat_all.alias("treat_all"))
-    first, *others = list_decision_columns(bands=bands is not None, in_field=is_field(table))
+    first, *others = columns
     return frame.select(*table.by, first, *grid.carried, *others)
 
 

@@ -38,12 +38,18 @@ from polars_prcurve.core.curves.targets import (
 )
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import CELLS, Segment
-from polars_prcurve.core.prevalence.eta_argument import EtaTable, join_etas
+from polars_prcurve.core.prevalence.eta_argument import (
+    EtaTable,
+    check_result_columns,
+    join_etas,
+    repeat_rows,
+)
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, class_sizes
@@ -166,11 +172,13 @@ def build_points_table(
     optimism: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Return the result of `operating_points`: one row per group, prevalence and target."""
+    promise = targets[0].promise
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
     bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
-    promise = targets[0].promise
+    columns = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
+    check_result_columns(table, grid, columns)
     sized = promise is not None and promise.has_sizes
     effective = bands is not None or sized
     clusters = (sized and of_table.is_clustered(table)) or (bands is not None and bands.clustered)
@@ -191,8 +199,7 @@ def build_points_table(
     frames = row_search.list_frame_targets(targets)
     order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if frames else [])]
     if long:
-        points = points.join(pl.LazyFrame({Pair.COPY: range(len(metrics))}), how="cross")
-        order.append(Pair.COPY)
+        points, order = repeat_rows(points, len(metrics)), [*order, Pair.COPY]
     checks = [*late_checks(table, grid)]
     checks += (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
     checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
@@ -204,8 +211,7 @@ def build_points_table(
         points = _add_chance(points, search, table, bands.confidence)
     points = curve_table.add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
-    _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
-    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
+    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *columns[1:])
 
 
 def _choose_search(
@@ -339,8 +345,9 @@ def build_sample_size_table(
     table: InputTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
 ) -> pl.LazyFrame:
     """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
-    points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
     of_eta = [] if grid is None else ["eta", *grid.carried]
+    check_result_columns(table, grid or _ANY_ETA, [*of_eta[:1], *SAMPLE_SIZE_COLUMNS])
+    points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
     if options.method in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
         rows = table.collect(points, f'method="{options.method}"')
@@ -354,6 +361,7 @@ def build_resolution_table(
     table: InputTable, targets: Sequence[Target], delta: float, bands: BandOptions
 ) -> pl.LazyFrame:
     """Return the result of `resolution`: `by`, then RESOLUTION_COLUMNS, one row per group and target."""
+    check_group_names(table.by, RESOLUTION_COLUMNS)
     # The band of recall / fpr has the ends that the band of precision has at every prevalence.
     points = build_counted_points(table, targets, [point.lr_pos], bands=bands)
     eta = smallest_eta(pl.col("lr_pos_low"), 1 / pl.col("lr_pos_high"), delta=delta)

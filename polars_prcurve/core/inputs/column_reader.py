@@ -152,11 +152,10 @@ class ColumnReader:
             first_line = str(error).partition("\n")[0]  # below it Polars prints the plan
             raise PrcError(f"{argument}= does not fit the table: {first_line}") from error
 
-    def read_by(self, by: Columns, makes: Iterable[str], argument: str = "by") -> dict[str, pl.DataType]:
-        """Add group columns, and return their dtypes; raise for names in `makes`."""
+    def read_by(self, by: Columns, argument: str = "by") -> dict[str, pl.DataType]:
+        """Add group columns, and return their dtypes."""
         exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
         dtypes = self.read_dtypes(argument, exprs) if exprs else {}
-        check_group_names(dtypes, makes, argument)
         for name, dtype in dtypes.items():
             what = f"{argument}= holds a column {name!r}"
             if name.startswith(RESERVED):
@@ -256,12 +255,14 @@ class ColumnReader:
         return {name: (low[name], high[name]) for name in wide if low[name] is not None}
 
 
-def check_group_names(names: Iterable[str], makes: Iterable[str], argument: str = "by") -> None:
-    """Raise if a group column has the name of a column of the result, which are `makes`."""
-    if both := sorted(set(names) & set(makes)):
+def check_group_names(
+    groups: Iterable[str], result_columns: Iterable[str], argument: str = "by"
+) -> None:
+    """Raise if a group column has the name of a column that the result has beside it."""
+    if names := sorted(set(groups) & set(result_columns)):
         raise PrcError(
-            f"{argument}= holds a column {both[0]!r}, and the result has a column of that name; "
-            f"rename it, e.g. {argument}=pl.col({both[0]!r}).alias({both[0] + '_group'!r})"
+            f"{argument}= holds a column {names[0]!r}, and the result has a column of that name; "
+            f"rename it, e.g. {argument}=pl.col({names[0]!r}).alias({names[0] + '_group'!r})"
         )
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import polars as pl
+import polars.selectors as cs
 
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.errors import PrcError
@@ -25,6 +26,7 @@ from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     MANY,
     TOTALS,
+    InputTable,
     NeverScored,
     ScoreTable,
     Tallies,
@@ -36,6 +38,8 @@ Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
 _COUNTS = dict(zip(("n_pos", "n_neg"), (TOTALS[:2], TOTALS[2:]), strict=True))
 _TOTALS = [pl.col(of).cast(pl.Int64).alias(name) for of, names in _COUNTS.items() for name in names]
 _CLASSES = {Row.POS: Group.POS_BELOW, Row.NEG: Group.NEG_BELOW}
+_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
+"""Columns of results that change with the number of negatives, whatever the metrics."""
 _KIND, _HAS_ROW = f"{RESERVED}kind", f"{RESERVED}has_row"
 _TOO_FEW, _UNEQUAL = f"{RESERVED}too_few", f"{RESERVED}unequal_rest"
 _MISFITS = {
@@ -64,6 +68,14 @@ def tells_negatives(below: Any) -> bool:
     if schema.get("n_neg", pl.Null()) == pl.Null:
         return False
     return not isinstance(below, pl.DataFrame) or below["n_neg"].null_count() < max(below.height, 1)
+
+
+def hide_unknown(query: pl.LazyFrame, table: InputTable) -> pl.LazyFrame:
+    """Return a result, in which what follows from a number of negatives that is not known is null."""
+    if table.counts_negatives:
+        return query
+    names = [name for name in _OF_NEGATIVES if name not in table.by]
+    return query.with_columns(pl.when(False).then(cs.by_name(*names, require_all=False)))
 
 
 def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTable:

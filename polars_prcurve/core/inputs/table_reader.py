@@ -6,7 +6,6 @@ becomes a check that the query carries with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -46,7 +45,6 @@ NO_MODEL: Any = object()
 def read_input(
     frame: pl.DataFrame | pl.LazyFrame,
     *,
-    makes: Iterable[str],
     may_collect: bool,
     made_from: pl.DataFrame | pl.LazyFrame | None = None,
     by: Columns = None,
@@ -71,15 +69,15 @@ def read_input(
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
 
-    `makes` are the names that the result adds to `by`. `made_from` is the user's table, if `frame` is
-    another one with the same groups. An `example` is left out as a whole if a value is missing in one of
-    its rows, unless its rows are `matched`: made from one row, they share the label and have scores.
-    Scores that are `posteriors` lie in [0, 1]. The columns of `within` are the last group columns. If
-    not `labelled`, all rows stand as negatives, of which `counts` says how many each is.
+    `made_from` is the user's table, if `frame` is another one with the same groups. An `example` is left
+    out as a whole if a value is missing in one of its rows, unless its rows are `matched`: made from one
+    row, they share the label and have scores. Scores that are `posteriors` lie in [0, 1]. The columns of
+    `within` are the last group columns. If not `labelled`, all rows stand as negatives, of which
+    `counts` says how many each is.
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
     if by is not None:
-        reader.read_by(by, makes)
+        reader.read_by(by)
     model_name = "" if model is NO_MODEL else _read_model(reader, model)
     parts = [] if within is None else _read_within(reader, within)
     if rates is not None or sizes is not None or cells is not None:
@@ -182,7 +180,7 @@ def count_dropped_rows(
     else:
         columns |= {"labelled": False} if unlabelled else {}
         columns |= {} if unlabelled or id is None else {"model": model, "example": id}
-        table = read_input(frame, makes=(), may_collect=True, missing="drop", **columns)
+        table = read_input(frame, may_collect=True, missing="drop", **columns)
     if table.row_counts is None:
         return DroppedRows(0, 0)
     total, kept = table.collect(table.row_counts, "the number of rows left out").row(0)
@@ -219,7 +217,7 @@ def read_parts(
 ) -> tuple[InputTable, list[str]]:
     """Return a table whose groups are the parts of each `by` group, and the names of their columns."""
     reader = ColumnReader(frame, missing, may_collect=may_collect)
-    reader.read_by(by, ())
+    reader.read_by(by)
     parts = _read_within(reader, within)
     for column in list_columns("score=", score):
         _read_score(reader, column)
@@ -230,7 +228,7 @@ def read_parts(
 
 def _read_within(reader: ColumnReader, within: Columns) -> list[str]:
     """Add the columns that tell parts apart to the group columns, and return their names."""
-    part_dtypes = reader.read_by(within, (), "parts")
+    part_dtypes = reader.read_by(within, "parts")
     if len(reader.by_exprs) != len(reader.by):
         raise PrcError("by= and parts= take one column each; write one expression for each column")
     return list(part_dtypes)
@@ -245,7 +243,7 @@ def read_part_labelled(
     missing: Missing,
 ) -> tuple[ScoreTable, ScoreTable | None]:
     """Return all rows of a table, as without labels, and those with a label that is not null, if any."""
-    shared: dict[str, Any] = {"makes": (), "may_collect": True, "score": score, "missing": missing}
+    shared: dict[str, Any] = {"may_collect": True, "score": score, "missing": missing}
     table = read_unlabelled(frame, **shared)
     if label is None:
         return table, None
@@ -266,7 +264,7 @@ def read_reference(
         raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
     arguments["by"] = list_known_columns(by, reference)
     try:
-        read = read_input(reference, makes=(), may_collect=True, **arguments)
+        read = read_input(reference, may_collect=True, **arguments)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
     assert isinstance(read, ScoreTable)

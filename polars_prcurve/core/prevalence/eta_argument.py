@@ -39,6 +39,7 @@ from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
     check_forgotten_groups,
+    check_group_names,
     missing_row_check,
     read_group_keys,
 )
@@ -75,8 +76,6 @@ class EtaTable:
     holds_own: bool | None = False
     """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
     holds_others: bool = True  # whether there may be other prevalences
-    hidden: Sequence[str] = ()
-    """Columns of the result that follow from the number of negatives, where that is not known."""
 
     @property
     def may_hold_own(self) -> bool:
@@ -107,16 +106,14 @@ class EtaTable:
 def read_eta(
     eta: Eta,
     table: InputTable,
-    makes: Iterable[str],
     *,
     compares_models: bool = False,
     confidence: float | None = None,
 ) -> EtaTable:
     """Return the grid that `eta=` asks for; raise for what the call can tell.
 
-    `makes` are the names of the columns of the result, which a frame may not carry. If it
-    `compares_models`, those of a group must share their own prevalence. Intervals of prevalences must
-    have the level `confidence`, too.
+    If it `compares_models`, those of a group must share their own prevalence. Intervals of prevalences
+    must have the level `confidence`, too.
     """
     eta = take_frame(eta)
     # What is not counted is no prevalence that models could differ in.
@@ -127,7 +124,7 @@ def read_eta(
                 f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
                 "names them, out of the eta= frame"
             )
-        grid = _read_eta_frame(eta, table, set(makes), confidence)
+        grid = _read_eta_frame(eta, table, confidence)
         # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
         is_estimate = "shift_p_value" in grid.carried
         others = (name for name in grid.carried if not (is_estimate and name == "n"))
@@ -143,19 +140,15 @@ def read_eta(
         shared=shared,
         holds_own=None in values,
         holds_others=any(value is not None for value in values),
-        hidden=[name for name in makes if name in _OF_NEGATIVES and not table.counts_negatives],
     )
 
 
 _ROUNDING = 1e-12
 """Own prevalences of weighted groups that are this close, relatively, differ by rounding alone."""
-_OF_NEGATIVES = ("eta", "n_neg", "tn", "fpr", "fpr_low", "fpr_high")
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 
-def _read_eta_frame(
-    eta: EtaFrame, table: InputTable, makes: set[str], confidence: float | None
-) -> EtaTable:
+def _read_eta_frame(eta: EtaFrame, table: InputTable, confidence: float | None) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
     schema, by = eta.lazy().collect_schema(), table.group_columns
     arguments.refuse_objects("the eta= frame", schema)
@@ -173,7 +166,7 @@ def _read_eta_frame(
         what = f"the eta= frame carries a column {name!r}"
         if is_pattern(name):
             raise PrcError(f"{what}, which Polars reads as a pattern; rename it")
-        if name in makes or name in by or name.startswith(RESERVED):
+        if name in by or name.startswith(RESERVED):
             raise PrcError(f"{what}, and the result has a column of that name; rename it")
     value, columns = pl.col("eta"), (*keys, "eta", *carried)
     outside = "holds an eta outside [0, 1] (expected shares, not percent)"
@@ -196,6 +189,16 @@ def _read_eta_frame(
         holds_own = eta["eta"].null_count() > 0
     held = {name: by[name] for name in keys}
     return EtaTable(checked, held, carried, etas_per_group, uncertain=uncertain, holds_own=holds_own)
+
+
+def check_result_columns(table: InputTable, grid: EtaTable, columns: Sequence[str]) -> None:
+    """Raise if a group, or what an eta frame carries, has the name of another column of the result."""
+    check_group_names(table.by, columns)
+    if names := [name for name in grid.carried if name in columns]:
+        raise PrcError(
+            f"the eta= frame carries a column {names[0]!r}, and the result has a column of that name; "
+            "rename it"
+        )
 
 
 # Prevalences of a frame that are estimates -----------------------------------------------------
@@ -273,9 +276,13 @@ def join_etas(
     )
     order = [Group.NUMBER, "eta", Pair.NEG_FACTOR, Pair.ETA_ROW]
     if grid.copies > 1:
-        pairs = pairs.join(pl.LazyFrame({Pair.COPY: range(grid.copies)}), how="cross")
-        return pairs.sort(*order, Pair.COPY)
+        return repeat_rows(pairs, grid.copies).sort(*order, Pair.COPY)
     return pairs.sort(order)
+
+
+def repeat_rows(rows: pl.LazyFrame, n_copies: int) -> pl.LazyFrame:
+    """Return the rows, each as often as there are copies, which are numbered in Pair.COPY."""
+    return rows.join(pl.LazyFrame({Pair.COPY: range(n_copies)}), how="cross")
 
 
 def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:

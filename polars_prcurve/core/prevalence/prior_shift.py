@@ -26,7 +26,11 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.query_checks import Check, guard, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import describe_expression, read_expression
+from polars_prcurve.core.inputs.column_reader import (
+    check_group_names,
+    describe_expression,
+    read_expression,
+)
 from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import evaluate
@@ -161,6 +165,7 @@ def join_estimates(
 
 def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float | None) -> pl.LazyFrame:
     """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
+    check_group_names(table.by, list_estimate_columns(confidence))
     score = table.columns[Row.SCORE]
     if Row.LABEL in table.columns:
         counted = score.sort().rle()

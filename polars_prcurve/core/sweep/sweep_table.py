@@ -20,6 +20,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, count_check, stop_if_broken
+from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import (
     InputTable,
@@ -53,10 +54,8 @@ from polars_prcurve.core.sweep.sweep_columns import (
 
 def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
     """Return the result of `sweep`: the `by` columns, then SWEEP_COLUMNS."""
-    frame = build_eta_sweep(None, table, thresholds=thresholds).select(*table.by, *SWEEP_COLUMNS)
-    if table.counts_negatives:
-        return frame
-    return frame.with_columns(pl.when(False).then(pl.col("tn", "fpr")))
+    check_group_names(table.by, SWEEP_COLUMNS)
+    return build_eta_sweep(None, table, thresholds=thresholds).select(*table.by, *SWEEP_COLUMNS)
 
 
 def build_eta_sweep(
@@ -127,6 +126,7 @@ def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> p
     """Return the result of `counts`: the `by` columns, then `columns` for each distinct score."""
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
+    check_group_names(table.by, (*columns, *(SQUARE_COLUMNS if table.has_squares else ())))
     design = choose_design(table, effective=table.has_squares)
     rows, groups, weighted = build_running_sums(table, None, design=design)
     rows = add_unscored_rows(rows, groups) if has_unscored(table) else rows

@@ -30,11 +30,11 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import missing_row_check, show_first
+from polars_prcurve.core.inputs.column_reader import check_group_names, missing_row_check, show_first
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
-from polars_prcurve.core.prevalence.prior_shift import join_estimates
+from polars_prcurve.core.prevalence.prior_shift import join_estimates, list_estimate_columns
 from polars_prcurve.core.prevalence.sampled_eta import warn_of_refuted_estimates
 from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS
 from polars_prcurve.core.sweep.sweep_columns import GroupSums, Sweep
@@ -59,6 +59,7 @@ def build_mixture_table(
     table: ScoreTable, reference: ScoreTable, confidence: float | None
 ) -> pl.LazyFrame:
     """Return a table of one row per group: `by`, then the columns of `list_estimate_columns`."""
+    check_group_names(table.by, list_estimate_columns(confidence))
     groups, counts = _count_levels(table, reference, "the reference= table")
     found = estimate_by_mixture(counts, confidence)
     p_values = pl.Series(found.shift_p_value).fill_nan(None)

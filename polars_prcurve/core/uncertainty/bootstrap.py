@@ -42,10 +42,10 @@ from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import Segment
-from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.eta_argument import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows
-from polars_prcurve.core.sweep.sweep_columns import Sweep
+from polars_prcurve.core.sweep.sweep_columns import SWEEP_COLUMNS, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
     check_at_end,
@@ -457,6 +457,7 @@ def build_optimism_table(
             'method="bootstrap" corrects what was maximized; pass maximize=, or leave method= out'
         )
     grid = grid.require_exact('method="bootstrap"')
+    check_result_columns(table, grid, ["eta", *SWEEP_COLUMNS])  # before anything is drawn
     scores = cast("ScoreTable", table.require_example_counts())
     replicates = Bootstrap(scores, [best(m) for m in maximized.values()], certainty)
     sweep = build_sweep(table)

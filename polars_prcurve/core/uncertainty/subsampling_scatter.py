@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.segment_columns import Segment
-from polars_prcurve.core.prevalence.eta_argument import EtaTable
+from polars_prcurve.core.prevalence.eta_argument import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.sweep_columns import SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
@@ -181,6 +181,7 @@ def build_subsample_table(
             "drawing single negatives needs examples that count as one each, not weights; leave weight= "
             "out, or pass whole numbers of examples as counts="
         )
+    check_result_columns(table, grid, SUBSAMPLE_COLUMNS)
     repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
     numbered = replace(grid, frame=grid.frame.with_row_index(Pair.NUMBER))
     sweep = build_eta_sweep(numbered, table, thresholds="corners" if thresholds is None else thresholds)

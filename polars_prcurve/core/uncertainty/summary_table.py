@@ -37,7 +37,12 @@ from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import Unseen
-from polars_prcurve.core.prevalence.eta_argument import EtaTable, read_eta
+from polars_prcurve.core.prevalence.eta_argument import (
+    EtaTable,
+    check_result_columns,
+    read_eta,
+    repeat_rows,
+)
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
@@ -57,7 +62,7 @@ _AREA = f"{RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
 
-def list_summary_columns(*, errors: bool, coarse: bool = False) -> tuple[str, ...]:
+def _list_summary_columns(*, errors: bool, coarse: bool = False) -> tuple[str, ...]:
     """Return the columns of a summary, after `by`, without those that an eta frame carries."""
     more = _ERROR_COLUMNS if errors else _LIMIT_COLUMNS if coarse else ()
     return ("eta", "n_pos", "n_neg", "metric", "value", *more)
@@ -72,8 +77,10 @@ def build_summary_table(
     smooth: bool = False,
     coarse: bool = False,
 ) -> pl.LazyFrame:
-    """Return `by`, eta, what the eta frame carries, and the rest of `list_summary_columns`."""
+    """Return `by`, eta, what the eta frame carries, and the rest of `_list_summary_columns`."""
     by_formula = certainty is not None and certainty.method == "analytic"
+    names = _list_summary_columns(errors=certainty is not None, coarse=coarse)
+    check_result_columns(table, grid, names)
     for option, given in (("smooth=", smooth), ('method="bootstrap"', certainty and not by_formula)):
         grid = grid.require_exact(option) if given else grid
     named = number_metrics(metrics)
@@ -104,13 +111,11 @@ def build_summary_table(
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
         values = add_bootstrap_intervals(examples, metrics, certainty, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
-    names = list_summary_columns(errors=certainty is not None, coarse=coarse)
     columns = {kind: [pl.col(f"{name}_{kind}") for name in named] for kind in names[5:]}
     columns |= {"value": [pl.col(name) for name in named]}
     if certainty is not None:  # of the group
         columns[ABOVE_CHANCE] = [pl.col(ABOVE_CHANCE)] * len(named)
-    copies = pl.LazyFrame({Pair.COPY: range(len(named))})
-    long = values.join(copies, how="cross").sort(Pair.NUMBER, Pair.COPY)
+    long = repeat_rows(values, len(named)).sort(Pair.NUMBER, Pair.COPY)
     long = long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
     return long.select(*table.by, "eta", *grid.carried, *names[1:])
 
@@ -316,8 +321,8 @@ def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
     else:
         values = []
         for n_neg in _BELOW:
-            table = read_input(_SCORED, makes=(), may_collect=True, below=(2, n_neg))
-            found = build_summary_table(table, read_eta(None, table, ()), [metric])
+            table = read_input(_SCORED, may_collect=True, below=(2, n_neg))
+            found = build_summary_table(table, read_eta(None, table), [metric])
             values.append(table.collect(found, metric.name)["value"].item())
     if None in values:  # undefined with any number, as at a recall that is not found, it needs none
         return any(value is not None for value in values)

@@ -15,19 +15,21 @@ from polars_prcurve.core.binding.argument_rules import (
 )
 from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words, name_column
 from polars_prcurve.core.comparison.differences import build_compare_table
-from polars_prcurve.core.comparison.model_pairs import Adjust, Comparison, list_compare_columns
-from polars_prcurve.core.comparison.ranking import build_ranking_table, list_ranking_columns
+from polars_prcurve.core.comparison.model_pairs import Adjust, Comparison
+from polars_prcurve.core.comparison.ranking import build_ranking_table
 from polars_prcurve.core.comparison.reported_point import Matched, compare_at_point
 from polars_prcurve.core.confidence.intervals import Confidence
-from polars_prcurve.core.curves.targets import read_one_target, read_ranking_metric
+from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
+    check_group_names,
     list_columns,
     list_known_columns,
 )
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -37,7 +39,6 @@ from polars_prcurve.core.uncertainty.summary_table import check_negatives
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from polars_prcurve.core.comparison.crossings_and_leaders import ModelScores
 
 _ETA_RANGE = (1e-6, 0.5)
 
@@ -166,15 +167,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             return self._finish(compare_at_point(self, said, other, **of, confidence=level))
         # The best and the worst of several were picked for their distance, so theirs is adjusted.
         adjust = "models" if worst else adjust
-        makes = list_compare_columns(adjust)
         examples = question.find_shared_examples(paired=paired)
-        table = question.read(makes)
-        grid = read_eta(eta, table, makes, compares_models=True, confidence=question.level)
+        table = question.read()
+        grid = read_eta(eta, table, compares_models=True, confidence=question.level)
         target = read_one_target(table, **question.targets)
         certainty = question.require_certainty()
         asked = Comparison(table, grid, [], None, certainty, examples, adjust)
         query = build_compare_table(asked, metrics, target, worst=worst)
-        return self._finish(query, grid, pairs=True)
+        return self._finish(query, table, grid, pairs=True)
 
     def ranking(
         self,
@@ -237,15 +237,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         """
         coarse = read_flag("coarse=", coarse)
         question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
-        makes = list_ranking_columns(lead=question.certainty is not None, coarse=coarse)
-        table = question.read(makes)
-        grid = read_eta(eta, table, makes, compares_models=True, confidence=question.level)
+        table = question.read()
+        grid = read_eta(eta, table, compares_models=True, confidence=question.level)
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, **question.targets)
         if not table.counts_negatives:
             check_negatives([ranked_by.metric])
         query = build_ranking_table(table, grid, ranked_by, question.certainty, coarse=coarse)
-        return self._finish(query, grid, pairs=True)
+        return self._finish(query, table, grid, pairs=True)
 
     def crossings(
         self,
@@ -303,11 +302,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=between
             )
-            makes = places.ROC_CROSSING_COLUMNS
-            return places.build_roc_crossings_table(question.read(makes))
-        makes = places.CROSSING_COLUMNS
-        scores = self._score_models("crossings", makes, metric, eta_range, words)
-        return places.build_crossings_table(scores)
+            return places.build_roc_crossings_table(question.read())
+        table, ranked_by = self._rank_models("crossings", metric, words)
+        return places.build_crossings_table(table, ranked_by, eta_range)
 
     def leaders(
         self,
@@ -339,13 +336,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.leaders(eta_range=(0.001, 0.9)).with_columns(pl.selectors.float().round(6)).rows()
         [(0.001, 0.707107, 'a'), (0.707107, 0.9, 'b')]
         """
-        from polars_prcurve.core.comparison.crossings_and_leaders import (
-            LEADER_COLUMNS,
-            build_leaders_table,
-        )
+        from polars_prcurve.core.comparison.crossings_and_leaders import build_leaders_table
 
-        scores = self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
-        return build_leaders_table(scores)
+        table, ranked_by = self._rank_models("leaders", metric, words)
+        return build_leaders_table(table, ranked_by, eta_range)
 
     def dominance(self, **words: Unpack[TableWords]) -> pl.DataFrame:
         """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
@@ -375,19 +369,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         from polars_prcurve.core.comparison import crossings_and_leaders as places
 
         question = self._ask("dominance", words, collects=True)
-        return places.build_dominance_table(question.read(places.DOMINANCE_COLUMNS))
+        return places.build_dominance_table(question.read())
 
-    def _score_models(
-        self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
-    ) -> ModelScores:
-        """Return what scores all models at any prevalence, by a metric that depends on it."""
-        from polars_prcurve.core.comparison.crossings_and_leaders import collect_model_scores
-
+    def _rank_models(self, method: str, metric: Any, words: Any) -> tuple[InputTable, RankingMetric]:
+        """Return the table of all models, and the metric that ranks them at any prevalence."""
         question = self._ask(method, words, collects=True)
-        table = question.read(makes)
+        table = question.read()
         asked = default_curve_metric(question.points) if metric is None else metric
-        ranked_by = read_ranking_metric(asked, table, at_eta=False, **question.targets)
-        return collect_model_scores(table, ranked_by, eta_range)
+        return table, read_ranking_metric(asked, table, at_eta=False, **question.targets)
 
     def monitor(
         self,
@@ -466,7 +455,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             )
         groups: list[Column] = list_columns("by=", own.get("by"))
         reader = ColumnReader(self._frame, "raise", may_collect=False)
-        if len(periods := reader.read_by(time, monitoring.MONITOR_COLUMNS, "time")) != 1:
+        periods = reader.read_by(time, "time")
+        check_group_names(periods, monitoring.MONITOR_COLUMNS, "time")
+        if len(periods) != 1:
             raise refuse_kind("time=", "one column name or expression", time)
         [name] = periods
         if name in map(name_column, groups):
@@ -482,9 +473,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""
-        from polars_prcurve.core.comparison.monitoring import MONITOR_COLUMNS, count_cells
+        from polars_prcurve.core.comparison.monitoring import count_cells
 
-        table = self._ask("monitor", words, collects=True).read(MONITOR_COLUMNS)
+        table = self._ask("monitor", words, collects=True).read()
         return count_cells(table, threshold)
 
     def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:

@@ -12,42 +12,34 @@ from polars_prcurve.core.binding.argument_rules import TableWords, TargetsOfTabl
 from polars_prcurve.core.binding.bound_table import BoundTable, F, Question
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals
 from polars_prcurve.core.curves.binormal import (
-    BINORMAL_COLUMNS,
     Smooth,
     build_binormal_table,
     to_binormal_metric,
 )
-from polars_prcurve.core.curves.curve_table import build_curve_table, list_curve_columns
+from polars_prcurve.core.curves.curve_table import build_curve_table
 from polars_prcurve.core.curves.decision_curves import (
     PROBABILITIES,
     build_decision_table,
-    list_decision_columns,
 )
 from polars_prcurve.core.curves.field_intervals import read_field
 from polars_prcurve.core.curves.guarantees import promise_and_join
 from polars_prcurve.core.curves.operating_points import (
     build_points_table,
-    list_points_columns,
     list_shown_metrics,
 )
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.core.inputs.table_reader import gives_squares
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_argument import Eta
 from polars_prcurve.core.sweep.sweep_columns import (
-    COUNT_COLUMNS,
-    SQUARE_COLUMNS,
-    SWEEP_COLUMNS,
     UNLABELLED_COLUMNS,
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.core.uncertainty.summary_table import (
     build_summary_table,
-    list_summary_columns,
     needs_negatives,
 )
 
@@ -85,11 +77,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         """
         question = self._ask("counts", words)
         if question.columns["label"] is None:
-            unlabelled = question.read_unlabelled(UNLABELLED_COLUMNS)
-            return self._finish(count_scores(unlabelled, UNLABELLED_COLUMNS))
-        has_squares: bool = gives_squares(question.columns.get("weight"), question.columns.get("counts"))
-        makes = (*COUNT_COLUMNS, *(SQUARE_COLUMNS if has_squares else ()))
-        return self._finish(count_scores(question.read(makes)))
+            return self._finish(count_scores(question.read_unlabelled(), UNLABELLED_COLUMNS))
+        return self._finish(count_scores(question.read()))
 
     def sweep(self, *, thresholds: Thresholds = None, **words: Unpack[TableWords]) -> F:
         """Confusion counts, recall and fpr at every threshold: positive means score >= threshold.
@@ -121,8 +110,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         [(0.9, 1, 1, 1, 1, 0.5, 0.5), (0.2, 2, 1, 0, 1, 1.0, 0.5), (0.1, 2, 2, 0, 0, 1.0, 1.0)]
         """
         question = self._ask("sweep", words)
-        table = question.read(SWEEP_COLUMNS)
-        return self._finish(build_sweep_table(table, thresholds=thresholds))
+        table = question.read()
+        return self._finish(build_sweep_table(table, thresholds=thresholds), table)
 
     def curve(
         self,
@@ -195,13 +184,14 @@ class CurveMethods(BoundTable[F], path="prc"):
             read_choice("smooth=", smooth, ["binormal"])
         question = self._ask("curve", words, eta=eta, confidence=confidence, smooth=smooth)
         bands = question.read_bands(asked)
-        makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
-        table, grid = question.place_at_etas(question.read(makes), makes, asked)
+        table, grid = question.place_at_etas(question.read(), asked)
         if bands is not None:
             table.require_example_counts()
-        how = {"smooth": smooth is not None, "long": long}
-        query = build_curve_table(table, grid, asked, makes, thresholds=thresholds, bands=bands, **how)
-        return self._finish(query, grid)
+        is_smooth = smooth is not None
+        query = build_curve_table(
+            table, grid, asked, thresholds=thresholds, bands=bands, smooth=is_smooth, long=long
+        )
+        return self._finish(query, table, grid)
 
     def operating_points(
         self,
@@ -326,11 +316,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         per, corrector = question.targets.get("per"), _choose_correction(question)
         bands = question.read_bands(asked, corrected=corrector is not None)
         bands = None if bands is None else replace(bands, shown_with="points")
-        makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
-        table = question.read(makes)
+        table = question.read()
         targets = read_targets(table, **question.targets)
         wanted = asked + [of.maximized for of in targets if of.maximized is not None]
-        table, grid = question.place_at_etas(table, makes, wanted)
+        table, grid = question.place_at_etas(table, wanted)
         targets = promise_and_join(targets, table, grid, **own)
         shown = list_shown_metrics(asked, bands, per=per, long=long)
         optimism = None
@@ -341,7 +330,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         query = build_points_table(
             table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
         )
-        return self._finish(query, grid)
+        return self._finish(query, table, grid)
 
     def decision_curve(
         self,
@@ -395,8 +384,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             "decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train
         )
         bands = question.read_bands([])
-        makes = list_decision_columns(bands=bands is not None, in_field=question.has_parts)
-        table = cast("ScoreTable", question.read(makes, posteriors=True))
+        table = cast("ScoreTable", question.read(posteriors=True))
         if question.has_parts:
             table = read_field(question.find_eta(), table, question.level)
             eta = None
@@ -498,17 +486,16 @@ class CurveMethods(BoundTable[F], path="prc"):
         defaults = default_curve_metrics(question.points, analytic=analytic)
         asked = find_metrics(defaults if metrics is None else metrics, CurveMetric)
         asked = asked if smooth is None else [to_binormal_metric(metric) for metric in asked]
-        makes = list_summary_columns(errors=certainty is not None, coarse=coarse)
-        table = question.read(makes)
+        table = question.read()
         if metrics is None and not table.counts_negatives:
             asked = [metric for metric in asked if not needs_negatives(metric)]
-        table, grid = question.place_at_etas(table, makes, asked)
+        table, grid = question.place_at_etas(table, asked)
         if certainty is not None:
             table.require_example_counts()
         query = build_summary_table(
             table, grid, asked, certainty=certainty, smooth=smooth is not None, coarse=coarse
         )
-        return self._finish(query, grid)
+        return self._finish(query, table, grid)
 
     def binormal(self, ddof: int = 0, **words: Unpack[TableWords]) -> F:
         """Fit a normal distribution to the scores of each class, by maximum likelihood.
@@ -540,7 +527,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         >>> df.prc.binormal().select(pl.all().round(3)).rows()
         [(0.55, 0.35, 0.45, 0.35, 0.5, 2, 2, 0.58)]
         """
-        table = self._ask("binormal", words).read(BINORMAL_COLUMNS)
+        table = self._ask("binormal", words).read()
         return self._finish(build_binormal_table(table, ddof=ddof))
 
 

@@ -94,10 +94,10 @@ class DecisionMethods(BoundTable[F], path="prc"):
         )
         certainty = question.require_certainty()
         goal = read_goal(question.targets, guarantee, question.columns)
-        table = question.read(())
+        table = question.read()
         check_groups(table)
         if not isinstance(eta, BoundTable):  # whose scores are counted
-            question.place_at_etas(table, ())  # raises for wrong prevalences before any work
+            question.place_at_etas(table)  # raises for wrong prevalences before any work
         check_goal(question, goal, eta)
         with warnings.catch_warnings():
             warnings.simplefilter("error", PrcWarning)

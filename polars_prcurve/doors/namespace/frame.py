@@ -13,6 +13,8 @@ import polars as pl
 from polars_prcurve.core.binding.bound_table import F
 from polars_prcurve.core.ground.query_checks import run_query
 from polars_prcurve.core.inputs import wide_tables
+from polars_prcurve.core.inputs.never_scored import hide_unknown
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.prevalence.eta_argument import EtaTable
 from polars_prcurve.doors.namespace.comparison_methods import ComparisonMethods
 from polars_prcurve.doors.namespace.curve_methods import CurveMethods
@@ -178,9 +180,15 @@ class FramePrc(
         """Charts of the score table; each method collects the table that it draws."""
         return PlotPrc(self)
 
-    def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
-        if grid is not None and grid.hidden:
-            query = query.with_columns(pl.when(False).then(pl.col(*grid.hidden)))
+    def _finish(
+        self,
+        query: pl.LazyFrame,
+        table: InputTable | None = None,
+        grid: EtaTable | None = None,
+        *,
+        pairs: bool = False,
+    ) -> F:
+        query = query if table is None else hide_unknown(query, table)
         if isinstance(self._frame, pl.LazyFrame):
             return query
         n_etas = 1 if grid is None else grid.etas_per_group

@@ -12,8 +12,6 @@ from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.confidence.sample_sizes import read_size_options
 from polars_prcurve.core.curves.operating_points import (
-    RESOLUTION_COLUMNS,
-    SAMPLE_SIZE_COLUMNS,
     build_resolution_table,
     build_sample_size_table,
 )
@@ -34,10 +32,9 @@ from polars_prcurve.core.prevalence.fields import Field
 from polars_prcurve.core.prevalence.prior_shift import (
     build_estimates_table,
     check_estimate_method,
-    list_estimate_columns,
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds
-from polars_prcurve.core.uncertainty.subsampling_scatter import SUBSAMPLE_COLUMNS, build_subsample_table
+from polars_prcurve.core.uncertainty.subsampling_scatter import build_subsample_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -96,16 +93,15 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> needed.select("criterion", "recall", "fpr", "n_pos_needed", "n_neg_needed").rows()
         [('recall', 0.5, 0.0, None, None), ('fpr', 1.0, 0.5, 14.0, 284.0)]
         """
-        makes = SAMPLE_SIZE_COLUMNS if eta is None else ("eta", *SAMPLE_SIZE_COLUMNS)
         question = self._ask("sample_size", words, eta=eta, confidence=confidence)
         certainty = question.require_certainty()
-        table = question.read(makes)
+        table = question.read()
         targets = read_targets(table, at_eta=False, **question.targets)
-        grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
+        grid = None if eta is None else read_eta(eta, table).require_exact("sample_size()")
         at_eta = eta is not None
         options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
         query = build_sample_size_table(table, grid, targets, options)
-        return self._finish(query, grid)
+        return self._finish(query, table, grid)
 
     def resolution(
         self, delta: float = 0.1, *, confidence: Confidence = 0.95, **words: Unpack[RateTargetsOfTable]
@@ -134,7 +130,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         0.0831
         """
         question = self._ask("resolution", words, confidence=confidence)
-        certainty, table = question.require_certainty(), question.read(RESOLUTION_COLUMNS)
+        certainty, table = question.require_certainty(), question.read()
         targets = read_targets(table, at_eta=False, **question.targets)
         bands = BandOptions(certainty.level, certainty.rate, "mover")
         return self._finish(
@@ -185,8 +181,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         [(2, 0.93, 0.75, 1.0, 1.0), (1, 0.645, 0.474, 0.643, 0.9), (0, 0.1, 0.1, 0.1, 0.1)]
         """
         question = self._ask("subsample_negatives", words, eta=eta, collects=True)
-        table = question.read(SUBSAMPLE_COLUMNS)
-        grid = read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()")
+        table = question.read()
+        grid = read_eta(eta, table).require_exact("subsample_negatives()")
         return run_query(
             build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
         )
@@ -242,7 +238,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             "estimate_prevalence", words, confidence=confidence, collects=True, eta_train=start
         )
         level = question.level
-        table = question.read_unlabelled(list_estimate_columns(level), posteriors=start is not None)
+        table = question.read_unlabelled(posteriors=start is not None)
         if start is not None:
             return run_query(build_estimates_table(table, start, level))
         from polars_prcurve.core.sweep.unlabelled_prevalence import build_mixture_table
