@@ -11,10 +11,9 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from functools import update_wrapper
+from functools import wraps
 from numbers import Real
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias, TypeVar
 
 import polars as pl
 from polars import selectors
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-T = TypeVar("T", bound=Hashable)
-P = ParamSpec("P")
-R = TypeVar("R")
+T = TypeVar("T", bound=Hashable)  # what a list holds, and the same after its repeats are found
+P = ParamSpec("P")  # the parameters of a function that is given hints
+R = TypeVar("R")  # what that function returns
 
 Title: TypeAlias = str | Literal[False] | None
 """The title of a chart; False leaves out all words around it."""
@@ -320,34 +319,27 @@ def suggest_arguments(
 def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
     """Return the function with a hint in its `TypeError` for an argument that it does not have."""
     parameters = inspect.signature(function).parameters
-    names = frozenset(list(parameters))
-    by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = frozenset(parameters)
+    names_by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    @wraps(function)
+    def check_and_call(*args: P.args, **kwargs: P.kwargs) -> R:
         if not names.issuperset(kwargs):
-            refuse(kwargs)
-        if len(args) > len(by_place):
-            refuse_place(args[len(by_place)])
+            refuse_name(next(name for name in kwargs if name not in names))
+        if len(args) > len(names_by_place):
+            refuse_place(args[len(names_by_place)])
         return function(*args, **kwargs)
 
-    def refuse(kwargs: dict[str, Any]) -> NoReturn:
-        unknown = next(name for name in kwargs if name not in names)
-        public = {name: name for name in parameters if name not in _OWNERS}
-        called = f"{cast('FunctionType', function).__qualname__}()"
-        raise TypeError(
-            make_visible(
-                f"{called} got an unexpected keyword argument {unknown!r}; "
-                f"{suggest_arguments(unknown, public)}"
-            )
-        )
+    def refuse_name(name: str) -> NoReturn:
+        call = f"{check_and_call.__qualname__}()"
+        public = {parameter: parameter for parameter in parameters if parameter not in _OWNERS}
+        hint = suggest_arguments(name, public)
+        raise TypeError(make_visible(f"{call} got an unexpected keyword argument {name!r}; {hint}"))
 
     def refuse_place(value: object) -> NoReturn:
-        called = f"{cast('FunctionType', function).__qualname__}()"
-        first = ", ".join(name for name in by_place if name not in _OWNERS)
+        call = f"{check_and_call.__qualname__}()"
+        first = ", ".join(name for name in names_by_place if name not in _OWNERS)
         only = f"only {first} without a name" if first else "each argument by its name (score=...)"
-        raise TypeError(f"{called} takes {only}; got {describe_value(value)} without one")
+        raise TypeError(f"{call} takes {only}; got {describe_value(value)} without one")
 
-    # Doctest passes by functions whose globals are of another module than the one it reads.
-    origin = cast("FunctionType", inspect.unwrap(function))
-    hinting = FunctionType(call.__code__, origin.__globals__, origin.__name__, None, call.__closure__)
-    return cast("Callable[P, R]", update_wrapper(hinting, function))
+    return check_and_call
