@@ -93,13 +93,16 @@ def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDA
 
 
 def read_pair(
-    argument: str, value: object, expected: str, read: Callable[[str, object, str], float] = read_number
+    argument: str,
+    value: object,
+    expected: str,
+    reader: Callable[[str, object, str], float] = read_number,
 ) -> tuple[float, float]:
-    """Return two numbers, each by the function `read`; raise unless there are exactly two."""
+    """Return two numbers, each by the function `reader`; raise unless there are exactly two."""
     numbers = read_list(argument, value, expected)
     if len(numbers) != 2:
         raise refuse_kind(argument, expected, value)
-    low, high = (read(argument, number, expected) for number in numbers)
+    low, high = (reader(argument, number, expected) for number in numbers)
     return low, high
 
 
@@ -129,11 +132,11 @@ def read_seed(value: Any) -> int | None:
 
 def read_choice(argument: str, value: Any, choices: Iterable[str]) -> str:
     """Return one of a few words; raise for any other value."""
-    known = list(choices)
-    if not isinstance(value, str) or value not in known:
-        *others, last = (f'"{choice}"' for choice in known)
-        listed = f"{', '.join(others)} or {last}" if others else last
-        raise PrcError(f"{argument} is {listed}; got {describe_value(value)}")
+    words = list(choices)
+    if not isinstance(value, str) or value not in words:
+        *others, last = (f'"{word}"' for word in words)
+        alternatives = f"{', '.join(others)} or {last}" if others else last
+        raise PrcError(f"{argument} is {alternatives}; got {describe_value(value)}")
     return value
 
 
@@ -145,12 +148,13 @@ def read_flag(argument: str, value: object) -> bool:
 
 
 def is_truth_value(value: object) -> bool:
-    """Return whether a value is True or False, of Python or of NumPy, which is not imported for it."""
+    """Return whether a value is True or False, of Python or of NumPy."""
+    # By the name of the type, so that NumPy need not be imported.
     return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
 
 
 def take_frame(value: object) -> Any:
-    """Return a table of another library, which exports an Arrow stream, as a DataFrame; others as is."""
+    """Return the table of another library that exports an Arrow stream as a DataFrame, or the value."""
     is_polars = isinstance(value, pl.DataFrame | pl.LazyFrame | pl.Series | pl.Expr)
     if is_polars or isinstance(value, type) or not hasattr(value, "columns"):
         return value
@@ -158,12 +162,12 @@ def take_frame(value: object) -> Any:
     return pl.DataFrame(table) if hasattr(value, "__arrow_c_stream__") else value
 
 
-def refuse_objects(what: str, schema: Mapping[str, pl.DataType]) -> None:
-    """Raise if a column holds Python objects; `what` has the columns, such as `the eta= frame`."""
+def refuse_objects(owner: str, schema: Mapping[str, pl.DataType]) -> None:
+    """Raise if a column holds Python objects; `owner` has the columns, such as `the eta= frame`."""
     for name, dtype in schema.items():
         if dtype == pl.Object:
             raise PrcError(
-                f"{what} has a column {name!r} of dtype Object, and Polars cannot sort or compare "
+                f"{owner} has a column {name!r} of dtype Object, and Polars cannot sort or compare "
                 "Python objects; cast it, such as to String"
             )
 
@@ -172,7 +176,7 @@ def read_name(argument: str, value: object) -> str:
     """Return the name of a column; raise unless it is a text that Polars can hold."""
     if not isinstance(value, str):
         raise refuse_kind(argument, "text", value)
-    if any("\ud800" <= sign <= "\udfff" for sign in value):
+    if any("\ud800" <= character <= "\udfff" for character in value):
         raise PrcError(f"{argument} is {value!r}, which holds half a character; no column has that name")
     return value
 
@@ -206,7 +210,7 @@ def read_list(
     """Return a list of what a sequence holds, or of one value of the type `single`."""
     if isinstance(value, single):
         return [value]
-    # The values of a mapping or a set are not in an order that was meant.
+    # The values of a mapping or a set are in no order that the user chose.
     unordered = isinstance(value, str | bytes | Mapping | AbstractSet | pl.DataFrame)
     if unordered or isinstance(value, type) or not isinstance(value, Iterable):
         raise refuse_kind(argument, expected, value)
@@ -226,6 +230,7 @@ def find_repeats(values: Iterable[T]) -> list[T]:
 _OWNERS = ("self", "cls")
 """What a method takes that users do not write."""
 
+# What others call our metrics: of each metric its names in scikit-learn, TensorFlow, R and papers.
 _METRICS = {
     "precision": "ppv positive_predictive_value",
     "npv": "negative_predictive_value",
@@ -244,8 +249,12 @@ _METRICS = {
     "roc_auc": "auc auroc auc_roc roc_auc_score",
     "pr_auc": "auprc aupr auc_pr prauc",
 }
-METRICS_MEANT = {other: here for here, others in _METRICS.items() for other in others.split()}
+METRICS_MEANT = {
+    synonym: metric for metric, synonyms in _METRICS.items() for synonym in synonyms.split()
+}
 """The metrics that others call otherwise, by their names."""
+
+# What others call our arguments: the first of a tuple that a function has is the one that is meant.
 ARGUMENTS = {
     ("eta", "eta_train"): "prevalence prevalences prior pi base_rate event_rate pos_rate",
     ("model",): "models classifier",
@@ -276,44 +285,57 @@ ARGUMENTS = {
 
 def list_arguments_meant(name: str) -> list[str]:
     """Return the names that arguments have here which others call `name`, the likeliest first."""
-    meant = [here for names, others in ARGUMENTS.items() if name in others.split() for here in names]
-    return [*meant, *([METRICS_MEANT[name]] if name in METRICS_MEANT else [])]
+    names = [
+        argument
+        for arguments, synonyms in ARGUMENTS.items()
+        if name in synonyms.split()
+        for argument in arguments
+    ]
+    return [*names, METRICS_MEANT[name]] if name in METRICS_MEANT else names
 
 
 _TARGETS = ("alerts", "per", "precision", "npv", "fdr", "lift", "predicted_positive_rate", "maximize")
-"""Targets that not every method finds which takes a threshold."""
+"""Targets that some methods which take a threshold cannot find."""
 
 
-def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
+def tell_alternative(name: str, arguments: Collection[str], weight_spelling: str) -> str:
     """Return what to do in place of an argument that only other functions have, or an empty text."""
 
-    def write(argument: str) -> str:
-        return weight.replace("weight", argument)
+    def spell(argument: str) -> str:
+        return weight_spelling.replace("weight", argument)
 
-    if name in _TARGETS and {"threshold", "recall"} <= set(known):
-        is_command = weight.startswith("-")
+    if name in _TARGETS and {"threshold", "recall"} <= set(arguments):
+        is_command = weight_spelling.startswith("-")
         finder = "command points" if is_command else "method operating_points"
-        return f"find the threshold by the {finder}, and pass it as {write('threshold')}"
+        return f"find the threshold by the {finder}, and pass it as {spell('threshold')}"
     metric = METRICS_MEANT.get(name.lower(), name.lower())
-    if metric == "specificity" and {"threshold", "fpr"} <= set(known):
-        return f"a specificity of 0.99 is an fpr of 0.01, {write('fpr')}"
-    meant = {name, *list_arguments_meant(name.lower())}
-    of_examples = not {"score", "label"}.isdisjoint(known)
-    if "eta" in meant and of_examples and meant.isdisjoint(known):
-        return f"a prevalence is {write('eta')} of a call that reads it, such as curve and summary"
+    if metric == "specificity" and {"threshold", "fpr"} <= set(arguments):
+        return f"a specificity of 0.99 is an fpr of 0.01, {spell('fpr')}"
+    meanings = {name, *list_arguments_meant(name.lower())}
+    takes_examples = not {"score", "label"}.isdisjoint(arguments)
+    if "eta" in meanings and takes_examples and meanings.isdisjoint(arguments):
+        return f"a prevalence is {spell('eta')} of a call that reads it, such as curve and summary"
     return ""
 
 
 def suggest_arguments(
-    name: str, known: Mapping[str, str], *, weight: str = "weight=", written: str | None = None
+    name: str,
+    spellings: Mapping[str, str],
+    *,
+    weight_spelling: str = "weight=",
+    spelling: str | None = None,
 ) -> str:
-    """Return a hint at the argument that a wrong name stands for; `known` has how users write each."""
-    if instead := tell_alternative(name, known, weight):
-        return instead
-    for meant in list_arguments_meant(name.lower()):
-        if meant in known:
-            return f"did you mean {known[meant]!r}?"
-    return suggest_names(written or name, known.values())
+    """Return a hint at the argument that a wrong name stands for.
+
+    Users wrote the name as `spelling`. They write the arguments that there are as `spellings` says, and
+    one called "weight", whether there is one or not, as `weight_spelling`.
+    """
+    if alternative := tell_alternative(name, spellings, weight_spelling):
+        return alternative
+    for argument in list_arguments_meant(name.lower()):
+        if argument in spellings:
+            return f"did you mean {spellings[argument]!r}?"
+    return suggest_names(spelling or name, spellings.values())
 
 
 def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 
 from polars_prcurve.core.ground.message_text import make_visible, shorten_name
 
-_PACKAGE = "polars_prcurve"
-_MAX_LETTERS = 1_000
+_PACKAGE = "polars_prcurve"  # by which frames of the package are told from those of the user
+_MAX_LETTERS = 1_000  # of a message: about ten lines of a terminal, so that a long value hides nothing
 _MAX_NAMES = 30  # there are fewer metrics, which are all listed
-_FIRST_NAMES = 10
+_FIRST_NAMES = 10  # of more names than that: about two lines
 
 
 class PrcError(ValueError):
@@ -27,7 +27,7 @@ class PrcError(ValueError):
 
 
 class PrcWarning(UserWarning):
-    """An answer that was computed as asked, and that is worthless as it stands; the text says why."""
+    """An answer that was computed as requested, but is worthless as it stands; the text says why."""
 
 
 for _public in (PrcError, PrcWarning):
@@ -43,30 +43,31 @@ def warn_caller(message: str) -> None:
     warnings.warn(text, PrcWarning, stacklevel=depth)
 
 
-def suggest_names(name: str, known: Iterable[str]) -> str:
-    """Return a hint at the known names nearest to a wrong one, or at what there is if none is near."""
-    known = [shorten_name(other) for other in known]
-    near = [other for other in known if other.lower() == name.lower()]
-    if near := near or get_close_matches(name, known, n=3, cutoff=0.6):
-        return f"did you mean {' or '.join(map(repr, near))}?"
-    return f"there are: {list_names(known)}"
+def suggest_names(name: str, valid_names: Iterable[str]) -> str:
+    """Return a hint at the valid names nearest to a wrong one, or at all of them if none is near."""
+    choices = [shorten_name(choice) for choice in valid_names]
+    matches = [choice for choice in choices if choice.lower() == name.lower()]
+    # The cutoff is that of difflib, at which a slip of one or two letters still finds its word.
+    if matches := matches or get_close_matches(name, choices, n=3, cutoff=0.6):
+        return f"did you mean {' or '.join(map(repr, matches))}?"
+    return f"there are: {list_names(choices)}"
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Return names as one text, of many the first and how many more there are."""
-    names = [shorten_name(name) for name in names]
-    if len(names) <= _MAX_NAMES:
-        return ", ".join(names)
-    return f"{', '.join(names[:_FIRST_NAMES])} and {len(names) - _FIRST_NAMES} more"
+    """Return names as one text: if they are many, the first ones, and how many more there are."""
+    short_names = [shorten_name(name) for name in names]
+    if len(short_names) <= _MAX_NAMES:
+        return ", ".join(short_names)
+    return f"{', '.join(short_names[:_FIRST_NAMES])} and {len(short_names) - _FIRST_NAMES} more"
 
 
 def describe_value(value: object) -> str:
     """Return a value for a message: its repr, or its type if that is long."""
     try:
-        shown = repr(value)
+        text = repr(value)
     except Exception:  # an int of 5 000 digits has none, and an object of the user's may raise anything
-        shown = "<"
-    if len(shown) <= 80 and shown.isprintable() and not shown.startswith("<"):
-        return shown
+        text = "<"
+    if len(text) <= 80 and text.isprintable() and not text.startswith("<"):
+        return text
     kind = type(value).__name__
     return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"

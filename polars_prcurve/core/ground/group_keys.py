@@ -16,6 +16,7 @@ from polars_prcurve.core.ground.internal_names import RESERVED
 Span: TypeAlias = tuple[int, int]
 """The least and the greatest physical value of a column."""
 
+# All that a narrow dtype can hold; floats and texts have no span, and WIDE_DTYPES one that is too wide.
 _SPANS: dict[Any, Span] = {
     pl.Boolean: (0, 1),
     pl.Int8: (-(2**7), 2**7 - 1),
@@ -35,12 +36,12 @@ def group_number(
     The span of a key follows from its dtype, or, for WIDE_DTYPES, is in `spans`.
     """
     # A key is a digit of the number, 0 for null, and the last key is the lowest digit.
-    numbers: list[pl.Expr] = []
-    size = 1
+    digits: list[pl.Expr] = []
+    size = 1  # the number of combinations of the keys so far, by which the next digit is multiplied
     for name, dtype in reversed(list(keys.items())):
-        of_dtype = _SPANS.get(dtype.base_type())
-        of_dtype = (0, len(dtype.categories)) if isinstance(dtype, pl.Enum) else of_dtype
-        span = (spans or {}).get(name) or of_dtype
+        dtype_span = _SPANS.get(dtype.base_type())
+        dtype_span = (0, len(dtype.categories)) if isinstance(dtype, pl.Enum) else dtype_span
+        span = (spans or {}).get(name) or dtype_span
         if span is None:
             return None
         low, high = span
@@ -49,11 +50,11 @@ def group_number(
             offset = (key - pl.lit(low, dtype=dtype)).cast(pl.Int64) + 1
         else:
             offset = key.cast(pl.Int64) + (1 - low)
-        numbers.append(offset.fill_null(0) * size)
+        digits.append(offset.fill_null(0) * size)
         size *= high - low + 2  # all values from low to high, and null
     if size > 2**32:
         return None
-    return (pl.sum_horizontal(numbers) if numbers else pl.lit(0)).cast(pl.UInt32)
+    return (pl.sum_horizontal(digits) if digits else pl.lit(0)).cast(pl.UInt32)
 
 
 def join_groups(
@@ -70,15 +71,18 @@ def join_groups(
         return left.join(right, how="cross", maintain_order=order)
     # Floats are joined by their bits: in memory, the NaN of a table of one row finds no partner.
     floats = [name for name, dtype in keys.items() if dtype.is_float()]
-    on = [f"{RESERVED}bits_{name}" if name in floats else name for name in keys]
-    keyed = {f"{RESERVED}bits_{name}": pl.col(name) for name in floats}
-    # Of NaN there are many, which have the bits of none.
+    bits_of_keys = {name: f"{RESERVED}bits_{name}" for name in floats}
+    columns = [bits_of_keys.get(name, name) for name in keys]
+    # NaN has many patterns of bits. All become -1, the bits of one of them, which no number has.
     bits = [
-        pl.when(of.is_nan()).then(-1).otherwise(float_bits(of)).alias(name) for name, of in keyed.items()
+        pl.when(pl.col(name).is_nan()).then(-1).otherwise(float_bits(pl.col(name))).alias(bits_name)
+        for name, bits_name in bits_of_keys.items()
     ]
     right = right.with_columns(bits).drop(floats)
-    joined = left.with_columns(bits).join(right, on=on, how=how, nulls_equal=True, maintain_order=order)
-    return joined.drop(keyed)
+    joined = left.with_columns(bits).join(
+        right, on=columns, how=how, nulls_equal=True, maintain_order=order
+    )
+    return joined.drop(bits_of_keys.values())
 
 
 def aggregate_by(rows: pl.LazyFrame, by: Iterable[str], aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:

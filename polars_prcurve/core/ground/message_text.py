@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-_MAX_NAME_LETTERS = 80
-_REPLACEMENT = "\ufffd"
-_BLANKS = "\t\n\r"
+_MAX_NAME_LETTERS = 80  # one line of a terminal
+_REPLACEMENT = "\ufffd"  # of characters for which Unicode has no symbol: its own mark for that case
+_BLANKS = "\t\n\r"  # the control characters that lay out a text of several lines
 
 SYMBOLS = {
     **{chr(code): chr(0x2400 + code) for code in range(0x20)},
@@ -20,8 +20,9 @@ SYMBOLS = {
     **{chr(code): _REPLACEMENT for code in (*range(0x2028, 0x202F), 0x2066, 0x2067)},
 }
 """The symbols of characters that are seen nowhere: of ESC it is the symbol for escape, U+241B."""
-# Halves of surrogate pairs, which Python's text can have and Polars' cannot.
+# With them the halves of surrogate pairs, which Python's text can have and Polars' cannot.
 VISIBLE = str.maketrans(SYMBOLS | dict.fromkeys(map(chr, range(0xD800, 0xE000)), _REPLACEMENT))
+# The same for texts of several lines.
 _TABLE_WITHOUT_BLANKS = {code: symbol for code, symbol in VISIBLE.items() if chr(code) not in _BLANKS}
 
 
@@ -30,10 +31,10 @@ def make_visible(text: str, *, keep_blanks: bool = False) -> str:
     return text.translate(_TABLE_WITHOUT_BLANKS if keep_blanks else VISIBLE)
 
 
-def shorten_name(name: str, letters: int = _MAX_NAME_LETTERS) -> str:
+def shorten_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
     """Return a name of at most this many letters; of a longer one both ends, which tell names apart."""
-    end = letters // 3
-    return name if len(name) <= letters else f"{name[: letters - end - 1]}…{name[-end:]}"
+    n_last = n_letters // 3
+    return name if len(name) <= n_letters else f"{name[: n_letters - n_last - 1]}…{name[-n_last:]}"
 
 
 def format_count(number: Any) -> str:

@@ -17,16 +17,16 @@ from polars_prcurve.core.ground.terminal_text import cut_text, measure_width, pa
 
 _DELAY = 2.0
 """Seconds that pass before the line appears."""
-_LOCK = Lock()
+_LOCK = Lock()  # of what is written: `show_seconds` writes from a thread of its own
 
 
 def is_watched() -> bool:
-    """Return whether standard error is a terminal; it may be closed, and a service has none."""
+    """Return whether standard error is a terminal: it may be closed, and a service has none."""
     return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 
 
 def print_beside(text: str, end: str = "\n") -> None:
-    """Print on standard error; where nobody can be told, because it is closed or full, work goes on."""
+    """Print on standard error; if that is closed or full, the work goes on without the text."""
     if sys.stderr is not None:  # `print` would take standard output in its place
         with suppress(OSError, ValueError):
             print(text, end=end, file=sys.stderr, flush=True)
@@ -38,7 +38,7 @@ class _ProgressLine:
     open_lines: ClassVar[list[_ProgressLine]] = []
 
     def __init__(self) -> None:
-        self.started = monotonic()
+        self.start = monotonic()
         self.length = 0
         with _LOCK:
             self.open_lines.append(self)
@@ -46,8 +46,8 @@ class _ProgressLine:
     def write(self, text: str) -> None:
         """Write the text over what the line shows, if it is time, and if a person watches."""
         with _LOCK:
-            due = monotonic() - self.started >= _DELAY and self.open_lines[-1] is self
-            if due and is_watched():
+            is_due = monotonic() - self.start >= _DELAY and self.open_lines[-1] is self
+            if is_due and is_watched():
                 text = cut_text(text, get_terminal_size().columns - 1)  # a second line would stay
                 self.length = max(self.length, measure_width(text))
                 print_beside(f"\r{pad_text(text, self.length, right=False)}", end="")
@@ -73,14 +73,14 @@ def clear_line() -> None:
 
 
 @contextmanager
-def show_share(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show which share of `total` is done; yield a function that takes how much more is."""
-    line, done = _ProgressLine(), 0
+def show_share(task: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show which share of `total` is complete; yield a function that takes how much has been added."""
+    line, progress = _ProgressLine(), 0
 
-    def advance(more: int) -> None:
-        nonlocal done
-        done += more
-        line.write(f"{what}: {done / total:4.0%}")
+    def advance(amount: int) -> None:
+        nonlocal progress
+        progress += amount
+        line.write(f"{task}: {progress / total:4.0%}")
 
     try:
         yield advance
@@ -89,22 +89,22 @@ def show_share(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def show_seconds(what: str) -> Iterator[None]:
+def show_seconds(task: str) -> Iterator[None]:
     """Show for how many seconds the work goes on, from a thread of its own."""
     if not is_watched():
         yield
         return
-    line, is_done = _ProgressLine(), Event()
+    line, end = _ProgressLine(), Event()
 
     def tick() -> None:
-        while not is_done.wait(min(1.0, _DELAY / 2)):
-            line.write(f"{what}: {monotonic() - line.started:.0f} s")
+        while not end.wait(min(1.0, _DELAY / 2)):
+            line.write(f"{task}: {monotonic() - line.start:.0f} s")
 
     thread = Thread(target=tick, daemon=True)
     thread.start()
     try:
         yield
     finally:
-        is_done.set()
+        end.set()
         thread.join()
         line.close()

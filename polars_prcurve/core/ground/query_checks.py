@@ -34,6 +34,7 @@ from polars_prcurve.core.ground.message_text import SYMBOLS, VISIBLE
 _SIGNATURE = "\n(a check of polars_prcurve)"
 """The end of a sentence in an error of Polars, by which `translate_errors` knows it."""
 
+# What Polars writes before the value of a wrong argument; see `_fail_unless_passed`.
 _QUOTED = re.compile(rf"^Invalid argument - (.*?){re.escape(_SIGNATURE)}", re.S)
 _PASSED = "raise"  # a value of `ambiguous` that no date of the time zone GMT minds
 
@@ -95,6 +96,7 @@ def _fail_unless_passed(report: pl.Expr) -> pl.Expr:
     return epoch.cast(pl.Int64)
 
 
+# The filter of a table that carries a report; it is built once, since expressions cost time.
 _HAS_PASSED = _fail_unless_passed(pl.col(_BROKEN_CHECK).first()) == 0
 
 
@@ -109,8 +111,8 @@ def translate_errors() -> Iterator[None]:
 
 def _translate_error(error: Exception) -> Exception:
     """Return the error of a guard as a `PrcError`, and any other as it is."""
-    quoted = _QUOTED.search(str(error))
-    return error if quoted is None else PrcError(quoted.group(1))
+    match = _QUOTED.search(str(error))
+    return error if match is None else PrcError(match.group(1))
 
 
 def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
@@ -133,7 +135,9 @@ _FEW_ROWS = 100_000
 
 
 _ALLOWED: dict[tuple[int, pl.DataType], tuple[bool, selectors.Selector]] = {}
-"""What was found before: expanding a selector costs a millisecond."""
+"""Whether a dtype is allowed by a rule, by the id of its selector, which is held here, too.
+
+Expanding a selector costs a millisecond."""
 
 
 class DtypeRule(NamedTuple):
@@ -142,24 +146,25 @@ class DtypeRule(NamedTuple):
     allowed: selectors.Selector
     remedy: str
 
-    def require(self, what: str, dtype: pl.DataType) -> None:
-        """Raise unless a column of this dtype passes."""
+    def require(self, subject: str, dtype: pl.DataType) -> None:
+        """Raise unless a column of this dtype passes; `subject` names the column in the error."""
         key = id(self.allowed), dtype
         if key not in _ALLOWED:  # the selector is held, so that no other one can get this id
             _ALLOWED[key] = bool(selectors.expand_selector({"": dtype}, self.allowed)), self.allowed
         if not _ALLOWED[key][0]:
-            shown: str = pl.DataFrame(schema={"x": dtype}).select(pl.dtype_of("x").display()).item()
-            raise PrcError(f"{what} is {_DTYPE_NAMES.get(shown, shown)}{self.remedy}")
+            column = pl.DataFrame(schema={"x": dtype})
+            dtype_name: str = column.select(pl.dtype_of("x").display()).item()
+            raise PrcError(f"{subject} is {_DTYPE_NAMES.get(dtype_name, dtype_name)}{self.remedy}")
 
-    def restrict(self, what: str, value: pl.Expr) -> pl.Expr:
+    def restrict(self, subject: str, value: pl.Expr) -> pl.Expr:
         """Return an expression as it is; the query stops if its dtype is not allowed."""
         dtype = pl.dtype_of(value)
-        kind = dtype.display().replace(_DTYPE_NAMES)
-        passes = dtype.matches(self.allowed)
-        check = Check(~passes, (f"{what} is ", kind, self.remedy))
-        # Polars knows `passes` once it knows the dtype. It then takes one branch and forgets the other,
-        # so nothing is computed for the check.
-        return pl.when(pl.when(passes).then(True).otherwise(guard([check]) == 0)).then(value)
+        dtype_name = dtype.display().replace(_DTYPE_NAMES)
+        is_allowed = dtype.matches(self.allowed)
+        check = Check(~is_allowed, (f"{subject} is ", dtype_name, self.remedy))
+        # Polars knows `is_allowed` once it knows the dtype. It then takes one branch and forgets the
+        # other, so nothing is computed for the check.
+        return pl.when(pl.when(is_allowed).then(True).otherwise(guard([check]) == 0)).then(value)
 
 
 _DTYPE_NAMES = {
@@ -181,15 +186,20 @@ _DTYPE_NAMES = {
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """A function from a Boolean expression to the number of rows in which it is true, as a scalar."""
 
+# What a score may be: anything with an order that NumPy arrays of scores have, too.
 SCORE_DTYPES = DtypeRule(
     selectors.numeric() | selectors.boolean(), "; a score is a float, an integer, a Decimal or a Boolean"
 )
+# Counts and weights
 AMOUNT_DTYPES = DtypeRule(selectors.numeric(), "; expected numbers >= 0")
+# Scores that are read as probabilities: 0 and 1 of Booleans are some, and a column of nulls is empty.
 POSTERIOR_DTYPES = DtypeRule(
     selectors.numeric() | selectors.boolean() | selectors.by_dtype(pl.Null),
     "; expected probabilities of the positive class",
 )
+# Prevalences: a null stands for the own prevalence of a group.
 ETA_DTYPES = DtypeRule(selectors.numeric() | selectors.by_dtype(pl.Null), "; expected shares in [0, 1]")
+# Recall and fpr of a table of published points
 RATE_DTYPES = DtypeRule(selectors.numeric(), "; expected rates in [0, 1]")
 
 
@@ -206,57 +216,70 @@ class ValueRule:
     trouble: str
     todo: str
 
-    def __call__(self, count: RowCounter, what: str, *values: pl.Expr) -> list[Check]:
+    def __call__(self, count: RowCounter, subject: str, *values: pl.Expr) -> list[Check]:
         n = count(self.is_wrong(*values))
-        return [Check(n > 0, (f"{what} is {self.trouble} in ", n, f" row(s); {self.todo}"))]
+        return [Check(n > 0, (f"{subject} is {self.trouble} in ", n, f" row(s); {self.todo}"))]
 
 
+# Of counts and weights
 amount_checks = ValueRule(
     # NaN is above every number in Polars, so one comparison finds it and infinity.
     lambda value: (value < 0) | (value.cast(pl.Float64) >= float("inf")),
     "negative, infinite or NaN",
     "expected finite numbers >= 0",
 )
+# Of counts that a method needs as numbers of examples; sums of those below 2**62 fit an Int128.
 whole_checks = ValueRule(
     lambda number: (number != number.floor()) | (number >= 2.0**62),
     "no whole number below 2**62",
     "expected numbers of examples, neither shares nor sums of weights",
 )
+# Of the sums of squared weights of a table of counts
 square_checks = ValueRule(
-    # Squares may be 0 beside a weight so small that its square is no float.
+    # By the room of 1e-9, more than sums of floats are off, squares may exceed the square of their
+    # count. They may be 0, beside a weight so small that its square is no float.
     lambda total, squares: squares > total * total * (1 + 1e-9),
     "no sum of squared weights beside its count",
     "expected sums of the squares of the same weights, as counts(weight=) gives them",
 )
+# Of recall and fpr
 rate_checks = ValueRule(
     lambda value: ~value.is_between(0, 1), "outside [0, 1]", "expected rates, not percent"
 )
+# Of scores that are read as probabilities
 posterior_checks = ValueRule(
     lambda value: (value < 0) | (value > 1),  # true of NaN, which is above every number
     "outside [0, 1] or NaN",
     "expected probabilities of the positive class",
 )
+# The same where a table without labels could have a reference in place of probabilities
 unlabelled_checks = replace(
     posterior_checks,
     todo=f"{posterior_checks.todo}; if scores are not probabilities, pass reference=, a labelled table "
     "with scores of the same model",
 )
+# Of prevalences
 eta_checks = ValueRule(
     lambda eta: (eta < 0) | (eta > 1), "outside [0, 1]", "expected shares, not percent"
 )
+# Of prevalences by whose odds something is multiplied or divided
 inner_eta_checks = ValueRule(
     lambda eta: (eta <= 0) | (eta >= 1),  # where the odds are infinite or 0
     "not between 0 and 1",
     "expected shares of positives, not percent, and neither 0 nor 1",
 )
+# The end of both sentences about weights beside stratum=
 _STRATUM_WEIGHT = "pass the rows of its stratum over those that were drawn from it"
+# Of weights beside stratum=, each the number of rows that one stands for: at least itself. The room of
+# 1e-9 is for weights that were divided out; above 2**53 floats do not tell numbers of rows apart.
 stratum_weight_checks = ValueRule(
     lambda weight: (weight > 0) & ((weight < 1 - 1e-9) | (weight > 2.0**53)),
     "below 1 or above 2**53",
     f"beside stratum= {_STRATUM_WEIGHT}",
 )
+# Of the same weights: those of one stratum are equal, with the same room
 equal_weight_checks = ValueRule(
-    lambda weight, of_stratum: (weight > 0) & (weight < of_stratum * (1 - 1e-9)),
+    lambda weight, stratum_weight: (weight > 0) & (weight < stratum_weight * (1 - 1e-9)),
     "less than elsewhere in its stratum",
     _STRATUM_WEIGHT,
 )
@@ -268,34 +291,34 @@ def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def missing_checks(
-    count: RowCounter, what: str, value: pl.Expr, *, nan: bool, null: bool = True
+    count: RowCounter, subject: str, value: pl.Expr, *, nan: bool, null: bool = True
 ) -> list[Check]:
     """Return checks that no value is null, and, with `nan`, that none is NaN."""
     tests = {"null": value.is_null()} if null else {}
     tests |= {"NaN": value.cast(pl.Float64).is_nan()} if nan else {}
     todo = ' row(s); filter those rows out, or pass missing="drop" to a frame method'
-    wrong = {trouble: count(test) for trouble, test in tests.items()}
-    return [Check(n > 0, (f"{what} is {trouble} in ", n, todo)) for trouble, n in wrong.items()]
+    counts = {trouble: count(test) for trouble, test in tests.items()}
+    return [Check(n > 0, (f"{subject} is {trouble} in ", n, todo)) for trouble, n in counts.items()]
 
 
-def label_checks(count: RowCounter, what: str, value: pl.Expr) -> list[Check]:
+def label_checks(count: RowCounter, subject: str, value: pl.Expr) -> list[Check]:
     """Return checks that all numeric labels are in {0, 1}, or all in {-1, 1}."""
     todo = "; expected {0, 1} or {-1, 1}, or pass pos_label="
     zeros, ones, minus_ones = (count(value == valid) for valid in (0, 1, -1))
     others = count(value.is_not_null()) - zeros - ones - minus_ones
-    mixed = (f"{what} mixes ", zeros, " row(s) of 0 with ", minus_ones, f" of -1{todo}")
-    not_binary = count_check(others, f"{what} is not binary in ", f" row(s){todo}")
+    mixed = (f"{subject} mixes ", zeros, " row(s) of 0 with ", minus_ones, f" of -1{todo}")
+    not_binary = count_check(others, f"{subject} is not binary in ", f" row(s){todo}")
     return [not_binary, Check((zeros > 0) & (minus_ones > 0), mixed)]
 
 
-def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label: Any) -> list[Check]:
+def pos_label_checks(count: RowCounter, subject: str, positive: pl.Expr, pos_label: Any) -> list[Check]:
     """Return a check that the positive label occurs: a misspelt one would leave no positives."""
     rows = count(pl.lit(True) | positive)  # as long as the column, which a literal alone is not
     text = (
         f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
         f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
-    return [Check((rows > 0) & (count(positive) == 0), (f"{what} holds ", rows, text))]
+    return [Check((rows > 0) & (count(positive) == 0), (f"{subject} holds ", rows, text))]
 
 
 # The positive label: which labels can equal it, and which rows do -------------------------------
@@ -303,10 +326,13 @@ def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label:
 # A label is compared in its own dtype, to which `pos_label=` is cast, so that Polars can plan the
 # comparison whatever the dtype turns out to be. A rule of dtypes refuses what makes no sense.
 
+# The dtypes of which 0 and 1 mean negative and positive
 _NUMBERS = selectors.numeric() | selectors.boolean()
+# What a label may be without pos_label=
 _WITHOUT_POS_LABEL = DtypeRule(
     _NUMBERS, "; pass pos_label=, the value that is positive, or a Boolean label"
 )
+# What a label may be by the kind of pos_label=: the first kind in this list that it is an instance of
 _DTYPES_OF_KIND: list[tuple[type | tuple[type, ...], selectors.Selector]] = [
     ((Real, Decimal), _NUMBERS),
     (str, selectors.string() | selectors.categorical() | selectors.enum()),

@@ -32,11 +32,11 @@ def fill_lines(text: str, width: int) -> list[str]:
     """Return the text in lines of at most this width, which end at blanks; a longer word stays whole."""
     lines: list[str] = []
     for word in text.split(" "):
-        both = f"{lines[-1]} {word}" if lines else word
-        if lines and measure_width(both) > width:
+        longer_line = f"{lines[-1]} {word}" if lines else word
+        if lines and measure_width(longer_line) > width:
             lines.append(word)
         else:
-            lines[-1:] = [both]
+            lines[-1:] = [longer_line]
     return [line.strip(" ") for line in lines if line.strip(" ")]
 
 
@@ -44,13 +44,13 @@ def cut_text(text: str, width: int) -> str:
     """Return the text in at most this width, with an ellipsis for what is left out."""
     if measure_width(text) <= width:
         return text
-    kept, used = "", 1
+    start, start_width = "", 1  # the ellipsis takes one column
     for character in text:
-        used += _measure_character(character)
-        if used > width:
+        start_width += _measure_character(character)
+        if start_width > width:
             break
-        kept += character
-    return kept + "…"
+        start += character
+    return start + "…"
 
 
 def pad_text(text: str, width: int, *, right: bool) -> str:

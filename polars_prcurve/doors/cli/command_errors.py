@@ -145,7 +145,7 @@ class RaisingParser(argparse.ArgumentParser):
             argument = name.lstrip("-").replace("-", "_").lower()
             flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]
             known = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
-            hint = suggest_arguments(argument, known, weight="--weight", written=name)
+            hint = suggest_arguments(argument, known, weight_spelling="--weight", spelling=name)
             raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
         return namespace, unknown
 
