@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy import special
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
 from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most, tail_quantile
 from polars_prcurve.core.curves import guarantees
+from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, RunTest
 from tests.support.profiles import examples
 
 K, N, ODDS = pl.col("k"), pl.col("n"), pl.col("odds")
@@ -60,9 +62,11 @@ WORKED = [
 @pytest.mark.parametrize("case", WORKED)
 def test_worked_tests(case: tuple[Any, ...]) -> None:
     eta, target, n_pos, n_neg, tp, fp, ratio, share, tail, z, at_start = case
-    kept = pl.select(guarantees.RATIOS["precision"](target, pl.lit(eta))).item()
-    assert kept == pytest.approx(ratio, rel=1e-11)
-    odds = n_neg * kept / n_pos
+    test = TARGET_KINDS["precision"].promise_test
+    assert isinstance(test, RunTest)
+    rates_ratio = pl.select(test.ratio(target, pl.lit(eta))).item()
+    assert rates_ratio == pytest.approx(ratio, rel=1e-11)
+    odds = n_neg * rates_ratio / n_pos
     assert odds / (1 + odds) == pytest.approx(share, rel=1e-11)
     assert special.bdtr(fp, tp + fp, odds / (1 + odds)) == pytest.approx(tail, rel=1e-11)
     found = pl.DataFrame({"k": [float(fp)], "n": [float(tp + fp)], "odds": [odds]})
@@ -424,6 +428,12 @@ def test_counts_are_tested_as_examples_are() -> None:
 
 
 WITH_WEIGHT = SWEEP.with_columns(w=1, tpr=0.5, fpr=0.5)
+
+
+def test_a_kind_of_target_that_has_no_test_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TARGET_KINDS, "fdr", replace(TARGET_KINDS["fdr"], promise_test=None))
+    with pytest.raises(PrcError, match=r"cannot promise fdr: it has no test yet; it takes precision="):
+        SWEEP.prc.operating_points(0.1, fdr=0.2, guarantee=0.95)
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,28 @@ from pathlib import Path
 
 import polars_prcurve
 from polars_prcurve import charts, metrics
-from polars_prcurve.core.binding.argument_rules import TABLE_WORDS, USES
+from polars_prcurve.core.binding.argument_rules import (
+    RULES,
+    TABLE_WORDS,
+    TARGET_WORDS,
+    USES,
+    OneTarget,
+    RateTargets,
+    Targets,
+)
+from polars_prcurve.core.curves.target_kinds import TARGET_KINDS
+from polars_prcurve.core.ground import argument_checks
+from polars_prcurve.core.judging import goal
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.uncertainty.summary_table import needs_negatives
+from polars_prcurve.doors.cli import options
 from polars_prcurve.doors.cli.commands import build_parser, list_parameters
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
+from polars_prcurve.view.verdicts.verdict_phrases import describe_limit
 from tests.support import oracle, oracle_areas, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
 from tests.support.arguments import list_calls
@@ -115,6 +129,79 @@ def test_every_metric_can_be_imported_from_metrics() -> None:
         "metric",
         "import it in the module polars_prcurve.metrics, and add it to __all__ there",
     )
+
+
+# Targets --------------------------------------------------------------------------------------
+
+# A kind of target is declared in TARGET_KINDS of core/curves/target_kinds.py, from which rooms read
+# their lists. These lists have to be written out.
+
+
+def test_signatures_take_every_target() -> None:
+    free_of_eta = {word for word, kind in TARGET_KINDS.items() if not kind.metric.depends_on_eta}
+    for words, listed in (
+        ({"threshold", *free_of_eta}, RateTargets),
+        ({"threshold", *TARGET_KINDS, "per"}, OneTarget),
+        ({"threshold", *TARGET_KINDS, "per", "maximize"}, Targets),
+        ({*TARGET_KINDS, "per", "maximize"}, ExprPrc.threshold),
+    ):
+        named = set(listed.__annotations__)
+        remedy = f"add it to {listed.__name__}"
+        if inspect.isfunction(listed):
+            named &= {*TARGET_WORDS}
+            remedy = "add it to the arguments of `threshold`, and to those that its body passes on"
+        assert_equal_sets(words, named, "target", f"{remedy} in {listed.__module__}")
+
+
+def test_docstrings_name_all_targets_that_a_method_takes() -> None:
+    for owner in (FramePrc, PlotPrc):
+        for name, method in inspect.getmembers(owner, inspect.isfunction):
+            _, _, section = (inspect.getdoc(method) or "").partition("Parameters\n----------\n")
+            lines = re.findall(r"^\w+(?:, \w+)*$", re.split(r"^-+$", section, flags=re.M)[0], flags=re.M)
+            named = {word for line in lines for word in line.split(", ")} & {*TARGET_WORDS}
+            words = {*TARGET_WORDS} & set(inspect.signature(method).parameters)
+            if named:  # methods of charts may leave their words to the method that makes the table
+                remedy = f"the docstring of {owner.__name__}.{name}"
+                assert_equal_sets(words, named, "target", remedy)
+
+
+def test_hints_know_the_targets_that_not_every_method_takes() -> None:
+    at_eta = set(TARGET_WORDS) - set(RateTargets.__annotations__)
+    assert_equal_sets(
+        at_eta, argument_checks._TARGETS, "target", "_TARGETS in core/ground/argument_checks.py"
+    )
+
+
+def test_options_of_targets_take_their_kind_of_values() -> None:
+    for word, kind in TARGET_KINDS.items():
+        values = {"share": options.SHARES, "factor": options.FACTORS, "number": options.BUDGETS}[
+            kind.values
+        ]
+        assert options.OPTIONS[word].kind is values, f"--{word} takes another kind of value than {word}="
+
+
+def test_verdicts_order_and_describe_every_target() -> None:
+    assert_equal_sets(
+        set(TARGET_WORDS) - {"per"}, goal._ORDER, "target", "_ORDER in core/judging/goal.py"
+    )
+
+    def has_phrase(word: str) -> bool:
+        try:
+            return bool(describe_limit(word, 0.5, 1.0))
+        except KeyError:
+            return False
+
+    remedy = "describe_limit in view/verdicts/verdict_phrases.py"
+    assert_equal_sets(TARGET_KINDS, filter(has_phrase, TARGET_KINDS), "target", remedy)
+
+
+def test_rules_know_which_targets_need_the_number_of_negatives() -> None:
+    needing = {f"{word}=" for word, kind in TARGET_KINDS.items() if needs_negatives(kind.metric)}
+    unknown = "negatives are not counted"
+    named = {rule.facts[1] for rule in RULES if rule.facts[0] == unknown and len(rule.facts) == 2}
+    named &= {f"{word}=" for word in TARGET_KINDS}
+    remedy = f"the rules of {unknown!r} in core/binding/argument_rules.py"
+    assert_equal_sets(needing, named, "target that needs the number of negatives", remedy)
 
 
 # Frame methods --------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from polars_prcurve.core.confidence.intervals import Intervals
+from polars_prcurve.core.curves.target_kinds import ALERT_WORDS, RUN_WORDS, TARGET_KINDS
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.table_reader import gives_squares
@@ -198,6 +199,17 @@ def _pair(one: str, others: Iterable[str], sentence: str, *methods: str) -> tupl
     return tuple(Rule((one, other), sentence, methods) for other in others)
 
 
+def _to_facts(words: Iterable[str]) -> tuple[str, ...]:
+    """Return words as rules write that a call has them."""
+    return tuple(f"{word}=" for word in words)
+
+
+def _join_facts(words: Iterable[str]) -> str:
+    """Return words as a sentence names them: `fdr= and lift=`."""
+    *first, last = _to_facts(words)
+    return f"{', '.join(first)} and {last}"
+
+
 _FIELDS = ("curve", "operating_points", "summary", "decision_curve")
 _NO_FIELDS = ("compare", "ranking", "sample_size", "subsample_negatives")
 _NO_SCORES = (*_NO_FIELDS, "decision_curve", "reweight")
@@ -284,14 +296,14 @@ RULES = (
     *(Rule(("guarantee=", target, of), f"guarantee= of {target} is for independent examples that count "
            "alike; leave out guarantee=, and pass confidence= for the interval of the alerts",
            ("operating_points",))
-      for target in ("alerts=", "predicted_positive_rate=") for of in ("cluster=", "weights")),
+      for target in _to_facts(reversed(ALERT_WORDS)) for of in ("cluster=", "weights")),
     *_pair("guarantee=", ("rates=", "cells="), "guarantee= needs every distinct score; rates= and "
            "cells= hold only some thresholds; leave guarantee= out"),
     Rule(("start=",), "start= is where the tests of guarantee= start; pass guarantee=, too",
          unless=("guarantee=",)),
     Rule(("start=", "together="), "with together= each target has a start of its own; leave out start="),
-    Rule(("start=",), "start= is where the tests of precision=, npv=, fdr= and lift= start; other "
-         "targets have no start, so leave it out", unless=("precision=", "npv=", "fdr=", "lift=")),
+    Rule(("start=",), f"start= is where the tests of {_join_facts(RUN_WORDS)} start; other targets have "
+         "no start, so leave it out", unless=_to_facts(RUN_WORDS)),
     *_pair("together=", ("threshold=", "maximize="), "together= looks for a threshold that meets all "
            "targets, and {fact} is met by one alone; leave it out"),
     *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
@@ -301,8 +313,7 @@ RULES = (
     Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. Two '
          "tables of scores are stacked, with a column for model=, and compared with paired=False",
          unless=("match=",)),
-    *_pair("match=", ("threshold=", "recall=", "fpr=", "precision=", "npv=", "fdr=", "lift=",
-                      "predicted_positive_rate=", "alerts=", "adjust="),
+    *_pair("match=", ("threshold=", *_to_facts(TARGET_KINDS), "adjust="),
            "match= tells where the scores are cut; leave out {fact}"),
     Rule(("match=", 'method="bootstrap"'), "match= has an interval of its own; leave out {fact}"),
     *_pair("match=", ("weights", "cluster="), "match= takes independent examples that count alike; "

@@ -28,6 +28,13 @@ from polars_prcurve.core.confidence.interval_columns import ETA_CONFIDENCE, ETA_
 from polars_prcurve.core.confidence.intervals import compute_upper_limits
 from polars_prcurve.core.curves import field_intervals as in_field
 from polars_prcurve.core.curves.curve_table import pick_by_number
+from polars_prcurve.core.curves.target_kinds import (
+    RUN_WORDS,
+    TARGET_KINDS,
+    PromiseTest,
+    RunTest,
+    divide_shares,
+)
 from polars_prcurve.core.curves.targets import (
     END,
     EXTREME,
@@ -78,6 +85,10 @@ Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
 Promised: TypeAlias = "tuple[Search, Callable[[Rows], Extreme], Needed | None, Needed | None]"
 """A search, the other end of its stretch, and the examples that are needed of the class that is not
 sought, and, at the own prevalence, of the class that is sought."""
+_PROMISED_WORDS = tuple(
+    dict.fromkeys([*RUN_WORDS, *(word for word, kind in TARGET_KINDS.items() if kind.promise_test)])
+)
+"""The words of targets that can be promised, in the order in which errors name them."""
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
 
 
@@ -103,7 +114,7 @@ class Guarantee:
         """Return the targets with a search for thresholds that meet them in truth."""
         promised = []
         for number, target in enumerate(targets):
-            is_run, goes_up = target.criterion in RATIOS, target.takes_first
+            is_run, goes_up = isinstance(_read_test(target), RunTest), target.takes_first
             find = _promise_run if is_run else _promise_rate
             search, end, needed, own_needed = find(target, self, number)
             # The examples that prove it are positives for recall and npv, and negatives for all other
@@ -188,11 +199,17 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
         return None
     level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda at: 0.5 < at < 1)
     for target in targets:
-        if target.criterion not in PROMISES:
+        if target.kind is None or target.kind.promise_test is None:
+            reason = "it has no test yet"
+            if target.kind is None:
+                reason = (
+                    "it does not go one way with the threshold, so thresholds have no natural order of "
+                    "tests"
+                )
+            words = [f"{word}=" for word in _PROMISED_WORDS]
             raise PrcError(
-                f"guarantee= cannot promise {target.criterion}: it does not go one way with the "
-                "threshold, so thresholds have no natural order of tests; it takes precision=, npv=, "
-                "fdr=, lift=, recall=, fpr=, predicted_positive_rate= and alerts="
+                f"guarantee= cannot promise {target.criterion}: {reason}; it takes "
+                f"{', '.join(words[:-1])} and {words[-1]}"
             )
     return level
 
@@ -294,15 +311,14 @@ class _Run(NamedTuple):
 def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
     """Return the search along a run of precision, fdr, lift or npv."""
     start, goes_up, value = guarantee.start, target.takes_first, _read_value(target)
-    # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to
-    # meet: a low one for precision. A high prevalence makes it hard to have a lift above 1, and a low
-    # one to have a lift below.
-    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
+    test = _read_run_test(target)
+    # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to meet.
+    hardest_eta = _ETA_ENDS[0 if test.is_hardest_at_low_eta(value) else 1]
 
     def ratio(eta: pl.Expr) -> pl.Expr:
-        at = pl.col(_ETA_ENDS[0 if low else 1]) if guarantee.uncertain_eta else eta
+        prevalence = pl.col(hardest_eta) if guarantee.uncertain_eta else eta
         # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-        return RATIOS[target.criterion](value, at).fill_nan(math.inf)
+        return test.ratio(value, prevalence).fill_nan(math.inf)
 
     alpha: tails.Alpha = guarantee.alpha
     if guarantee.uncertain_eta:
@@ -393,11 +409,20 @@ def _build_run(
 def _find_own_odds(target: Target) -> float | None:
     """Return the false alerts per true one at which a target is just met at the own prevalence."""
     # They do not depend on it, except for a lift, which stays at the number that was counted.
-    if target.criterion == "lift":
-        return None
-    value = _read_value(target)
-    right, wrong = (1 - value, value) if target.criterion == "fdr" else (value, 1 - value)
-    return math.inf if right == 0 else wrong / right
+    own_odds = _read_run_test(target).own_odds
+    return None if own_odds is None else own_odds(_read_value(target))
+
+
+def _read_test(target: Target) -> PromiseTest:
+    assert target.kind is not None
+    assert target.kind.promise_test is not None  # others are refused by `_read_level`
+    return target.kind.promise_test
+
+
+def _read_run_test(target: Target) -> RunTest:
+    test = _read_test(target)
+    assert isinstance(test, RunTest)
+    return test
 
 
 def _read_value(target: Target) -> float:
@@ -463,10 +488,10 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
     if not guarantee.has_sizes:
         return fp, alerts, alerts
     own, at_eta = AlertSize.FLAGGED, AlertSize.FLAGGED_AT_ETA
-    if target.criterion == "npv":
+    if target.takes_first:
         own, at_eta = AlertSize.SILENT, AlertSize.SILENT_AT_ETA
     # A lift at the own prevalence is tested at the number that was counted.
-    is_own = rows.column(EtaError.IS_OWN) & pl.lit(target.criterion != "lift")
+    is_own = rows.column(EtaError.IS_OWN) & pl.lit(_read_run_test(target).own_odds is not None)
     size, most = (
         pl.when(is_own).then(rows.column(of_own)).otherwise(rows.column(of_eta))
         for of_own, of_eta in ((own, at_eta), (GREATEST_SIZES[own], GREATEST_SIZES[at_eta]))
@@ -477,21 +502,10 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
 def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
     """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
     # Npv is the precision of these, with classes and prevalence swapped.
-    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else CELLS
+    is_swapped = target.takes_first and isinstance(_read_test(target), RunTest)
+    names = ("tn", "fn", "fp", "tp") if is_swapped else CELLS
     first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
     return first, second, third, fourth
-
-
-RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
-    "precision": lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
-    "npv": lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
-    "fdr": lambda value, eta: (eta * value) / ((1 - eta) * (1 - value)),
-    # No precision exceeds 1, so a lift above 1 / eta is out of reach.
-    "lift": lambda value, eta: (
-        pl.when(eta * value > 1).then(0.0).otherwise((1 - eta * value) / ((1 - eta) * value))
-    ),
-}
-"""Fpr per recall, or fnr per tnr of npv, at which a target is just met at a prevalence."""
 
 
 def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: tails.Alpha) -> pl.Expr:
@@ -513,15 +527,16 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
     value, goes_up, needed = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:
-        limits = {"recall": in_field.FIELD_RECALL_LOW, "fpr": in_field.FIELD_FPR_HIGH}
-        limit = limits.get(target.criterion, in_field.FIELD_ALERTS_HIGH)
+        limit = in_field.FIELD_ALERTS_HIGH
+        if _read_test(target) == "rate":
+            limit = in_field.FIELD_RECALL_LOW if goes_up else in_field.FIELD_FPR_HIGH
 
         def pass_in_field(rows: Rows) -> pl.Expr:
             low: pl.Expr = rows.column(limit) >= value
-            return low if target.criterion == "recall" else is_at_most(rows.column(limit), value)
+            return low if goes_up else is_at_most(rows.column(limit), value)
 
         test = pass_in_field
-    elif target.rate is not None:
+    elif _read_test(target) == "alerts":
 
         def are_alerts_within(rows: Rows) -> pl.Expr:
             recall, fpr = rows.column("recall"), rows.column("fpr")
@@ -548,9 +563,9 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
 
 def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, Needed]:
     """Return the test of a rate, and the number of examples of its class without which none passes."""
-    of_recall = target.criterion == "recall"
+    of_recall = target.takes_first
     wrong_share, right_share = (1 - value, value) if of_recall else (value, 1 - value)
-    odds = math.inf if right_share == 0 else wrong_share / right_share
+    odds = divide_shares(wrong_share, right_share)
 
     def passes(rows: Rows) -> pl.Expr:
         tp, fp, fn, tn = _read_cells(rows, target)
@@ -571,7 +586,3 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
         return needed * rows_each.fill_nan(1.0)
 
     return passes, count_needed
-
-
-PROMISES = (*RATIOS, "recall", "fpr", "predicted_positive_rate", "alerts")
-"""The criteria of targets that can be promised."""

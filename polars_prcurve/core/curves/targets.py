@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.curves.target_kinds import TARGET_KINDS, TargetKind
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
@@ -46,7 +47,6 @@ from polars_prcurve.core.inputs.score_and_rate_tables import (
     read_score_dtype,
 )
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.best_and_integrated import best
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Rows, Step
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
@@ -165,6 +165,7 @@ class Target:
     value: float | pl.Expr | None  # to reach; None for the best value of a metric
     search: Search
     depends_on_eta: bool = False
+    kind: TargetKind | None = None  # what its word means, if the word has one value to compare with
     least_score: pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
@@ -172,9 +173,13 @@ class Target:
     """The thresholds of each group, maybe several, if they are the target; `value` then reads one."""
     rate: float | None = None  # the share of alerts that is allowed, if the target is one
     test: RowTest | None = None  # whether a row meets the target, if each row tells that by itself
-    takes_first: bool = False  # of the rows that pass the test; otherwise the last one is taken
     promise: Promise | None = None
     is_joined: bool = False  # whether it is several targets, which are met together
+
+    @property
+    def takes_first(self) -> bool:
+        """Whether the first of the rows that pass the test is taken; otherwise the last one is."""
+        return self.kind is not None and self.kind.takes_first
 
     @property
     def is_found_in_sample(self) -> bool:
@@ -208,14 +213,14 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 def read_targets(
     table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **given: Any
 ) -> list[Target]:
-    """Return the targets of all words `given`, in the order of `_METRIC_TARGETS`; raise if none is."""
+    """Return the targets of all words `given`, in the order of TARGET_KINDS; raise if none is."""
     given = {name: value for name, value in given.items() if value is not None}
     targets = _build_threshold_targets(table, given.get("threshold"), at_eta=at_eta, one_each=one_each)
     targets += [
-        _build_target(name, value, value)
-        for name in _METRIC_TARGETS
-        if name in given and name != "alerts"
-        for value in _read_values(name, given[name])
+        _build_target(kind, value, value)
+        for word, kind in TARGET_KINDS.items()
+        if word in given and kind.values != "number"
+        for value in _read_values(kind, given[word])
     ]
     alerts, per = _to_list("alerts", given.get("alerts")), given.get("per")
     budgets = [read_number("alerts=", value, "numbers of alerts") for value in alerts]
@@ -226,7 +231,7 @@ def read_targets(
         if not 0 <= budget <= events:
             raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
-    targets += [_build_target("alerts", budget, budget / events) for budget in budgets]
+    targets += [_build_target(TARGET_KINDS["alerts"], budget, budget / events) for budget in budgets]
     if "maximize" in given:
         targets += map(_build_best_target, find_metrics(given["maximize"], PointMetric, "maximize="))
     if not targets:
@@ -339,39 +344,28 @@ def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
 
 
 _ROW = "row"
-_METRIC_TARGETS = {
-    "recall": (point.recall, False, True),
-    "fpr": (point.fpr, True, False),
-    "precision": (point.precision, False, False),
-    "npv": (point.npv, False, True),
-    "fdr": (point.fdr, True, False),
-    "lift": (point.lift, False, False),
-    "predicted_positive_rate": (point.predicted_positive_rate, True, False),
-    "alerts": (point.predicted_positive_rate, True, False),
-}
-"""The metric of a target, whether it is to be at most the value, and whether the first row is taken."""
 
 
-def _build_target(criterion: str, value: float, limit: float) -> Target:
+def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
     """Return the target of a metric that is to be at least a limit, or at most."""
     # The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
-    metric, at_most, takes_first = _METRIC_TARGETS[criterion]
-    compare = is_at_most if at_most else is_at_least
+    metric = kind.metric
+    compare = is_at_most if kind.is_at_most else is_at_least
 
     def passes(rows: Rows) -> pl.Expr:
         # Recall and fpr are columns of every sweep.
-        found = rows.value(metric) if metric.of_rates is None else rows.column(metric.name)
-        passed: pl.Expr = compare(found, limit)
+        values = rows.value(metric) if metric.of_rates is None else rows.column(metric.name)
+        passed: pl.Expr = compare(values, limit)
         return passed
 
     return Target(
-        criterion,
+        kind.word,
         value,
-        choose_row(passes, first=takes_first),
+        choose_row(passes, first=kind.takes_first),
         metric.depends_on_eta,
-        rate=limit if metric is point.predicted_positive_rate else None,
+        kind=kind,
+        rate=limit if kind.promise_test == "alerts" else None,
         test=passes,
-        takes_first=takes_first,
     )
 
 
@@ -400,13 +394,13 @@ def _to_list(name: str, given: Any) -> list[Any]:
     return read_list(f"{name}=", given, "a value or a list of values")
 
 
-def _read_values(name: str, given: Any) -> list[float]:
-    """Return the values of an argument as floats; raise unless all are shares, or lifts."""
+def _read_values(kind: TargetKind, values: Any) -> list[float]:
+    """Return the values of an argument as floats; raise unless all are shares, or factors."""
     words, most = "numbers in [0, 1]", 1.0
-    if name == "lift":
+    if kind.values == "factor":
         words, most = "numbers of at least 0", sys.float_info.max
-    numbers = _to_list(name, given)
-    return [read_number(f"{name}=", number, words, lambda of: 0 <= of <= most) for number in numbers]
+    numbers = _to_list(kind.word, values)
+    return [read_number(f"{kind.word}=", n, words, lambda x: 0 <= x <= most) for n in numbers]
 
 
 def read_events(per: object) -> float:

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.core.binding.bound_table import BoundTable, Question
+from polars_prcurve.core.curves.target_kinds import ALERT_WORDS, TARGET_KINDS
 from polars_prcurve.core.curves.targets import direction_sign, read_events, read_targets
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 
-CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "fdr", "lift")
-"""Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
-FLOORS = ("recall", "npv")
+FLOORS = tuple(word for word, kind in TARGET_KINDS.items() if kind.limits_misses)
 """Targets that limit how many positives may be missed: models are judged by the precision there."""
-_ORDER = (*FLOORS, *CAPS, "threshold", "maximize")  # the order in which targets are said
+CAPS = tuple(word for word, kind in TARGET_KINDS.items() if not kind.limits_misses)
+"""Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
+_ORDER = list(dict.fromkeys([*FLOORS, *reversed(ALERT_WORDS), *CAPS, "threshold", "maximize"]))
+"""The order in which targets are said: what is to be found, then how many alerts, then the rest."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Goal:
 
 def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[str, Any]) -> Goal:
     """Return what is wanted; raise if targets make no sense together. `columns` are of the table."""
-    said = {word: targets[word] for word in _ORDER if targets.get(word) is not None}
+    words = (word for word, value in targets.items() if value is not None and word != "per")
+    said = {word: targets[word] for word in sorted(words, key=_ORDER.index)}
     per = None if targets.get("per") is None else read_events(targets["per"])
     for word, value in said.items():
         if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
@@ -82,10 +85,10 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
         return Goal(said, metric.name, per, level, metric)
     if said and "threshold" not in said:
         read_targets(None, **said, per=per)  # raises for what is no value of a target
-    if set(said) == set(FLOORS):
+    if len(said) > 1 and set(said) <= set(FLOORS):
         raise PrcError(
-            "recall= and npv= both limit how many positives are missed; pass one of them, or add what "
-            "limits the alerts, such as precision=0.2"
+            f"{'= and '.join(said)}= both limit how many positives are missed; pass one of them, or add "
+            "what limits the alerts, such as precision=0.2"
         )
     merit = "recall" if any(word in CAPS for word in said) else "precision"
     if not said:

@@ -1,0 +1,140 @@
+"""Kinds of targets: what a word such as `precision=` asks of an operating point, declared in one place.
+
+All rooms read their lists of targets from TARGET_KINDS: the search for rows, promises, the rules of
+calls, and verdicts. Signatures, docstrings, options of the command line and phrases have to be written
+out; `tests/test_registries.py` compares them with TARGET_KINDS. So a new kind is one declaration here,
+and what those tests then ask for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.metrics import point_formulas as point
+from polars_prcurve.core.metrics.point_metric import PointMetric
+
+ValueKind: TypeAlias = Literal["share", "factor", "number"]
+"""What the value of a target is: a share from 0 to 1, a factor, or a number among `per=` events."""
+
+
+@dataclass(frozen=True)
+class RunTest:
+    """How the promise of a share among the flagged examples, or among all others, is tested: in a run.
+
+    The functions are of the value of a target, and are read for examples that are not flagged, with
+    classes and prevalence swapped, where a target limits the positives that are missed, as npv does.
+    """
+
+    ratio: Callable[[float, pl.Expr], pl.Expr]
+    """Return fpr per recall, or fnr per tnr, at which the target is just met at a prevalence."""
+    own_odds: Callable[[float], float] | None
+    """Return the false ones per right one at which the target is just met at the own prevalence; None
+    if they depend on it."""
+    is_hardest_at_low_eta: Callable[[float], bool]
+    """Return whether the target is harder to meet the lower the prevalence is."""
+
+
+PromiseTest: TypeAlias = RunTest | Literal["rate", "alerts"]
+"""How `guarantee=` tests a target: in a run, as recall or fpr, or as a share of all examples."""
+
+
+@dataclass(frozen=True)
+class TargetKind:
+    """What a word for a target means."""
+
+    word: str  # the argument, and the criterion of the rows that meet it
+    metric: PointMetric  # is compared with the value; for alerts with their share of all events
+    _: KW_ONLY
+    is_at_most: bool  # whether the metric is to be at most the value; otherwise at least
+    limits_misses: bool
+    """Whether it is a floor under what is found: it limits the positives that are missed, and low
+    thresholds meet it. Otherwise it is a cap: it limits the alerts, and high thresholds meet it."""
+    values: ValueKind = "share"
+    promise_test: PromiseTest | None = None  # None if guarantee= has no test of it yet
+
+    @property
+    def takes_first(self) -> bool:
+        """Whether the highest threshold that meets it is the answer; otherwise the lowest one is."""
+        return self.limits_misses
+
+
+def divide_shares(wrong: float, right: float) -> float:
+    """Return the odds of two shares; infinite if nothing is right."""
+    return math.inf if right == 0 else wrong / right
+
+
+_PRECISION_TEST = RunTest(
+    lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
+    lambda value: divide_shares(1 - value, value),
+    lambda _value: True,
+)
+_NPV_TEST = RunTest(
+    lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
+    lambda value: divide_shares(1 - value, value),
+    lambda _value: False,
+)
+_FDR_TEST = RunTest(
+    lambda value, eta: (eta * value) / ((1 - eta) * (1 - value)),
+    lambda value: divide_shares(value, 1 - value),
+    lambda _value: True,
+)
+_LIFT_TEST = RunTest(
+    # No precision exceeds 1, so a lift above 1 / eta is out of reach.
+    lambda value, eta: (
+        pl.when(eta * value > 1).then(0.0).otherwise((1 - eta * value) / ((1 - eta) * value))
+    ),
+    None,
+    # A high prevalence makes it hard to have a lift above 1, and a low one to have a lift below.
+    lambda value: value < 1,
+)
+
+TARGET_KINDS = {
+    kind.word: kind
+    for kind in (
+        TargetKind("recall", point.recall, is_at_most=False, limits_misses=True, promise_test="rate"),
+        TargetKind("fpr", point.fpr, is_at_most=True, limits_misses=False, promise_test="rate"),
+        TargetKind(
+            "precision",
+            point.precision,
+            is_at_most=False,
+            limits_misses=False,
+            promise_test=_PRECISION_TEST,
+        ),
+        TargetKind("npv", point.npv, is_at_most=False, limits_misses=True, promise_test=_NPV_TEST),
+        TargetKind("fdr", point.fdr, is_at_most=True, limits_misses=False, promise_test=_FDR_TEST),
+        TargetKind(
+            "lift",
+            point.lift,
+            is_at_most=False,
+            limits_misses=False,
+            values="factor",
+            promise_test=_LIFT_TEST,
+        ),
+        TargetKind(
+            "predicted_positive_rate",
+            point.predicted_positive_rate,
+            is_at_most=True,
+            limits_misses=False,
+            promise_test="alerts",
+        ),
+        TargetKind(
+            "alerts",
+            point.predicted_positive_rate,
+            is_at_most=True,
+            limits_misses=False,
+            values="number",
+            promise_test="alerts",
+        ),
+    )
+}
+"""All kinds by their words, in the order of the rows of a result."""
+
+RUN_WORDS = tuple(w for w, kind in TARGET_KINDS.items() if isinstance(kind.promise_test, RunTest))
+"""The targets whose promises are tested in a run, which has a start."""
+ALERT_WORDS = tuple(w for w, kind in TARGET_KINDS.items() if kind.promise_test == "alerts")
+"""The targets whose promises are of all alerts, whatever their class."""
