@@ -224,7 +224,7 @@ def test_a_public_module_shows_just_its_names(module: str) -> None:
 
 ROOT_FILES = {
     *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md"),
-    *("mkdocs.yml", "pyproject.toml", ".gitignore", ".pre-commit-config.yaml"),
+    *("mkdocs.yml", "noxfile.py", "pyproject.toml", ".gitignore", ".pre-commit-config.yaml"),
     *("polars_prcurve", "tests", "docs", "examples", "benchmarks", "conda", ".ci", ".github"),
 }
 

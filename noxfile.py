@@ -1,0 +1,76 @@
+"""What every change must pass, in four parts: `nox -s quick`, and so `rest`, `oldest` and `wide`.
+
+Each makes an environment of its own. `nox -R -s rest -- -k charts` takes the one that is there, and what
+stands after `--` are more options of pytest. `.ci/run` runs all four, side by side.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+
+nox.options.sessions = ["quick"]
+nox.options.default_venv_backend = "virtualenv"  # "uv" would not read the settings of pip
+nox.options.download_python = "never"
+
+# What these say or write rests on tables that others hold to definitions; doctests decide and report.
+FILES_OF_WORDS = """
+    architecture arguments binding cli columns coverage_book decisions declared_metrics documents errors
+    files metrics nci_eval_parity reference registries rules sklearn_parity
+"""
+
+VERSIONS = """
+import platform, numpy, polars
+print("Python", platform.python_version(), "Polars", polars.__version__, polars.get_index_type())
+print("NumPy", numpy.__version__)
+"""
+
+
+def install(session: nox.Session, *packages: str) -> None:
+    """Install packages and the checkout as it stands; print the versions that decide results."""
+    session.install("-q", "--no-compile", *packages)
+    session.run("python", "-c", VERSIONS)
+
+
+def run_tests(session: nox.Session, *options: str, engine: str | None = None) -> None:
+    """Run pytest with options, and with those after `--` on the command line."""
+    env = {"POLARS_ENGINE_AFFINITY": engine} if engine else None
+    session.run("pytest", "-q", "-p", "no:cacheprovider", *options, *session.posargs, env=env)
+
+
+@nox.session(python="3.13")
+def quick(session: nox.Session) -> None:
+    """The test command of the README: every promise of the core."""
+    command = re.search(r'-e "(.+?)" && .*-m pytest (.+)', (ROOT / "README.md").read_text("utf-8"))
+    assert command is not None
+    install(session, "-e", command[1])
+    run_tests(session, *command[2].split())
+
+
+@nox.session(python="3.13")
+def rest(session: nox.Session) -> None:
+    """What `quick` leaves out: slow tests, and those of what the extra `test` installs."""
+    install(session, "-e", ".[test]")
+    run_tests(session, "-n", "auto", "--dist=loadgroup", "-m", "slow or extras")
+
+
+@nox.session(python="3.10")
+def oldest(session: nox.Session) -> None:
+    """Tables by the oldest Python and packages that are supported, on the streaming engine."""
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    lowest = re.findall(r'"((?:polars|numpy|altair|scipy)>=[\d.]+)', project)
+    install(session, *(package.replace(">=", "==") for package in lowest), "-e", ".[core-test]")
+    words = (f"--ignore=tests/test_{name}.py" for name in FILES_OF_WORDS.split())
+    run_tests(session, "-n", "auto", "--hypothesis-profile=least", *words, engine="streaming")
+
+
+@nox.session(python="3.12")
+def wide(session: nox.Session) -> None:
+    """Every test of random tables, with more of them, in memory and on the 64-bit index of Polars."""
+    install(session, "polars[rt64]", "-e", ".[core-test]")
+    every = "hypothesis and not slow and not extras"
+    run_tests(session, "--hypothesis-profile=full", "-m", every, engine="in-memory")
