@@ -14,11 +14,12 @@ from polars_prcurve import metrics
 from polars_prcurve.core.metrics.curve_metric import Recipe
 from polars_prcurve.core.sweep import sweep_table
 from tests import explore
+from tests.support import random_questions as questions
 from tests.support.random_tables import FORMS, Batch, draw_batch
 
 QUESTIONS = {
     name.removeprefix("ask_"): ask
-    for name, ask in vars(explore).items()
+    for name, ask in vars(questions).items()
     if name.startswith("ask_") and name != "ask_all"
 }
 
@@ -46,12 +47,12 @@ def test_every_kind_is_drawn() -> None:
     assert below == {*product((tuple, pl.DataFrame), (True, False)), (type(None), True)}
     assert any(batch.groups.height > batch.frame[batch.by].n_unique() for batch in batches)
     rng = np.random.default_rng(0)
-    drawn = {explore.draw_point_metric(rng).name.partition("(")[0] for _ in range(500)}
-    drawn |= {explore.draw_curve_metric(rng).name.partition("(")[0] for _ in range(500)}
+    drawn = {questions.draw_point_metric(rng).name.partition("(")[0] for _ in range(500)}
+    drawn |= {questions.draw_curve_metric(rng).name.partition("(")[0] for _ in range(500)}
     assert drawn >= set(metrics.__all__) - {"CurveMetric", "PointMetric", "point"}
 
 
-def asked(ask: Callable[..., explore.Question], seed: int) -> tuple[explore.Question, Batch]:
+def asked(ask: Callable[..., questions.Question], seed: int) -> tuple[questions.Question, Batch]:
     rng = np.random.default_rng(seed)
     batch = draw_batch(rng, 12)
     return ask(rng, batch), batch
@@ -59,13 +60,13 @@ def asked(ask: Callable[..., explore.Question], seed: int) -> tuple[explore.Ques
 
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
 def test_any_wrong_cell_is_noticed(
-    ask: Callable[..., explore.Question], monkeypatch: pytest.MonkeyPatch
+    ask: Callable[..., questions.Question], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A number that is a hundredth too large, or there where nothing should be, in any column."""
     for seed in range(2):
         question, batch = asked(ask, seed)
-        tables, answer = explore.make_tables(batch), question.ask(batch)
-        assert not list(explore.find_failures(question, batch, tables))
+        tables, answer = questions.make_tables(batch), question.ask(batch)
+        assert not list(questions.find_failures(question, batch, tables))
         for name in set(answer.columns) - set(batch.by):
             row = seed * 7 % answer.height
             changed = answer.with_columns(
@@ -75,8 +76,8 @@ def test_any_wrong_cell_is_noticed(
                 .cast(answer.schema[name])
                 .alias(name)
             )
-            monkeypatch.setattr(explore.Question, "ask", lambda *_, changed=changed: changed)
-            [(key, *_)] = explore.find_failures(question, batch, tables)
+            monkeypatch.setattr(questions.Question, "ask", lambda *_, changed=changed: changed)
+            [(key, *_)] = questions.find_failures(question, batch, tables)
             assert key == batch.key(answer.row(row, named=True)), name
             monkeypatch.undo()
 
@@ -94,7 +95,7 @@ def test_a_wrong_metric_is_found_and_shrunk(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = metrics.pr_auc.alias("average_precision")
-    monkeypatch.setattr(explore, "draw_curve_metric", lambda rng: wrong)
+    monkeypatch.setattr(questions, "draw_curve_metric", lambda rng: wrong)
     assert explore.main(["--seeds", "3:4", "--tables", "30"]) == 1
     printed = capsys.readouterr().out
     assert "summary(metrics=['average_precision']" in printed
@@ -117,15 +118,13 @@ def test_what_was_never_scored_is_tried(
     where: Any, name: str, wrong: Any, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last row of areas is missing, counts for all metrics, or is in the running sums."""
-    questions = [
-        asked(QUESTIONS[{"operating_points": "points"}.get(method, method)], seed) for seed in range(20)
-    ]
-    questions = [(question, batch) for question, batch in questions if batch.has_unscored]
+    kind = {"operating_points": "points"}.get(method, method)
+    tried = [asked(QUESTIONS[kind], seed) for seed in range(20)]
     monkeypatch.setattr(where, name, wrong)
     assert any(
-        list(explore.find_failures(question, batch, explore.make_tables(batch)))
-        for question, batch in questions
-        if question.method == method
+        list(questions.find_failures(question, batch, questions.make_tables(batch)))
+        for question, batch in tried
+        if batch.has_unscored and question.method == method
     )
 
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tests.support import oracle
-from tests.support.strategies import LABELS
+from tests.support import oracle, strategies
+from tests.support.strategies import INF, LABELS, SPECIAL
 
 __all__ = ["FORMS", "RATES", "Batch", "Key", "Rng", "draw_batch"]
 
@@ -28,10 +28,6 @@ Key = tuple[Any, ...]
 Pool = tuple[pl.DataType, list[Any]]
 """A dtype, and values to draw from; a value that is listed twice is drawn twice as often."""
 Rng = np.random.Generator
-
-INF = math.inf
-TINY = 5e-324
-SPECIAL = [-INF, -1e308, -1.0, -TINY, -0.0, 0.0, TINY, 1e-310, 0.1, 0.3, 0.5, 1.0, 1e17, INF]
 
 
 # Scores ---------------------------------------------------------------------------------------
@@ -58,61 +54,44 @@ def _rounded_floats(rng: Rng) -> Pool:
     return pl.Float64(), rng.random(40).round(1).tolist()
 
 
-def _integers(dtype: pl.DataType, low: int, high: int) -> Callable[[Rng], Pool]:
-    near = {low, low + 1, high - 1, high, *range(7)}
-    for power in (2**53, 2**62, 2**64, 2**100):  # neighbours that one float would stand for
-        near |= {power - 1, power, power + 1, -power, -power - 1}
-    values = sorted(value for value in near if low <= value <= high)
-    return lambda rng: (dtype, values)
-
-
 def _decimals(rng: Rng) -> Pool:
     cents = [*rng.integers(-500, 500, 10).tolist(), 0, 1, 10, 11, 10**15 - 1, -150]
     return pl.Decimal(15, 2), [Decimal(int(n)).scaleb(-2) for n in cents]
 
 
-def _wide_decimals(rng: Rng) -> Pool:
-    texts = ["-123456789012345678901234.50", "0.10", "0.11", "123456789012345678901234.5"]
-    return pl.Decimal(38, 2), [*map(Decimal, texts), Decimal(texts[-1]) + Decimal("0.01")]
+def _list_fixed(dtype: pl.DataType) -> Callable[[Rng], Pool]:
+    return lambda rng: (dtype, strategies.VALUES[dtype])
 
 
+INTEGERS = "Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64 Int128"
 SCORES: dict[str, Callable[[Rng], Pool]] = {
     "special floats": _special_floats,
     "special narrow floats": _special_narrow_floats,
     "smooth": _smooth_floats,
     "rounded": _rounded_floats,
-    "Boolean": lambda rng: (pl.Boolean(), [False, True]),
-    **{
-        str(dtype): _integers(dtype, low, high)
-        for bits, signed, unsigned in (
-            (8, pl.Int8(), pl.UInt8()),
-            (16, pl.Int16(), pl.UInt16()),
-            (32, pl.Int32(), pl.UInt32()),
-            (64, pl.Int64(), pl.UInt64()),
-        )
-        for dtype, low, high in (
-            (signed, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1),
-            (unsigned, 0, 2**bits - 1),
-        )
-    },
-    "Int128": _integers(pl.Int128(), -(2**127), 2**127 - 1),
+    "Boolean": _list_fixed(pl.Boolean()),
+    **{name: _list_fixed(getattr(pl, name)()) for name in INTEGERS.split()},
     "Decimal": _decimals,
-    "wide Decimal": _wide_decimals,
+    "wide Decimal": _list_fixed(pl.Decimal(38, 2)),
 }
 
 # Weights, counts, groups --------------------------------------------------------------
 
+
+def _list_weights(kind: str) -> Callable[[Rng], Pool]:
+    return lambda rng: strategies.WEIGHTS[kind]
+
+
 WEIGHTS: dict[str, Callable[[Rng], Pool]] = {
-    "small integers": lambda rng: (pl.Int64(), [0, 1, 1, 2, 3]),
+    "small integers": _list_weights("small integers"),
     "integers": lambda rng: (pl.UInt32(), rng.integers(0, 1_000, 12).tolist()),
-    "large integers": lambda rng: (pl.UInt64(), [0, 1, 2**53 + 1, 2**60, 2**60 + 1]),
-    "floats": lambda rng: (pl.Float64(), [0.0, 0.1, 0.2, 0.3, 0.7, 1.0, 1e5]),
+    "large integers": _list_weights("large integers"),
+    "floats": _list_weights("floats"),
     "any floats": lambda rng: (pl.Float64(), [0.0, *rng.lognormal(size=12).tolist()]),
-    "narrow floats": lambda rng: (pl.Float32(), [0.0, 0.10000000149011612, 0.5, 3.0]),
-    "decimals": lambda rng: (pl.Decimal(10, 2), [Decimal(s) for s in ("0.00", "0.25", "3.10")]),
-    "minute": lambda rng: (pl.Float64(), [0.0, 1e-300, 3e-300, 1e-297]),
-    "subnormal": lambda rng: (pl.Float64(), [0.0, TINY, 3 * TINY]),
-    "huge": lambda rng: (pl.Float64(), [0.0, 1e300, 2.5e299]),
+    **{
+        kind: _list_weights(kind)
+        for kind in ("narrow floats", "decimals", "minute", "subnormal", "huge")
+    },
 }
 """Weights of each kind. The weights of no table span more than a factor of 2**60."""
 

@@ -12,10 +12,15 @@ from hypothesis import strategies as st
 
 __all__ = [
     "GROUP_KEYS",
+    "INF",
     "IN_FLOATS",
+    "LABELS",
     "MODERATE",
     "SCORES",
     "SMALL",
+    "SPECIAL",
+    "TINY",
+    "VALUES",
     "WEIGHTS",
     "Table",
     "etas",
@@ -70,80 +75,40 @@ class Table:
         return f"Table({self.frame.to_init_repr()}, {self.package})"
 
 
-def _integers(low: int, high: int) -> st.SearchStrategy[int]:
-    """Draw from a few integers, so that ties occur, at the ends and in the middle of the range."""
-    near = {low, low + 1, high - 1, high, 0, 1, 2, 3}
+def _list_integers(low: int, high: int) -> list[int]:
+    """Return a few integers, so that ties occur, at the ends and in the middle of the range."""
+    near = {low, low + 1, high - 1, high, *range(7)}
     for power in (2**53, 2**62, 2**64, 2**100):  # neighbours that one float would stand for
         near |= {power - 1, power, power + 1, -power, -power - 1}
-    return st.sampled_from(sorted(n for n in near if low <= n <= high))
+    return sorted(n for n in near if low <= n <= high)
 
 
-_float64 = st.sampled_from(
-    [
-        -INF,
-        -1e308,
-        -1.0,
-        -TINY,
-        -0.0,
-        0.0,
-        TINY,
-        1e-310,
-        0.1,
-        0.30000000000000004,
-        0.3,
-        0.5,
-        1.0,
-        1e17,
-        INF,
-    ]
-)
-_float32 = st.sampled_from(
-    [
-        -INF,
-        -1.5,
-        -0.0,
-        0.0,
-        2.0**-149,
-        0.5,
-        0.100000001490116119384765625,
-        1.0,
-        1.0 + 2.0**-23,
-        3e38 // 1e30 * 2.0**90,
-        INF,
-    ]
-)
-_decimal = st.sampled_from(
-    [Decimal(s) for s in ("-1.50", "0.00", "0.01", "0.10", "0.11", "9999999999999.99")]
-)
-_wide_decimal = st.sampled_from(
-    [
-        Decimal(s)
-        for s in (
-            "-123456789012345678901234.50",
-            "0.10",
-            "123456789012345678901234.50",
-            "123456789012345678901234.51",
-        )
-    ]
-)
+def _list_decimals(*texts: str) -> list[Decimal]:
+    return [Decimal(text) for text in texts]
 
-SCORES: dict[pl.DataType, st.SearchStrategy[Any]] = {
-    pl.Float64(): _float64,
-    pl.Float32(): _float32,
-    pl.Boolean(): st.booleans(),
-    pl.Int8(): _integers(-(2**7), 2**7 - 1),
-    pl.Int16(): _integers(-(2**15), 2**15 - 1),
-    pl.Int32(): _integers(-(2**31), 2**31 - 1),
-    pl.Int64(): _integers(-(2**63), 2**63 - 1),
-    pl.Int128(): _integers(-(2**127), 2**127 - 1),
-    pl.UInt8(): _integers(0, 2**8 - 1),
-    pl.UInt16(): _integers(0, 2**16 - 1),
-    pl.UInt32(): _integers(0, 2**32 - 1),
-    pl.UInt64(): _integers(0, 2**64 - 1),
-    pl.Decimal(15, 2): _decimal,
-    pl.Decimal(38, 2): _wide_decimal,
+
+SPECIAL = [-INF, -1e308, -1.0, -TINY, -0.0, 0.0, TINY, 1e-310, 0.1, 0.3, 0.5, 1.0, 1e17, INF]
+NARROW = [-INF, -1.5, -0.0, 0.0, 2.0**-149, 0.5, 0.100000001490116119384765625, 1.0, 1.0 + 2.0**-23]
+LONG = "123456789012345678901234"
+
+VALUES: dict[pl.DataType, list[Any]] = {
+    pl.Float64(): [*SPECIAL, 0.30000000000000004],
+    pl.Float32(): [*NARROW, 3e38 // 1e30 * 2.0**90, INF],
+    pl.Boolean(): [False, True],
+    pl.Int8(): _list_integers(-(2**7), 2**7 - 1),
+    pl.Int16(): _list_integers(-(2**15), 2**15 - 1),
+    pl.Int32(): _list_integers(-(2**31), 2**31 - 1),
+    pl.Int64(): _list_integers(-(2**63), 2**63 - 1),
+    pl.Int128(): _list_integers(-(2**127), 2**127 - 1),
+    pl.UInt8(): _list_integers(0, 2**8 - 1),
+    pl.UInt16(): _list_integers(0, 2**16 - 1),
+    pl.UInt32(): _list_integers(0, 2**32 - 1),
+    pl.UInt64(): _list_integers(0, 2**64 - 1),
+    pl.Decimal(15, 2): _list_decimals("-1.50", "0.00", "0.01", "0.10", "0.11", "9999999999999.99"),
+    pl.Decimal(38, 2): _list_decimals(f"-{LONG}.50", "0.10", "0.11", f"{LONG}.5", f"{LONG}.51"),
 }
 """Values of each dtype that a score may have."""
+SCORES = {dtype: st.sampled_from(values) for dtype, values in VALUES.items()}
 
 LABELS: list[tuple[pl.DataType, Any, Any, Any]] = [
     (pl.Boolean(), False, True, None),
@@ -159,21 +124,19 @@ LABELS: list[tuple[pl.DataType, Any, Any, Any]] = [
 ]
 """Dtype, negative value, positive value, and what to pass as pos_label=."""
 
-WEIGHTS: dict[str, tuple[pl.DataType, st.SearchStrategy[Any]]] = {
-    "small integers": (pl.Int64(), st.sampled_from([0, 1, 2, 3])),
-    "large integers": (pl.UInt64(), st.sampled_from([0, 1, 2**53 + 1, 2**60 + 1])),
-    "floats": (pl.Float64(), st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7, 1.0, 1e5])),
-    "narrow floats": (pl.Float32(), st.sampled_from([0.0, 0.10000000149011612, 0.5, 3.0])),
-    "decimals": (
-        pl.Decimal(10, 2),
-        st.sampled_from([Decimal("0.00"), Decimal("0.25"), Decimal("3.10")]),
-    ),
-    "minute": (pl.Float64(), st.sampled_from([0.0, 1e-300, 3e-300, 1e-297])),
-    "subnormal": (pl.Float64(), st.sampled_from([0.0, TINY, 3 * TINY])),
-    "huge": (pl.Float64(), st.sampled_from([0.0, 1e300, 2.5e299])),
-    "of any magnitude": (pl.Float64(), st.sampled_from([0.0, 1e-300, 1e-17, 0.1, 1.0, 1e17])),
+WEIGHTS: dict[str, tuple[pl.DataType, list[Any]]] = {
+    "small integers": (pl.Int64(), [0, 1, 1, 2, 3]),
+    "large integers": (pl.UInt64(), [0, 1, 2**53 + 1, 2**60, 2**60 + 1]),
+    "floats": (pl.Float64(), [0.0, 0.1, 0.2, 0.3, 0.7, 1.0, 1e5]),
+    "narrow floats": (pl.Float32(), [0.0, 0.10000000149011612, 0.5, 3.0]),
+    "decimals": (pl.Decimal(10, 2), _list_decimals("0.00", "0.25", "3.10")),
+    "minute": (pl.Float64(), [0.0, 1e-300, 3e-300, 1e-297]),
+    "subnormal": (pl.Float64(), [0.0, TINY, 3 * TINY]),
+    "huge": (pl.Float64(), [0.0, 1e300, 2.5e299]),
+    "of any magnitude": (pl.Float64(), [0.0, 1e-300, 1e-17, 0.1, 1.0, 1e17]),
 }
-"""Dtype and values of each kind of weight. Only the last kind spans more than 2**37."""
+"""Dtype and values of each kind; a value listed twice is drawn twice as often. The last kind alone spans
+more than 2**60."""
 SMALL = ["", "small integers", "floats", "narrow floats", "decimals"]
 MODERATE = [*SMALL, "large integers"]
 IN_FLOATS = [kind for kind in WEIGHTS if kind not in ("large integers", "of any magnitude")]
@@ -262,7 +225,7 @@ def tables(
     }
     if kind:
         weight_dtype, amounts = WEIGHTS[kind]
-        data["w"] = pl.Series(draw_column(amounts), dtype=weight_dtype)
+        data["w"] = pl.Series(draw_column(st.sampled_from(amounts)), dtype=weight_dtype)
     if columns:
         groups = draw_column(st.sampled_from(values))
         for number, name in enumerate(columns):
