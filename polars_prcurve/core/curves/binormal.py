@@ -242,7 +242,7 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
 
     averages, finish = metric.recipe.averages, metric.recipe.finish
     if averages is not None:
-        averages = averages._replace(of=to_binormal_metric(averages.of))
+        averages = averages._replace(metric=to_binormal_metric(averages.metric))
     given = {
         **metric.recipe.fitted._asdict(),
         # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.

@@ -60,35 +60,37 @@ from polars_prcurve.core.metrics.segment_columns import BinormalModel, Segment, 
 
 
 def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
-    """Return the influences on average precision, of changed rows; `name` begins those of sums."""
-    of_recall, of_fpr = f"{RESERVED}{name}_of_recall", f"{RESERVED}{name}_of_fpr"
+    """Return the influences on average precision of changed rows; `name` begins the names of sums."""
+    by_recall, by_fpr = f"{RESERVED}{name}_of_recall", f"{RESERVED}{name}_of_fpr"
 
-    def bind_sensitivity(given: Rows) -> dict[str, Cell]:
-        rows = change(given)  # how much the precision of a row moves with both rates, times the rise
+    def bind_sensitivity(rows: Rows) -> dict[str, Cell]:
+        """Bind how much the precision of a row moves with both rates, times the rise."""
+        rows = change(rows)
         alerts = rows.recall + rows.odds * rows.fpr
-        lost = rows.rise * (rows.recall / alerts) * (rows.odds * rows.fpr / alerts)
+        loss = rows.rise * (rows.recall / alerts) * (rows.odds * rows.fpr / alerts)
         matters = (rows.rise > 0) & (rows.fpr > 0) & rows.odds.is_finite()
         return {
-            sums: pl.when(matters).then(lost / rate).otherwise(0.0)
-            for sums, rate in ((of_recall, rows.recall), (of_fpr, rows.fpr))
+            column: pl.when(matters).then(loss / rate).otherwise(0.0)
+            for column, rate in ((by_recall, rows.recall), (by_fpr, rows.fpr))
         }
 
-    def positive(given: Rows) -> Cell:
+    def positive(rows: Rows) -> Cell:
         """Return the precision at a row, minus what the rows above would gain from one more positive."""
-        rows = change(given)
-        own = precision_at(rows.recall, rows.fpr, rows.odds)
+        rows = change(rows)
+        precision = precision_at(rows.recall, rows.fpr, rows.odds)
         if rows.has_unscored:  # a positive that is never found adds nothing
-            own = pl.when(rows.column(Segment.SCORE).is_null()).then(0.0).otherwise(own)
-        return pl.when(rows.rise > 0).then(own - rows.column(of_recall)).otherwise(0.0)
+            is_below = rows.column(Segment.SCORE).is_null()
+            precision = pl.when(is_below).then(0.0).otherwise(precision)
+        return pl.when(rows.rise > 0).then(precision - rows.column(by_recall)).otherwise(0.0)
 
     def negative(rows: Rows) -> Cell:
-        return rows.column(of_fpr)
+        return rows.column(by_fpr)
 
-    return Influence(positive, negative, negative, bind_sensitivity, ddof=0)
+    return Influence(positive, negative, between=negative, sums=bind_sensitivity, ddof=0)
 
 
 def _add_false_positive(rows: Rows) -> Rows:
-    """Return the rows with one false positive more at every threshold, of the weight of those there."""
+    """Return the rows with one more false positive at every threshold, as heavy as those near it."""
 
     def read(name: str) -> Cell:
         column = rows.column(name)
@@ -109,6 +111,7 @@ def _slope_term(rows: Rows) -> Cell:
     return rows.rise * (rows.odds * rows.ratio / alerts) / alerts
 
 
+# What the interval of average precision is computed from; `Recipe.helpers` says what each is for.
 _HELPERS = {
     "cautious": CurveMetric(
         "average precision with one false positive more",
@@ -143,15 +146,17 @@ def _rise_at(rows: Rows, fpr: Cell, shift: Cell = 0.0) -> Cell:
     return rows.rise * ((start + end - choose_where(a > 0, rest, 0.0)) / (start + end + 2 * a))
 
 
+# Of the step sum
 _STEP_LIMITS = Limits(
     # At worst the negatives come first and then one positive after the other. Precision is a concave
     # function of recall then, so its mean over one positive is at most its value in the middle.
-    lambda rows: _rise_at(rows, rows.fpr, rows.column(Segment.HALF_POSITIVE)),
+    low=lambda rows: _rise_at(rows, rows.fpr, rows.column(Segment.HALF_POSITIVE)),
     # At best all positives come first. If they share a score, all have the precision of the last one.
-    lambda rows: rows.rise * precision_at(rows.recall, rows.fpr_before, rows.odds),
+    high=lambda rows: rows.rise * precision_at(rows.recall, rows.fpr_before, rows.odds),
 )
+# Of the area under all points between the corners, too
 _AREA_LIMITS = Limits(
-    lambda rows: _rise_at(rows, rows.fpr), lambda rows: _rise_at(rows, rows.fpr_before)
+    low=lambda rows: _rise_at(rows, rows.fpr), high=lambda rows: _rise_at(rows, rows.fpr_before)
 )
 
 # A fitted curve has no steps: all areas under its PR curve are one.
@@ -195,8 +200,13 @@ def average_precision_interpolated(rows: Rows) -> Cell:
 # rise / (recall_before + recall) and v are below SHORT / 2, and so is |w|. Two terms of s are enough
 # then: the third, v^4 / 7, adds less than 2^-53 to w v s.
 
-_MIDDLE, _SHARE, _BEND = (f"{RESERVED}{name}" for name in ("middle", "share", "bend"))
-_M, _W, _VS = (f"{RESERVED}{name}" for name in ("m", "w", "vs"))
+# The columns that steps bind
+_MIDDLE = f"{RESERVED}middle"  # (m - 1) / odds
+_SHARE = f"{RESERVED}share"  # rise / (recall_before + recall)
+_BEND = f"{RESERVED}bend"  # `bend`, by which precision turns along the segment
+_M = f"{RESERVED}m"  # m, by which precision in the middle is 1 / m
+_W = f"{RESERVED}w"  # w, which is v without the share
+_VS = f"{RESERVED}vs"  # v s, the product
 
 
 def _bind_segment(rows: Rows) -> dict[str, Cell]:
@@ -216,10 +226,10 @@ def _bind_vs(rows: Rows) -> dict[str, Cell]:
         return {_VS: short}
     start = rows.recall_before + rows.odds * rows.fpr_before
     gain = rows.rise + rows.odds * rows.run
-    exact = gain / (2 * start + gain)  # also v, but share + w loses digits where w is near -share
+    exact_v = gain / (2 * start + gain)  # share + w loses digits where w is near -share
     # At a recall of 1e-300 the growth overflows, though w makes nothing of its logarithm.
     growth = minimum(gain / start, 1e300)
-    long = choose_where(start == 0, 0.0, exact * atanh_rest(growth, exact))
+    long = choose_where(start == 0, 0.0, exact_v * atanh_rest(growth, exact_v))
     is_short = (share < SHORT / 2) & (abs(v) < SHORT / 2)
     return {_VS: choose_where(is_short, short, long)}
 
@@ -261,12 +271,12 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
     read_choice("anchor=", anchor, ("first", "one", "none"))
 
     def term(rows: Rows) -> Cell:
-        here = precision_at(rows.recall, rows.fpr, rows.odds)
-        before = precision_at(rows.recall_before, rows.fpr_before, rows.odds)
-        # "none" puts the negative of this precision, so that their mean is 0
-        at_0 = {"first": here, "one": 1.0, "none": -here}[anchor]
-        undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (rows.odds == 0))
-        mean = (here + choose_where(undefined, at_0, before)) / 2
+        end = precision_at(rows.recall, rows.fpr, rows.odds)
+        start = precision_at(rows.recall_before, rows.fpr_before, rows.odds)
+        # "none" puts the negative of the precision at the end, so that their mean is 0.
+        precision_at_0 = {"first": end, "one": 1.0, "none": -end}[anchor]
+        is_undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (rows.odds == 0))
+        mean = (end + choose_where(is_undefined, precision_at_0, start)) / 2
         return rows.rise * mean
 
     return CurveMetric(
@@ -279,24 +289,25 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
 # Transforms -----------------------------------------------------------------------------------
 
 
-_of_average_precision = partial(
+# All these share the rows and the term of average precision, but not its interval.
+_declare_like_average_precision = partial(
     declare_like, average_precision, source="R Fig. 6", influence=None, helpers={}
 )
 
 
-@_of_average_precision(range=(-1.0, 1.0))
+@_declare_like_average_precision(range=(-1.0, 1.0))
 def marginal_average_precision(area: Cell, facts: CurveFacts) -> Cell:
     """The difference `average_precision - eta`."""
     return require_all_precisions(area - facts.eta, facts)
 
 
-@_of_average_precision(range=(0.0, math.inf))
+@_declare_like_average_precision(range=(0.0, math.inf))
 def normalized_average_precision(area: Cell, facts: CurveFacts) -> Cell:
     """The ratio `average_precision / eta`."""
     return require_all_precisions(area / facts.eta, facts)
 
 
-@_of_average_precision(range=(-math.inf, 1.0))
+@_declare_like_average_precision(range=(-math.inf, 1.0))
 def min_max_average_precision(area: Cell, facts: CurveFacts) -> Cell:
     """Average precision, rescaled to `(average_precision - eta) / (1 - eta)`."""
     return _rescale(area, facts.eta, facts)
@@ -336,8 +347,8 @@ def random_average_precision(_: Cell, facts: CurveFacts) -> Cell:
 @declare_like(_BASELINE, source="W 2, step sum")
 def worst_average_precision(_: Cell, facts: CurveFacts) -> Cell:
     """The average precision of a ranking with all negatives before the first positive."""
-    known = facts.n_pos is not None
-    least = least_average_precision(facts.n_pos, odds_against(facts.eta)) if known else math.nan
+    is_known = facts.n_pos is not None
+    least = least_average_precision(facts.n_pos, odds_against(facts.eta)) if is_known else math.nan
     return require_one_precision(least, facts)
 
 
@@ -356,9 +367,9 @@ def worst_pr_auc(_: Cell, facts: CurveFacts) -> Cell:
 def _require_gains(value: Cell, facts: CurveFacts) -> Cell:
     """Return the area, or null where it is undefined: at eta = 1, as recall gain, and near eta = 0."""
     # An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
-    inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
+    is_inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
     area = value / _gain_unit(facts.eta)
-    return keep_where(facts.has_positives & facts.has_negatives & inside, area)
+    return keep_where(facts.has_positives & facts.has_negatives & is_inside, area)
 
 
 def _gain_unit(eta: Cell) -> Cell:
@@ -366,8 +377,11 @@ def _gain_unit(eta: Cell) -> Cell:
     return maximum(eta, 2.0**-60)
 
 
-_START, _WIDTH = f"{RESERVED}gain_start", f"{RESERVED}gain_width"
-_GAIN_BEFORE, _GAIN = f"{RESERVED}gain_before", f"{RESERVED}gain"
+# The columns that steps bind, all of the part of a segment that counts
+_START = f"{RESERVED}gain_start"  # recall where it starts
+_WIDTH = f"{RESERVED}gain_width"  # its step in recall gain, times `_gain_unit`
+_GAIN_BEFORE = f"{RESERVED}gain_before"  # precision gain where it starts
+_GAIN = f"{RESERVED}gain"  # precision gain where it ends
 
 
 def _bind_ends(rows: Rows) -> dict[str, Cell]:
@@ -422,10 +436,10 @@ def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
     # The influence of a positive is the share of negatives below it, and that of a negative the share of
     # positives above it, where ties count by halves (DeLong et al. 1988).
     influence=Influence(
-        lambda rows: -(rows.fpr_before + rows.fpr) / 2,
-        lambda rows: (rows.recall_before + rows.recall) / 2,
-        lambda rows: rows.recall_before,
-        lambda rows: {},
+        positive=lambda rows: -(rows.fpr_before + rows.fpr) / 2,
+        negative=lambda rows: (rows.recall_before + rows.recall) / 2,
+        between=lambda rows: rows.recall_before,
+        sums=lambda rows: {},
         ddof=1,
     ),
     # The area A at which A**n is alpha, for n examples of the smaller class: none is on the wrong side.
@@ -434,7 +448,8 @@ def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
     ).exp(),
     fitted=Fitted(lambda rows: rows.column(BinormalModel.AUC)),
     limits=Limits(
-        lambda rows: rows.rise * (1 - rows.fpr), lambda rows: rows.rise * (1 - rows.fpr_before)
+        low=lambda rows: rows.rise * (1 - rows.fpr),
+        high=lambda rows: rows.rise * (1 - rows.fpr_before),
     ),
 )
 def roc_auc(rows: Rows) -> Cell:
@@ -458,8 +473,8 @@ def _build_partial(name: str, limit: float, finish: Finish, range: tuple[float, 
         return choose_where(start > 0, rows.rise * mean, 0.0)
 
     limits = Limits(
-        lambda rows: rows.rise * maximum(limit - rows.fpr, 0.0),
-        lambda rows: rows.rise * maximum(limit - rows.fpr_before, 0.0),
+        low=lambda rows: rows.rise * maximum(limit - rows.fpr, 0.0),
+        high=lambda rows: rows.rise * maximum(limit - rows.fpr_before, 0.0),
     )
     recipe = Recipe(term, finish, below="ties", limits=limits)
     return CurveMetric(f"{name}({limit:g})", recipe, range=range, depends_on_eta=False, source="M")
@@ -525,8 +540,9 @@ def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
     # The integral is rest - a log1p(rest / low), written so that nothing cancels.
     area = v * (20 + rest) - 2 * a * v * v * v * pl.field("s")
     ends = a * rest / (low * high)  # the summand at the upper end, minus the summand at the lower end
+    # Bernoulli's numbers B_k over k: of the k! below B_k the derivative of order k - 1 cancels (k - 1)!.
     bernoulli = {2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132}
-    slopes = sum((b * (a / high**k - a / low**k) for k, b in bernoulli.items()), pl.lit(0.0))
+    slopes = sum((factor * (a / high**k - a / low**k) for k, factor in bernoulli.items()), pl.lit(0.0))
     mean = (first + area + ends / 2 + slopes) / n
     mean = pl.when(pl.field("odds").is_infinite()).then(0.0).otherwise(mean)
     return row.list.agg(bound.struct.with_fields(mean=mean).struct.field("mean").first())
@@ -548,6 +564,7 @@ def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
 # Nodes are drawn towards 0. Their numbers and the pull were found by trial, for a relative error below
 # 1e-13.
 _REACH = 36.0
+"""Where a factor exp(-x) of the integrand no longer matters: exp(-36) is 2e-16."""
 
 
 @cache
@@ -556,8 +573,8 @@ def _nodes(n: int, pull: float) -> tuple[list[float], list[float]]:
     t, weights = np.polynomial.legendre.leggauss(n)
     t = (1 + t) / 2
     # Of x = t / (1 + pull (1 - t)), which has the slope (1 + pull) / (1 + pull (1 - t))^2.
-    bent = 1 + pull * (1 - t)
-    return (t / bent).tolist(), (weights / 2 * (1 + pull) / bent**2).tolist()
+    denominator = 1 + pull * (1 - t)
+    return (t / denominator).tolist(), (weights / 2 * (1 + pull) / denominator**2).tolist()
 
 
 def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr) -> pl.Expr:

@@ -9,7 +9,7 @@ import json
 import math
 from dataclasses import replace
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
@@ -50,6 +50,7 @@ from polars_prcurve.core.metrics.point_metric import (
 )
 from polars_prcurve.core.metrics.segment_columns import BinormalModel
 
+# How prevalences between two ends are weighted: on a scale, or by a beta distribution
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'
 
 # The value at one threshold: at the best one, or at a target ------------------------------------
@@ -62,16 +63,16 @@ def best(metric: str | PointMetric) -> CurveMetric:
     It is the greatest value, or the least if lower is better. The method `operating_points` returns its
     threshold.
     """
-    of = find_point_metric(metric)
-    total: Literal["max", "min"] = "max" if of.higher_is_better() else "min"
-    needs: Needs = "corners" if of.falls_with_fpr else "all"
+    point_metric = find_point_metric(metric)
+    total: Literal["max", "min"] = "max" if point_metric.higher_is_better() else "min"
+    needs: Needs = "corners" if point_metric.falls_with_fpr else "all"
     return CurveMetric(
-        f"best({of.name})",
-        Recipe(lambda rows: rows.value(of), require_positives, total=total, needs=needs),
-        range=of.range,
-        direction=of.direction,
-        depends_on_eta=of.depends_on_eta,
-        source=of.source,
+        f"best({point_metric.name})",
+        Recipe(lambda rows: rows.value(point_metric), require_positives, total=total, needs=needs),
+        range=point_metric.range,
+        direction=point_metric.direction,
+        depends_on_eta=point_metric.depends_on_eta,
+        source=point_metric.source,
     )
 
 
@@ -80,11 +81,18 @@ def _highest_recall(
 ) -> Recipe:
     """Return the recipe of the highest recall where a test is met, or may be met by finer scores."""
     limits = Limits(
-        lambda rows: choose_where(is_met(rows), rows.recall, 0.0),
-        lambda rows: choose_where(may_be_met(rows), rows.recall, 0.0),
+        low=lambda rows: choose_where(is_met(rows), rows.recall, 0.0),
+        high=lambda rows: choose_where(may_be_met(rows), rows.recall, 0.0),
     )
-    how: dict[str, Any] = {"total": "max", "below": "zero", "ends_only": True, "at_fpr": at_fpr}
-    return Recipe(limits.low, finish, limits=limits, **how)
+    return Recipe(
+        limits.low,
+        finish,
+        total="max",
+        below="zero",
+        ends_only=True,
+        at_fpr=at_fpr,
+        limits=limits,
+    )
 
 
 @declare_factory
@@ -96,8 +104,8 @@ def recall_at_precision(precision: float) -> CurveMetric:
         return is_at_least(rows.value(precision_of_rows), precision)
 
     def may_be_met(rows: Rows) -> Cell:
-        at_corner = precision_at(rows.recall, _least_fpr(rows), rows.odds)
-        return is_met(rows) | is_at_least(at_corner, precision)
+        corner_precision = precision_at(rows.recall, _least_fpr(rows), rows.odds)
+        return is_met(rows) | is_at_least(corner_precision, precision)
 
     recipe = _highest_recall(is_met, may_be_met, require_all_precisions)
     return CurveMetric(f"recall_at_precision({precision:g})", recipe, source="recall")
@@ -108,9 +116,9 @@ def recall_at_fpr(fpr: float) -> CurveMetric:
     """The highest recall among thresholds of at most this fpr; 0 if there is none."""
     fpr = read_number("fpr", fpr, "a number in [0, 1]", lambda share: 0 <= share <= 1)
     recipe = _highest_recall(
-        lambda rows: is_at_most(rows.fpr, fpr),
-        lambda rows: is_at_most(rows.fpr_before, fpr),
-        require_both_classes,
+        is_met=lambda rows: is_at_most(rows.fpr, fpr),
+        may_be_met=lambda rows: is_at_most(rows.fpr_before, fpr),
+        finish=require_both_classes,
         at_fpr=fpr,
     )
     return CurveMetric(f"recall_at_fpr({fpr:g})", recipe, depends_on_eta=False, source="recall")
@@ -125,8 +133,8 @@ def precision_at_recall(recall: float) -> CurveMetric:
     recall = read_number("recall", recall, "a number in (0, 1]", lambda share: 0 < share <= 1)
 
     def precision_if_hit(rows: Rows, fpr: Cell) -> Cell:
-        hit = is_at_least(rows.recall, recall) & ~is_at_least(rows.recall_before, recall)
-        return keep_where(hit, precision_at(recall, fpr, rows.odds))
+        is_hit = is_at_least(rows.recall, recall) & ~is_at_least(rows.recall_before, recall)
+        return keep_where(is_hit, precision_at(recall, fpr, rows.odds))
 
     def term(rows: Rows) -> Cell:
         share = minimum((recall - rows.recall_before) / rows.rise, 1.0)
@@ -148,8 +156,8 @@ def precision_at_recall(recall: float) -> CurveMetric:
             at_recall=recall,
             fitted=Fitted(term_of_model),
             limits=Limits(
-                lambda rows: precision_if_hit(rows, rows.fpr),
-                lambda rows: precision_if_hit(rows, _least_fpr(rows)),
+                low=lambda rows: precision_if_hit(rows, rows.fpr),
+                high=lambda rows: precision_if_hit(rows, _least_fpr(rows)),
             ),
         ),
         source="W 2, DG",
@@ -158,8 +166,8 @@ def precision_at_recall(recall: float) -> CurveMetric:
 
 def _least_fpr(rows: Rows) -> Cell:
     """Return the least fpr at which finer scores may reach the recall of a row."""
-    at_0 = rows.odds == math.inf  # precision is 0 there, or undefined
-    return choose_where(at_0, rows.fpr, rows.fpr_before)
+    is_eta_0 = rows.odds == math.inf  # precision is 0 there, or undefined
+    return choose_where(is_eta_0, rows.fpr, rows.fpr_before)
 
 
 # Means over prevalences, by a formula or by Gauss's rule ----------------------------------------
@@ -178,7 +186,7 @@ def integrated_average_precision(
     low, high = read_pair("low, high", (low, high), "two prevalences")
     _read_exponents("integrated_average_precision", low, high, prior)
     name = f"{RESERVED}{prior}_{low!r}_{high!r}"
-    start, v, rest, s = (f"{name}_{of}" for of in ("start", "v", "rest", "s"))
+    start_name, v_name, rest_name, s_name = (f"{name}_{part}" for part in ("start", "v", "rest", "s"))
     odds = math.inf if high == 1 else high / (1 - high)
     odds_low = low / (1 - low)
 
@@ -190,9 +198,9 @@ def integrated_average_precision(
             ratio = (odds - odds_low) * recall / (fpr + odds_low * recall)
             mean = log1p(ratio) * (1 / math.log(odds / odds_low))
         else:
-            of_v, of_rest, of_s = map(rows.column, (v, rest, s))
-            factor, g1 = recall / rows.column(start), of_rest * (1 + of_v * of_v * of_s)
-            g2 = of_rest * (1 - of_rest * of_v * of_s) / 2
+            v, rest, s = map(rows.column, (v_name, rest_name, s_name))
+            factor, g1 = recall / rows.column(start_name), rest * (1 + v * v * s)
+            g2 = rest * (1 - rest * v * s) / 2
             mean = factor * (low * g1 + (high - low) * g2)
             if prior == "log":
                 mean = factor * ((high - low) / math.log(high / low)) * g1
@@ -210,11 +218,11 @@ def integrated_average_precision(
 def _bind_alerts(name: str, low: float, high: float) -> tuple[Step, ...]:
     """Return steps that bind v, 1 - v and s of `atanh_rest`, of alerts that grow with prevalence."""
     names = ("start", "end", "gain", "v", "rest", "s")
-    start, end, gain, v, rest, s = (f"{name}_{of}" for of in names)
+    start, end, gain, v, rest, s = (f"{name}_{part}" for part in names)
 
     def bind_ends(rows: Rows) -> dict[str, Cell]:
-        at_low, at_high = ((1 - eta) * rows.fpr + eta * rows.recall for eta in (low, high))
-        return {start: at_low, end: at_high, gain: (high - low) * (rows.recall - rows.fpr)}
+        alerts_at_low, alerts_at_high = ((1 - eta) * rows.fpr + eta * rows.recall for eta in (low, high))
+        return {start: alerts_at_low, end: alerts_at_high, gain: (high - low) * (rows.recall - rows.fpr)}
 
     def bind_v(rows: Rows) -> dict[str, Cell]:
         total = rows.column(start) + rows.column(end)
@@ -242,37 +250,44 @@ def integrated(
     (`recall_at_precision`). It takes as long as the metric at 60 to 300 prevalences. There is no
     expression for it.
     """
-    of = find_curve_metric(metric)
-    if not of.depends_on_eta:
-        raise PrcError(f"{of.name} does not depend on prevalence, so there is nothing to average")
+    curve_metric = find_curve_metric(metric)
+    if not curve_metric.depends_on_eta:
+        raise PrcError(
+            f"{curve_metric.name} does not depend on prevalence, so there is nothing to average"
+        )
     low, high = read_pair("low, high", (low, high), "two prevalences")
     a, b = _read_exponents("integrated", low, high, prior)
     # At eta = 0 and 1 the logit is infinite. Beyond 40 / a only exp(-40) of the weight is left.
     start = math.log(low / (1 - low)) if low > 0 else -40 / a
     end = math.log(high / (1 - high)) if high < 1 else 40 / b
     places, weights = np.polynomial.legendre.leggauss(24 + math.ceil(3 * (end - start)))
-    x = (start + end) / 2 + places * (end - start) / 2
-    # The density of a logit: eta**a (1 - eta)**b, eta = 1 / (1 + exp(-x)), up to a factor.
-    mass = weights * np.exp(-a * np.logaddexp(0, -x) - b * np.logaddexp(0, x))
+    logits = (start + end) / 2 + places * (end - start) / 2
+    # The density of a logit: eta**a (1 - eta)**b, eta = 1 / (1 + exp(-logit)), up to a factor.
+    masses = weights * np.exp(-a * np.logaddexp(0, -logits) - b * np.logaddexp(0, logits))
     # Prevalences that floats cannot tell from 1, or sums of shares from 0, are moved a little inside.
-    etas = np.clip(1 / (1 + np.exp(-x)), LEAST_ETA, 1 - 2.0**-53)
-    averages = Average(of, etas.tolist(), (mass / mass.sum()).tolist())
+    etas = np.clip(1 / (1 + np.exp(-logits)), LEAST_ETA, 1 - 2.0**-53)
+    averages = Average(curve_metric, etas=etas.tolist(), weights=(masses / masses.sum()).tolist())
     return replace(
-        of,
-        name=f"integrated({of.name}, {low:g}, {high:g}, {json.dumps(prior)})",
+        curve_metric,
+        name=f"integrated({curve_metric.name}, {low:g}, {high:g}, {json.dumps(prior)})",
         depends_on_eta=False,
         source="Landgrebe et al. 2006",
         recipe=replace(
-            of.recipe, averages=averages, influence=None, helpers={}, at_recall=None, limits=None
+            curve_metric.recipe,
+            averages=averages,
+            influence=None,
+            helpers={},
+            at_recall=None,
+            limits=None,
         ),
     )
 
 
 def _read_exponents(name: str, low: float, high: float, prior: Prior) -> tuple[float, float]:
     """Return a and b of a prior as a beta distribution; with 0 it cannot reach the end at 0 or at 1."""
-    known = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
-    if isinstance(prior, str) and prior in known:
-        a, b = known[prior]
+    exponents = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
+    if isinstance(prior, str) and prior in exponents:
+        a, b = exponents[prior]
     else:
         expected = '"uniform", "log", "logit" or ("beta", a, b) with a and b above 0'
         if not (isinstance(prior, tuple) and len(prior) == 3 and isinstance(prior[0], str)):

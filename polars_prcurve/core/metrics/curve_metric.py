@@ -55,7 +55,7 @@ SHORT = 0.006
 """A segment is short if recall and fpr both grow along it by at most this share of their start."""
 
 
-def _read(name: str) -> property:
+def _read_column(name: str) -> property:
     """Return the property of rows that is their column of this name."""
     return property(lambda rows: rows.column(name))
 
@@ -73,14 +73,18 @@ class Rows:
     """Whether a last row may be of examples that were never scored: Row.SCORE is null."""
     unit: float = 1.0  # a factor of every rise; see `CurveMetric.prepare_term`
 
-    recall = _read("recall")  # where the segment ends
-    fpr = _read(Segment.FPR_OR_ZERO)  # where the segment ends; 0 in a curve without negatives
-    recall_before = _read(Segment.RECALL_BEFORE)  # where the segment starts
-    fpr_before = _read(Segment.FPR_BEFORE)
-    run = _read(Segment.RUN)  # the step in fpr from `fpr_before` to `fpr`
-    odds = _read(Segment.ODDS)  # the negatives per positive, (1 - eta) / eta
-    ratio = _read(Segment.FPR_RECALL_RATIO)  # fpr / recall, which is computed once for all prevalences
-    envelope = _read(Segment.ENVELOPE)  # the least ratio of this row and the rows of lower threshold
+    recall = _read_column("recall")  # where the segment ends
+    fpr = _read_column(Segment.FPR_OR_ZERO)  # where the segment ends; 0 in a curve without negatives
+    recall_before = _read_column(Segment.RECALL_BEFORE)  # where the segment starts
+    fpr_before = _read_column(Segment.FPR_BEFORE)
+    run = _read_column(Segment.RUN)  # the step in fpr from `fpr_before` to `fpr`
+    odds = _read_column(Segment.ODDS)  # the negatives per positive, (1 - eta) / eta
+    ratio = _read_column(
+        Segment.FPR_RECALL_RATIO
+    )  # fpr / recall, which is computed once for all prevalences
+    envelope = _read_column(
+        Segment.ENVELOPE
+    )  # the least ratio of this row and the rows of lower threshold
 
     @property
     def rise(self) -> Cell:
@@ -102,14 +106,14 @@ class CurveFacts(NamedTuple):
 class Average(NamedTuple):
     """A weighted mean of a metric over prevalences; the weights sum to 1."""
 
-    of: CurveMetric
+    metric: CurveMetric
     etas: list[float]
     weights: list[float]
 
     @property
     def unit(self) -> float:
         """A factor of the values, which keeps the sum within that of shares if they have no bound."""
-        return 1.0 if all(map(math.isfinite, self.of.range)) else 2.0**-60
+        return 1.0 if all(map(math.isfinite, self.metric.range)) else 2.0**-60
 
 
 Term: TypeAlias = Callable[[Rows], Cell]  # from the rows to the contribution of each
@@ -284,11 +288,11 @@ class CurveMetric(Metric):
             return np.full(len(etas), math.nan)
         recipe = self.recipe
         if (average := recipe.averages) is not None:
-            found = average.of.compute_values(curve, np.array(average.etas))
-            mean = add_shares(found * (np.array(average.weights) * average.unit)) * (1 / average.unit)
-            low, high = average.of.range
-            mean = math.nan if np.isnan(found).any() else min(max(mean, low), high)
-            return np.full(len(etas), mean)
+            values = average.metric.compute_values(curve, np.array(average.etas))
+            shares = values * (np.array(average.weights) * average.unit)
+            low, high = average.metric.range
+            mean = min(max(add_shares(shares) * (1 / average.unit), low), high)
+            return np.full(len(etas), math.nan if np.isnan(values).any() else mean)
         if recipe.on_hull:
             curve = curve.build_hull()
         if recipe.needs == "rises":
@@ -298,15 +302,22 @@ class CurveMetric(Metric):
     def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
         """Return the value of a curve of the right segments at one prevalence."""
         recipe, recall, fpr = self.recipe, curve.columns["recall"], curve.columns["fpr"]
-        at_eta = {**curve.columns, Segment.ODDS: odds_against(eta)}
-        rows = Rows(at_eta.__getitem__, eta, lambda of: of.from_curve(recall, fpr, eta))
+        columns = {**curve.columns, Segment.ODDS: odds_against(eta)}
+        rows = Rows(columns.__getitem__, eta, lambda metric: metric.from_curve(recall, fpr, eta))
         for step in recipe.all_steps():
-            at_eta |= step(rows)
+            columns |= step(rows)
         reducers: dict[str, Callable[[Array], float]]
         reducers = {"sum": add_shares, "max": np.fmax.reduce, "min": np.fmin.reduce}
         total = reducers[recipe.total](np.broadcast_to(recipe.term(rows), recall.shape))
         has_negatives = np.bool_(curve.has_negatives)
-        facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
+        facts = CurveFacts(
+            eta,
+            has_positives=np.bool_(True),
+            has_negatives=has_negatives,
+            least_fpr=curve.least_fpr,
+            n_pos=None,
+            n_neg=None,
+        )
         return float(recipe.finish(total, facts))
 
     def change_recipe(self, **changes: Any) -> CurveMetric:
@@ -316,9 +327,9 @@ class CurveMetric(Metric):
     def build_limits(self) -> tuple[CurveMetric, CurveMetric]:
         """Return the least and the greatest value, over all orders of equal scores, as metrics."""
         if self.recipe.limits is None:
-            known = [name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None]
+            names = [name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None]
             raise PrcError(
-                f"coarse=True knows the limits of {', '.join(known)}, partial_roc_auc(...), "
+                f"coarse=True knows the limits of {', '.join(names)}, partial_roc_auc(...), "
                 "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
                 f"recall_at_fpr(...); got {self.name}"
             )
@@ -361,9 +372,10 @@ def declare_curve(*, source: str, **fields: Any) -> Callable[[Term], CurveMetric
     """
 
     def make(term: Term) -> CurveMetric:
-        of_metric = {name: fields[name] for name in fields if name not in Recipe.__dataclass_fields__}
-        recipe = Recipe(term, **{name: fields[name] for name in fields if name not in of_metric})
-        metric = CurveMetric(term.__name__, recipe, source=source, **of_metric)
+        recipe_names = Recipe.__dataclass_fields__
+        recipe = Recipe(term, **{name: fields[name] for name in fields if name in recipe_names})
+        metric_fields = {name: fields[name] for name in fields if name not in recipe_names}
+        metric = CurveMetric(term.__name__, recipe, source=source, **metric_fields)
         return declare(metric, term.__doc__, CURVE_METRICS)
 
     return make
@@ -375,13 +387,13 @@ def declare_like(
     """Return a decorator that declares a metric like another one, with its own `finish` and fields."""
 
     def make(finish: Finish) -> CurveMetric:
-        changed = replace(
+        similar = replace(
             metric.change_recipe(finish=finish, **recipe),
             name=finish.__name__,
             source=source or metric.source,
             range=range or metric.range,
         )
-        return declare(changed, finish.__doc__, CURVE_METRICS)
+        return declare(similar, finish.__doc__, CURVE_METRICS)
 
     return make
 
@@ -407,8 +419,9 @@ def require_one_precision(value: Cell, facts: CurveFacts) -> Cell:
 
 def require_all_precisions(value: Cell, facts: CurveFacts) -> Cell:
     """Return the value, or null where a precision is undefined; at eta = 0 it needs false positives."""
-    at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
-    return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)) & at_0, value)
+    is_defined_at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
+    has_one = facts.has_positives & (facts.has_negatives | (facts.eta == 1))
+    return keep_where(has_one & is_defined_at_0, value)
 
 
 # Parts of formulas ----------------------------------------------------------------------------
@@ -449,13 +462,14 @@ class CurveArrays:
     def build_hull(self) -> CurveArrays:
         """Return the segments of the upper convex hull of the curve."""
         recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", Segment.FPR_OR_ZERO))
-        kept = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
-        recall, fpr = recall[kept], fpr[kept]
+        is_new = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
+        recall, fpr = recall[is_new], fpr[is_new]
         vertices = find_vertices(np.zeros(len(recall)), recall, fpr)
         hull = _build_segments(recall[vertices][1:], fpr[vertices][1:], self.has_negatives)
         return replace(hull, least_fpr=self.least_fpr)
 
 
+# The end of errors about points that nobody would write by hand
 _HINT = "labels and scores become points by roc_points(label, score)"
 
 
@@ -465,9 +479,9 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
     for name, values in rates.items():
         if values.ndim != 1:
             raise PrcError(f"{name} takes one array, a number per point; got shape {values.shape}")
-        inside = (values >= 0) & (values <= 1)
-        if not (inside.all() or np.isnan(values).all()):
-            raise PrcError(f"{name} must lie in [0, 1]; got {values[~inside][0]}; {_HINT}")
+        is_rate = (values >= 0) & (values <= 1)
+        if not (is_rate.all() or np.isnan(values).all()):
+            raise PrcError(f"{name} must lie in [0, 1]; got {values[~is_rate][0]}; {_HINT}")
     recall, fpr = rates["recall"], rates["fpr"]
     if len(recall) != len(fpr):
         raise PrcError(f"recall and fpr take one number per point; got {len(recall)} and {len(fpr)}")
@@ -478,8 +492,8 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
     if (np.diff(recall) < 0).any() or (np.diff(fpr) < 0).any():
         order = np.lexsort((recall, fpr))
         recall, fpr = recall[order], fpr[order]
-        if falls := int((np.diff(recall) < 0).sum()):
-            raise PrcError(f"recall falls while fpr rises, at {falls} point(s); {_HINT}")
+        if n_falls := int((np.diff(recall) < 0).sum()):
+            raise PrcError(f"recall falls while fpr rises, at {n_falls} point(s); {_HINT}")
     end = 1.0 if has_negatives else 0.0
     if recall[-1] < 1 or fpr[-1] < end:
         recall, fpr = np.append(recall, 1.0), np.append(fpr, end)
@@ -511,21 +525,21 @@ def find_vertices(group: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.
     # Points are sorted by group, fpr and recall, no two are equal, and each group begins at the origin.
     # A point on or below the line between its neighbours is never a vertex, so one pass may drop
     # several. Passes end when slopes fall strictly from each segment to the next.
-    kept = np.arange(len(recall))
+    places = np.arange(len(recall))
     while True:
-        rise, run, of = np.diff(recall[kept]), np.diff(fpr[kept]), group[kept]
-        inside = of[:-2] == of[2:]  # both neighbours are of the same group
-        keep = np.ones(len(kept), dtype=bool)
+        rise, run, groups = np.diff(recall[places]), np.diff(fpr[places]), group[places]
+        is_inside = groups[:-2] == groups[2:]  # both neighbours are of the same group
+        may_be_vertex = np.ones(len(places), dtype=bool)
         # Slopes rise / run are compared crosswise: a vertical segment has run 0.
-        keep[1:-1] = ~inside | (rise[:-1] * run[1:] > rise[1:] * run[:-1])
-        if keep.all():
-            return kept
-        kept = kept[keep]
+        may_be_vertex[1:-1] = ~is_inside | (rise[:-1] * run[1:] > rise[1:] * run[:-1])
+        if may_be_vertex.all():
+            return places
+        places = places[may_be_vertex]
 
 
 def add_shares(terms: Array) -> float:
     """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE."""
     # It is rounded once, as that of a table is, so that the order of the terms does not matter.
-    whole = np.trunc(terms * SHARE_SCALE)
-    whole = whole[np.isfinite(whole)]  # NaN counts as 0
-    return math.fsum(whole.tolist()) * (1 / SHARE_SCALE)
+    whole_terms = np.trunc(terms * SHARE_SCALE)
+    whole_terms = whole_terms[np.isfinite(whole_terms)]  # NaN counts as 0
+    return math.fsum(whole_terms.tolist()) * (1 / SHARE_SCALE)

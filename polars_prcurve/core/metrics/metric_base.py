@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, InitVar, dataclass, field, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 
-M = TypeVar("M", bound="Metric")
-P = ParamSpec("P")
+M = TypeVar("M", bound="Metric")  # a point metric or a curve metric
+P = ParamSpec("P")  # the parameters of a function that makes metrics
 
 DECLARED: dict[str, Any] = {}  # every metric of this package, and every function that makes one, by name
 
@@ -26,6 +26,13 @@ class Origin(NamedTuple):
 
     name: str  # a key of DECLARED
     arguments: tuple[tuple[str, Any], ...] | None = None  # None for a metric without a parameter
+
+
+class Declaration(NamedTuple):
+    """A declaration of a metric in this package: how it is made again, and what `help` says of it."""
+
+    origin: Origin | None
+    doc: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +47,20 @@ class Metric:
     source: str = field(default="", repr=False)
     origin: Origin | None = field(default=None, init=False, repr=False)
     """None for a metric that this package does not declare, and for one that `replace` has changed."""
+    declaration: InitVar[Declaration | None] = None
+    """What `origin` and `__doc__` are from. `replace` leaves it out, so that both are those of no other
+    metric."""
+
+    def __post_init__(self, declaration: Declaration | None) -> None:
+        if declaration is None:
+            return
+        object.__setattr__(self, "origin", declaration.origin)
+        if declaration.doc is not None:
+            object.__setattr__(self, "__doc__", declaration.doc)
 
     def alias(self: M, name: str) -> M:
         """Return the same metric under another name."""
-        return remember_origin(replace(self, name=name), self.origin, self.__doc__)
+        return replace(self, name=name, declaration=Declaration(self.origin, self.__doc__))
 
     def higher_is_better(self) -> bool:
         """Whether larger values are better; raise if the metric has no direction."""
@@ -56,7 +73,7 @@ class Metric:
             return NotImplemented
         if self.origin is not None or other.origin is not None:
             return (self.name, self.origin) == (other.name, other.origin)
-        return all(getattr(self, of.name) == getattr(other, of.name) for of in fields(self))
+        return all(getattr(self, item.name) == getattr(other, item.name) for item in fields(self))
 
     def __hash__(self) -> int:
         return hash((type(self), self.name))
@@ -67,25 +84,19 @@ class Metric:
         return make_again, (self.origin, self.name)
 
 
-def remember_origin(metric: M, origin: Origin | None, doc: str | None) -> M:
-    """Return the metric, after noting how it is made and what `help` says of it."""
-    object.__setattr__(metric, "origin", origin)
-    if doc is not None:
-        object.__setattr__(metric, "__doc__", doc)
-    return metric
-
-
 def make_again(origin: Origin, name: str) -> Metric:
     """Return the metric of this origin, under this name."""
-    made = DECLARED[origin.name]
-    metric: Metric = made if origin.arguments is None else made(**dict(origin.arguments))
+    declared = DECLARED[origin.name]
+    metric: Metric = declared if origin.arguments is None else declared(**dict(origin.arguments))
     return metric if metric.name == name else metric.alias(name)
 
 
 def declare(metric: M, doc: str | None, registry: dict[str, M]) -> M:
-    """Return a metric without a parameter, after adding it to what strings may name."""
+    """Return a metric without a parameter as a declared one, which strings may name from now on."""
+    declaration = Declaration(Origin(metric.name), inspect.cleandoc(doc) if doc else None)
+    metric = replace(metric, declaration=declaration)
     registry[metric.name] = DECLARED[metric.name] = metric
-    return remember_origin(metric, Origin(metric.name), inspect.cleandoc(doc) if doc else None)
+    return metric
 
 
 def declare_factory(make: Callable[P, M]) -> Callable[P, M]:
@@ -95,20 +106,22 @@ def declare_factory(make: Callable[P, M]) -> Callable[P, M]:
     @wraps(make)
     def make_and_remember(*args: P.args, **kwargs: P.kwargs) -> M:
         metric = make(*args, **kwargs)
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        return remember_origin(
-            metric, Origin(make.__name__, tuple(given.arguments.items())), make.__doc__
-        )
+        call = signature.bind(*args, **kwargs)
+        call.apply_defaults()
+        origin = Origin(make.__name__, tuple(call.arguments.items()))
+        return replace(metric, declaration=Declaration(origin, make.__doc__))
 
-    made = hint_at_arguments(make_and_remember)
-    DECLARED[make.__name__] = made
-    return made
+    factory = hint_at_arguments(make_and_remember)
+    DECLARED[make.__name__] = factory
+    return factory
 
 
 def list_factories(kind: type[Metric]) -> list[str]:
     """Return the names of the declared functions that make this kind of metric from parameters."""
-    found = (name for name, value in DECLARED.items() if inspect.isfunction(value))
+    factories = {name: value for name, value in DECLARED.items() if inspect.isfunction(value)}
     # `point` is left out, because it takes a formula: no misspelt name can be meant for it.
-    made = {name: str(inspect.signature(DECLARED[name]).return_annotation) for name in found}
-    return sorted(name for name in made if made[name] == kind.__name__ and name != "point")
+    return sorted(
+        name
+        for name, make in factories.items()
+        if inspect.signature(make).return_annotation == kind.__name__ and name != "point"
+    )

@@ -23,8 +23,9 @@ from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.metric_base import DECLARED, Metric, list_factories
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 
-M = TypeVar("M", bound=Metric)
+M = TypeVar("M", bound=Metric)  # the kind of metric that a caller asks for
 
+# All metrics that a name without parameters stands for
 _METRICS: Mapping[str, Metric] = ChainMap(POINT_METRICS, CURVE_METRICS)  # type: ignore[arg-type]
 
 _EXAMPLES = {
@@ -51,8 +52,8 @@ def find_metrics(
 
     Where curve metrics are asked for, point metrics may be taken, too, at a target.
     """
-    given = read_list(argument, metrics, "names or metrics", single=(str, Metric))
-    values = [_find_metric(metric, argument, kind, takes_target) for metric in given]
+    names_or_metrics = read_list(argument, metrics, "names or metrics", single=(str, Metric))
+    values = [_find_metric(value, argument, kind, takes_target) for value in names_or_metrics]
     if repeats := find_repeats(metric.name for metric in values):
         raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
     return values
@@ -86,8 +87,8 @@ def parse_metric(text: str) -> Metric | None:
     try:
         if call.keywords:
             raise TypeError
-        made: Metric = DECLARED[name](*map(_read_parameter, call.args))
-        return made
+        metric: Metric = DECLARED[name](*map(_read_parameter, call.args))
+        return metric
     except PrcError:
         raise
     except (TypeError, ValueError):
@@ -105,7 +106,7 @@ def default_curve_metric(*points: object) -> str:
     # Between two published points only the line of the ROC curve is known. The area `pr_auc` follows
     # that line, so it does not depend on how many of its points are given. `average_precision` adds up
     # steps, and gets better with each further point.
-    return "average_precision" if all(given is None for given in points) else "pr_auc"
+    return "average_precision" if all(point is None for point in points) else "pr_auc"
 
 
 def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
@@ -114,11 +115,11 @@ def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
     return [name for name in names if not (analytic and name == "pr_auc")]
 
 
-def _find_metric(given: Any, argument: str, kind: type[M], takes_target: bool = False) -> M:
+def _find_metric(name_or_metric: Any, argument: str, kind: type[M], takes_target: bool = False) -> M:
     """Return the metric of a name or a value; raise if there is none, or if it is of the other kind."""
-    metric = given
-    if isinstance(given, str):
-        metric = _METRICS.get(given) or _parse_name(given, kind)
+    metric = name_or_metric
+    if isinstance(name_or_metric, str):
+        metric = _METRICS.get(name_or_metric) or _parse_name(name_or_metric, kind)
     if isinstance(metric, kind):
         return metric
     if isinstance(metric, CurveMetric):
@@ -127,32 +128,32 @@ def _find_metric(given: Any, argument: str, kind: type[M], takes_target: bool = 
             f"ask for it with .prc.summary(metrics={metric.name!r})"
         )
     if not isinstance(metric, PointMetric):
-        one = argument == "metric="
-        raise refuse_kind(argument, "a name or a metric" if one else "names or metrics", given)
+        expected = "a name or a metric" if argument == "metric=" else "names or metrics"
+        raise refuse_kind(argument, expected, name_or_metric)
     name = metric.name
     best = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
     if takes_target:
-        at = "pass the one to take, by threshold= or a target such as recall=0.8"
-        at += f"; {best}" if best else ""
+        advice = "pass the one to take, by threshold= or a target such as recall=0.8"
+        advice += f"; {best}" if best else ""
     else:
-        at = f"{best}, and " if best else ""
-        at += f".prc.operating_points(recall=0.8, metrics={name!r}) has its value at one"
-    raise PrcError(f"{name!r} has a value at each threshold; {at}")
+        advice = f"{best}, and " if best else ""
+        advice += f".prc.operating_points(recall=0.8, metrics={name!r}) has its value at one"
+    raise PrcError(f"{name!r} has a value at each threshold; {advice}")
 
 
 def _parse_name(name: str, kind: type[Metric]) -> Metric:
     """Return the metric of a name with parameters; raise with a hint at what may be meant."""
-    if (found := parse_metric(name)) is not None:
-        return found
-    if (meant := METRICS_MEANT.get(name.lower())) is not None:
-        raise PrcError(f"no metric is named {name!r}; did you mean {meant!r}?")
+    if (metric := parse_metric(name)) is not None:
+        return metric
+    if (our_name := METRICS_MEANT.get(name.lower())) is not None:
+        raise PrcError(f"no metric is named {name!r}; did you mean {our_name!r}?")
     if name in _EXAMPLES:
         raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")
-    of_points = kind is PointMetric  # where both kinds are taken, a curve metric is what may be meant
-    known: Mapping[str, Metric] = POINT_METRICS if of_points else CURVE_METRICS
-    factories = list_factories(PointMetric if of_points else CurveMetric)
+    is_point = kind is PointMetric  # where both kinds are taken, the hint is at curve metrics
+    registry: Mapping[str, Metric] = POINT_METRICS if is_point else CURVE_METRICS
+    factories = list_factories(PointMetric if is_point else CurveMetric)
     with_parameters = [f"metrics.{_example(other)}" for other in factories]
-    raise PrcError(f"no metric is named {name!r}; {suggest_names(name, [*known, *with_parameters])}")
+    raise PrcError(f"no metric is named {name!r}; {suggest_names(name, [*registry, *with_parameters])}")
 
 
 def _example(name: str) -> str:

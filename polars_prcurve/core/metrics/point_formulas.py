@@ -29,7 +29,7 @@ from polars_prcurve.core.metrics.point_metric import (
     never_tie,
 )
 
-INF = math.inf
+INF = math.inf  # the end of ranges that have none
 
 
 # Where two points tie -------------------------------------------------------------------------
@@ -41,9 +41,9 @@ INF = math.inf
 # fn = o (1 - r), fp = f and tn = 1 - f.
 
 
-def _divide(above: float, below: float) -> list[float]:
-    """Return the one solution of `odds * below = above`, if there is one."""
-    return [above / below] if below != 0 else []
+def _divide(numerator: float, denominator: float) -> list[float]:
+    """Return the one solution of `odds * denominator = numerator`, if there is one."""
+    return [numerator / denominator] if denominator != 0 else []
 
 
 def _tie_accuracy(a: Point, b: Point) -> list[float]:
@@ -60,8 +60,8 @@ def _tie_kappa(a: Point, b: Point) -> list[float]:
     j_a, j_b = a[0] - a[1], b[0] - b[1]
     # Kappa is 2 o J / (f + o (1 + J) + o^2 (1 - r)), which is 1 at o = -1 whatever the point. So that is
     # one root of the quadratic equation, and the other one follows from their product.
-    above = j_b * a[1] - j_a * b[1]
-    return _divide(above, j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1]) - above)
+    numerator = j_b * a[1] - j_a * b[1]
+    return _divide(numerator, j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1]) - numerator)
 
 
 def _tie_mcc(a: Point, b: Point) -> list[float]:
@@ -69,8 +69,9 @@ def _tie_mcc(a: Point, b: Point) -> list[float]:
     if j_a * j_b <= 0:
         return []  # the metric has a different sign at the two points, at every prevalence
     # Its square is o J^2 / ((o r + f) (o (1 - r) + 1 - f)), which is 1 at o = -1, too.
-    above = j_b**2 * a[1] * (1 - a[1]) - j_a**2 * b[1] * (1 - b[1])
-    return _divide(above, j_a * j_b * (j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1])) - above)
+    numerator = j_b**2 * a[1] * (1 - a[1]) - j_a**2 * b[1] * (1 - b[1])
+    weight = j_a * j_b
+    return _divide(numerator, weight * (j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1])) - numerator)
 
 
 def _tie_markedness(a: Point, b: Point) -> list[float]:
@@ -82,10 +83,12 @@ def _tie_markedness(a: Point, b: Point) -> list[float]:
     x, y = x + y + z, y + 2 * z
     if x == 0:
         return _divide(-z, y)
-    root = y * y - 4 * x * z
-    if root < 0:
+    discriminant = y * y - 4 * x * z
+    if discriminant < 0:
         return []
-    q = -(y + math.copysign(math.sqrt(root), y)) / 2  # in which nothing cancels; the roots are q/x, z/q
+    q = (
+        -(y + math.copysign(math.sqrt(discriminant), y)) / 2
+    )  # in which nothing cancels; the roots are q/x, z/q
     return [*_divide(q, x), *_divide(z, q)]
 
 
@@ -107,12 +110,12 @@ def f_beta(beta: float) -> PointMetric:
     0.706298
     """
     beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
-    b = beta**2
+    b_squared = beta**2
     return PointMetric(
         f"f_beta({beta:g})",
-        lambda tp, fn, fp, tn: (1 + b) * tp / ((1 + b) * tp + b * fn + fp),
+        lambda tp, fn, fp, tn: (1 + b_squared) * tp / ((1 + b_squared) * tp + b_squared * fn + fp),
         source="W 4-6",
-        ties=_tie_f(b),
+        ties=_tie_f(b_squared),
     )
 
 
@@ -144,19 +147,25 @@ def build_net_benefit(name: str, weight: Cell) -> PointMetric:
 def f_gain(beta: float) -> PointMetric:
     """F-beta gain, the weighted mean of precision gain and recall gain (FK)."""
     beta = read_number("beta", beta, "a positive number", lambda beta: 0 < beta < INF)
-    b = beta**2
-    of_precision, of_recall = 1 / (1 + b), b / (1 + b)
+    b_squared = beta**2
+    precision_weight, recall_weight = 1 / (1 + b_squared), b_squared / (1 + b_squared)
 
-    # F-beta gain is 1 - (f / r + b o (1 - r) / r) / (1 + b).
-    def ties(x: Point, y: Point) -> list[float]:
-        if x[0] == 0 or y[0] == 0:
+    def formula(*cells: Cell) -> Cell:
+        precision_part = precision_weight * precision_gain.formula(*cells)
+        return precision_part + recall_weight * recall_gain.formula(*cells)
+
+    # With b = beta**2, F-beta gain is 1 - (f / r + b o (1 - r) / r) / (1 + b).
+    def ties(a: Point, b: Point) -> list[float]:
+        if a[0] == 0 or b[0] == 0:
             return []
-        return _divide(y[1] / y[0] - x[1] / x[0], b * (1 / x[0] - 1 / y[0]))
+        return _divide(b[1] / b[0] - a[1] / a[0], b_squared * (1 / a[0] - 1 / b[0]))
 
     return PointMetric(
         f"f_gain({beta:g})",
-        lambda *c: of_precision * precision_gain.formula(*c) + of_recall * recall_gain.formula(*c),
-        limit_at_0=lambda recall, fpr: of_precision * (1 - fpr / recall) + of_recall * recall / recall,
+        formula,
+        limit_at_0=lambda recall, fpr: (
+            precision_weight * (1 - fpr / recall) + recall_weight * recall / recall
+        ),
         range=(-INF, 1.0),
         source="FK",
         ties=ties,
@@ -293,10 +302,10 @@ def fowlkes_mallows(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 def mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """Matthews' correlation coefficient; 0 where all examples are flagged, or none."""
     # Four roots, because the product of the four sums underflows at eta = 1e-100.
-    margins = [m**0.5 for m in (tp + fp, tn + fn, tp + fn, tn + fp)]
+    margins = [margin**0.5 for margin in (tp + fp, tn + fn, tp + fn, tn + fp)]
     right, wrong = tp / margins[0] * tn / margins[1], fp / margins[0] * fn / margins[1]
-    constant = ((tp + fp) * (tn + fn) == 0) & (tp + fn > 0) & (tn + fp > 0)
-    return choose_where(constant, 0.0, (right - wrong) / margins[2] / margins[3])
+    is_constant = ((tp + fp) * (tn + fn) == 0) & (tp + fn > 0) & (tn + fp > 0)
+    return choose_where(is_constant, 0.0, (right - wrong) / margins[2] / margins[3])
 
 
 @declare_point(source="Cohen 1960", range=(-1.0, 1.0), ties=_tie_kappa)

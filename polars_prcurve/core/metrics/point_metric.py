@@ -26,12 +26,12 @@ from polars_prcurve.core.ground.argument_checks import read_number, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.query_checks import Check, DtypeRule, guard
-from polars_prcurve.core.metrics.metric_base import Metric, declare
+from polars_prcurve.core.metrics.metric_base import Declaration, Metric, declare
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-Array: TypeAlias = "NDArray[np.float64]"
+Array: TypeAlias = "NDArray[np.float64]"  # in quotes, so that NumPy need not be imported
 Cell: TypeAlias = Any  # a number, a float array or a pl.Expr; formulas use the operations that all have
 Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]  # of tp, fn, fp and tn
 Point: TypeAlias = tuple[float, float]  # recall and fpr
@@ -97,7 +97,8 @@ class PointMetric(Metric):
     """Whether the value is a weighted sum of recall and fpr, so that a band adds up distances of the
     value itself, whatever its range is."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, declaration: Declaration | None) -> None:
+        super().__post_init__(declaration)
         if self.ties is None and not self.depends_on_eta:
             object.__setattr__(self, "ties", never_tie)
 
@@ -116,13 +117,13 @@ class PointMetric(Metric):
         Rates and prevalences outside [0, 1] raise, in expressions when the query runs.
         `eta` may be left out if the metric does not depend on it.
         """
-        given = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
-        if given["eta"] is None:
+        arguments = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
+        if arguments["eta"] is None:
             raise PrcError(f"{self.name} depends on the prevalence: pass eta")
-        return evaluate(self.name, self.from_rates, given)
+        return evaluate(self.name, self.from_rates, arguments)
 
     def choose_eta(self, eta: Any) -> Any:
-        """Return the prevalence to compute with where a caller gives `eta`."""
+        """Return the prevalence that the formula takes where a caller passes `eta`."""
         if self.fixed_eta is not None:
             return self.fixed_eta
         return eta if self.depends_on_eta else 0.5  # any eta will do, because it cancels out
@@ -178,24 +179,24 @@ class PointMetric(Metric):
         return null_if_nan(value).alias(self.name)
 
 
-def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:
-    """Return a formula of shares, of numbers or arrays (NaN if undefined), or of expressions (null)."""
-    if not any(isinstance(value, pl.Expr) for value in given.values()):
-        numbers = {argument: read_numbers(argument, value) for argument, value in given.items()}
+def evaluate(name: str, formula: Callable[..., Cell], arguments: dict[str, Any]) -> Any:
+    """Return a formula of shares: of numbers or arrays (undefined is NaN) or of expressions (null)."""
+    if not any(isinstance(value, pl.Expr) for value in arguments.values()):
+        numbers = {argument: read_numbers(argument, value) for argument, value in arguments.items()}
         for argument, value in numbers.items():
-            undefined = np.isnan(value) & (argument != "eta")  # a rate of an empty class is NaN
-            wrong = value[~((value >= 0) & (value <= 1) | undefined)]
-            if wrong.size > 0:
-                raise PrcError(f"{argument} must lie in [0, 1]; got {wrong.flat[0]}")
+            is_undefined = np.isnan(value) & (argument != "eta")  # a rate of an empty class is NaN
+            outliers = value[~((value >= 0) & (value <= 1) | is_undefined)]
+            if outliers.size > 0:
+                raise PrcError(f"{argument} must lie in [0, 1]; got {outliers.flat[0]}")
         with np.errstate(all="ignore"):
-            out = np.asarray(formula(*numbers.values()), dtype=np.float64)
-        return float(out) if out.ndim == 0 else out
+            values = np.asarray(formula(*numbers.values()), dtype=np.float64)
+        return float(values) if values.ndim == 0 else values
     columns = {
         # Not strict: until the dtype is checked, the cast may be of any dtype.
         argument: _RATE_DTYPES.restrict(argument, value).cast(pl.Float64, strict=False)
         if isinstance(value, pl.Expr)
         else pl.lit(read_number(argument, value, "a number"))
-        for argument, value in given.items()
+        for argument, value in arguments.items()
     }
     checks = []
     for argument, column in columns.items():
@@ -205,6 +206,7 @@ def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> 
     return null_if_nan(result).alias(name)
 
 
+# What expressions of rates and prevalences may be: also a column of nulls alone
 _RATE_DTYPES = DtypeRule(
     selectors.numeric() | selectors.by_dtype(pl.Null), "; expected numbers in [0, 1]"
 )
@@ -247,7 +249,7 @@ def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
 def null_if_nan(value: pl.Expr) -> pl.Expr:
     """Return a value that is null where it is NaN, as `fill_nan(None)` does.
 
-    That holds its value three times in the plan, and this twice, so that long ones are planned sooner.
+    `fill_nan` holds its value three times in the plan, and this twice, so that plans are made sooner.
     """
     return pl.when(value.is_not_nan()).then(value)
 

@@ -15,18 +15,14 @@ class Segment:
     FPR_OR_ZERO = "_prc_fpr_or_zero"  # fpr, but 0 in a group without negatives
     RISE = "_prc_rise"  # growth of recall along the segment
     RUN = "_prc_run"  # growth of fpr along the segment
-    RISES = (
-        "_prc_rises"  # Boolean, true if a positive is on the row, though too light for a RISE above 0
-    )
+    RISES = "_prc_rises"  # true if the row has a positive, even one too light for a RISE above 0
     FPR_GAP = "_prc_fpr_gap"  # growth of fpr over the rows that were left out before the segment
     FPR_RECALL_RATIO = "_prc_fpr_recall_ratio"  # fpr / recall
     ENVELOPE = "_prc_envelope"  # least fpr / recall of this row and the rows of lower score
     LEAST_FPR = "_prc_least_fpr"  # least fpr of the rows on which recall grows
     ODDS = "_prc_odds"  # negatives per positive, (1 - eta) / eta
     HALF_POSITIVE = "_prc_half_positive"  # half the rise in recall of one positive; 0 of weighted ones
-    N_NEG_LOCAL = (
-        "_prc_n_neg_local"  # the negatives in weights of the next negative: at a score or below
-    )
+    N_NEG_LOCAL = "_prc_n_neg_local"  # the negatives in weights of the next one, at a score or below
 
 
 class Unseen:
