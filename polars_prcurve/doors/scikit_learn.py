@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Folds: TypeAlias = "Iterable[tuple[ArrayLike, ArrayLike]]"
-_RESULTS = "what cross_validate(..., return_estimator=True, return_indices=True) returns"
+_RESULTS = (
+    "what cross_validate(..., return_estimator=True, return_indices=True) returns"  # as errors say
+)
 
 
 @hint_at_arguments
@@ -78,8 +80,8 @@ def from_cv_results(
     >>> from polars_prcurve import from_cv_results
     >>> X, y = make_classification(200, weights=[0.8], random_state=1)
     >>> cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
-    >>> asked = {"cv": cv, "return_estimator": True, "return_indices": True}
-    >>> from_cv_results(cross_validate(LogisticRegression(), X, y, **asked), X, y)
+    >>> options = {"cv": cv, "return_estimator": True, "return_indices": True}
+    >>> from_cv_results(cross_validate(LogisticRegression(), X, y, **options), X, y)
     <prc of 600 rows: cluster='example'>
     """
     label_dtypes(pos_label)  # raises for what is no single value
@@ -90,7 +92,7 @@ def from_cv_results(
         )
     if "fit_time" in cv_results or "estimator" in cv_results:
         return from_folds(_score_folds(cv_results, X, pos_label), y, pos_label=pos_label)
-    models = {name: _score_folds(each, X, pos_label) for name, each in cv_results.items()}
+    models = {name: _score_folds(results, X, pos_label) for name, results in cv_results.items()}
     return from_folds(models, y, pos_label=pos_label)
 
 
@@ -130,8 +132,8 @@ def from_folds(
     if isinstance(folds, Mapping):
         words = {"model": "model", "id": ["example", "repeat"]}
         frames = [
-            _stack_folds(each, labels).select(pl.lit(str(name)).alias("model"), pl.all())
-            for name, each in folds.items()
+            _stack_folds(model_folds, labels).select(pl.lit(str(name)).alias("model"), pl.all())
+            for name, model_folds in folds.items()
         ]
     else:
         frames = [_stack_folds(folds, labels)]
@@ -143,13 +145,14 @@ def from_folds(
     return DataFramePrc(frame)(**words)
 
 
-def _score_folds(found: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  # noqa: N803
+def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  # noqa: N803
     """Return the examples that each fold tests, and the scores of its model."""
-    if not isinstance(found, Mapping) or not {"estimator", "indices"} <= found.keys():
-        has = f"a mapping with {', '.join(map(str, found))}" if isinstance(found, Mapping) else found
-        raise PrcError(f"expected {_RESULTS}, with both flags; got {describe_value(has)}")
+    if not isinstance(results, Mapping) or not {"estimator", "indices"} <= results.keys():
+        if isinstance(results, Mapping):
+            results = f"a mapping with {', '.join(map(str, results))}"
+        raise PrcError(f"expected {_RESULTS}, with both flags; got {describe_value(results)}")
     scores = []
-    for estimator, test in zip(found["estimator"], found["indices"]["test"], strict=False):
+    for estimator, test in zip(results["estimator"], results["indices"]["test"], strict=False):
         positive, _ = read_classes(estimator, pos_label)
         try:  # a list, an array, a sparse matrix, or a frame of pandas or Polars
             if isinstance(X, list):
@@ -167,13 +170,13 @@ def _score_folds(found: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  
 
 def _stack_folds(folds: Any, labels: NDArray[np.bool_]) -> pl.DataFrame:
     """Return the rows of all folds of a model; raise for what is no fold."""
-    tested = np.zeros(len(labels), dtype=bool)
+    is_tested = np.zeros(len(labels), dtype=bool)
     repeat, frames = 0, []
     for fold, (example, score) in enumerate(_read_folds(folds, len(labels))):
-        if tested[example].any():
+        if is_tested[example].any():
             repeat += 1
-            tested[:] = False
-        tested[example] = True
+            is_tested[:] = False
+        is_tested[example] = True
         rows = pl.DataFrame({"example": example, "score": score, "label": labels[example]})
         frames.append(rows.with_columns(repeat=pl.lit(repeat, pl.Int64), fold=pl.lit(fold, pl.Int64)))
     if not frames:
@@ -256,13 +259,13 @@ class PrevalenceDisplay:
         if not isinstance(test, DataFramePrc):
             raise refuse_kind("test=", "a bound table, such as df.prc() of a DataFrame", test)
         self.test = test
-        self._asked: dict[str, Any] = {"eta": eta, "confidence": confidence}
-        self.summary = found = test.summary(metrics="average_precision", **self._asked)
-        values = found["value"].fill_null(math.nan)
+        self._options: dict[str, Any] = {"eta": eta, "confidence": confidence}
+        self.summary = summary = test.summary(metrics="average_precision", **self._options)
+        values = summary["value"].fill_null(math.nan)
         self.average_precision: float | list[float] = _unpack_one(values.to_list())
-        self.eta: float | list[float] = _unpack_one(found["eta"].to_list())
-        has_models = "model" in found.columns
-        self.name: str | list[str] | None = _unpack_one(found["model"].to_list()) if has_models else None
+        self.eta: float | list[float] = _unpack_one(summary["eta"].to_list())
+        names: list[Any] = summary["model"].to_list() if "model" in summary.columns else [None]
+        self.name: str | list[str] | None = _unpack_one(names)
 
     @classmethod
     @hint_at_arguments
@@ -398,9 +401,9 @@ class PrevalenceDisplay:
         >>> from sklearn.model_selection import cross_validate
         >>> from polars_prcurve import PrevalenceDisplay
         >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 0, 1]
-        >>> found = cross_validate(
+        >>> results = cross_validate(
         ...     LogisticRegression(), X, y, cv=3, return_estimator=True, return_indices=True)
-        >>> PrevalenceDisplay.from_cv_results(found, X, y, eta=0.01)
+        >>> PrevalenceDisplay.from_cv_results(results, X, y, eta=0.01)
         <PrevalenceDisplay of LogisticRegression>
         """
         check_texts(name=name)
@@ -417,7 +420,7 @@ class PrevalenceDisplay:
     @cached_property
     def curve(self) -> pl.DataFrame:
         """Return the curve of each model at each prevalence, with a row per threshold."""
-        return self.test.curve(**self._asked)
+        return self.test.curve(**self._options)
 
     @property
     def precision(self) -> NDArray[np.float64] | list[NDArray[np.float64]]:
@@ -447,7 +450,7 @@ class PrevalenceDisplay:
         points, log_y, title
             As in `plot.pr_curve`.
         """
-        return self.test.plot.pr_curve(**self._asked, points=points, log_y=log_y, title=title)
+        return self.test.plot.pr_curve(**self._options, points=points, log_y=log_y, title=title)
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> Any:
         return self.plot()._repr_mimebundle_(*args, **kwargs)

@@ -48,18 +48,12 @@ def scorer(
     >>> round(score_spam.score(["spam", "ham", "spam", "ham"], [0.9, 0.8, 0.2, 0.1]), 6)
     0.503984
     """
-    found = find_curve_metric(metric)
-    found.higher_is_better()  # raises for a metric without a direction
+    curve_metric = find_curve_metric(metric)
+    curve_metric.higher_is_better()  # raises for a metric without a direction
     if eta is not None:
         eta = check_eta(eta)
     label_dtypes(pos_label)  # raises for what is no single value
-    return Scorer(found, eta, pos_label)
-
-
-def _name_as_function(called: Scorer | XGBoostCost) -> None:
-    """Set the name that functions have, which XGBoost asks for before it calls."""
-    # A property `__name__` in a class would keep cloudpickle from the class.
-    object.__setattr__(called, "__name__", called.name)
+    return Scorer(curve_metric, eta, pos_label)
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,9 @@ class Scorer:
     pos_label: Any = None
 
     def __post_init__(self) -> None:
-        _name_as_function(self)
+        """Give the scorer the name that functions have, which XGBoost asks for before it calls."""
+        # A property `__name__` in the class would keep cloudpickle from the class.
+        vars(self)["__name__"] = self.name
 
     @property
     def name(self) -> str:
@@ -153,7 +149,8 @@ class XGBoostCost:
     scorer: Scorer
 
     def __post_init__(self) -> None:
-        _name_as_function(self)
+        """Give the cost the name that functions have, as a scorer has it."""
+        vars(self)["__name__"] = self.name
 
     @property
     def name(self) -> str:
@@ -181,10 +178,10 @@ def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
     if classes is None:
         return read_labels(y, pos_label)
     labels = np.asarray(y)
-    known = np.isin(labels, classes)
-    if not known.all():
+    is_known = np.isin(labels, classes)
+    if not is_known.all():
         raise PrcError(
-            f"y holds {labels[~known].tolist()[0]!r}, which is no class of the estimator: it has "
+            f"y holds {labels[~is_known].tolist()[0]!r}, which is no class of the estimator: it has "
             f"{np.asarray(classes).tolist()!r}"
         )
     positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
@@ -227,8 +224,8 @@ def predict_scores(
         ways = (response_method,)
     way = next((way for way in ways if hasattr(estimator, way)), None)
     if way is None:
-        has = f"{type(estimator).__name__} has {'neither' if len(ways) > 1 else 'none'}"
-        raise PrcError(f"expected an estimator with {' or '.join(ways)}; {has}")
+        shortfall = f"{type(estimator).__name__} has {'neither' if len(ways) > 1 else 'none'}"
+        raise PrcError(f"expected an estimator with {' or '.join(ways)}; {shortfall}")
     scores = np.asarray(getattr(estimator, way)(X))
     if way == "decision_function":
         return scores if positive == 1 else -scores

@@ -29,8 +29,9 @@ from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.progress import clear_line, is_watched, print_beside
 from polars_prcurve.core.ground.terminal_text import fill_lines
 
-_METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}  # with names of their own
-_PHRASES = {
+_METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}
+"""The methods whose commands have names of their own; all others go by the name of the method."""
+_PHRASES = {  # code and words of the library, as a whole, and what a command line says in their place
     "None": "own",
     " to a frame method": "",
     " frame": " file",
@@ -40,20 +41,29 @@ _PHRASES = {
     "field(frame, parts=...)": "FILE --parts COLUMN",
     "label=None": "--unlabelled",
 }
+# Words that follow the level in --confidence, and so are no options of their own.
 _WORDS_OF_CONFIDENCE = ("method", "rate", "simultaneous", "resamples", "seed")
-_QUOTES = "'\""
+_QUOTES = "'\""  # what stands around a text in Python, and is not typed on a command line
 
+# A text in quotes, as `repr` writes it; the apostrophe of a word, as in `don't`, opens none.
 _QUOTED = r"""(?<![\w'])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\""""
+# What may follow `name=`: a text, a number, a call such as `field(...)`, a list of texts, or a constant.
 _VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|\[(?:{_QUOTED}|,\ )+\]|None|True|False)"
+# The code in a message, in the forms that the docstring of this module lists, tried from the top: a text
+# in quotes comes first, so that nothing inside it is taken for code.
 _CODE = re.compile(
     rf"""
-    (?P<quoted> {_QUOTED})
-    | (?P<expression> ,?\ (?:such\ as|e\.g\.)\ (?:\w+=|1\ -\ )?pl\.(?:{_QUOTED}|[^;'"])*)
-    | (?:\b(?:df|pl))?\.prc\.(?P<method> \w+)(?:\((?P<arguments> (?:{_QUOTED}|[^()'"]|\([^()]*\))*)\))?
-    | (?P<metric> \bmetrics\.(?=\w))
-    | \b(?P<called> \w+)\(\)
-    | (?<![\w.-])(?P<name> \w+)=(?P<value> {_VALUE})?(?P<frame>\ frame\b)?
-    | \boperating_points\b | \bNone\b | \ to\ a\ frame\ method\b | \bas\ a\ frame\b
+    (?P<quoted> {_QUOTED})                              # 'a', "b"
+    | (?P<expression> ,?\ (?:such\ as|e\.g\.)\          # such as pl.col("x"), up to the next ; or quote
+        (?:\w+=|1\ -\ )?pl\.(?:{_QUOTED}|[^;'"])*)
+    | (?:\b(?:df|pl))?\.prc\.(?P<method> \w+)           # df.prc.curve, and what it is called with
+        (?:\((?P<arguments> (?:{_QUOTED}|[^()'"]|\([^()]*\))*)\))?
+    | (?P<metric> \bmetrics\.(?=\w))                    # metrics. before f_beta(2)
+    | \b(?P<called> \w+)\(\)                            # curve(), a method by its name alone
+    | (?<![\w.-])(?P<name> \w+)=(?P<value> {_VALUE})?   # eta=0.1, or eta= and a word after it
+        (?P<frame>\ frame\b)?
+    | \boperating_points\b | \bNone\b                   # and phrases that stand in _PHRASES or _METHODS
+    | \ to\ a\ frame\ method\b | \bas\ a\ frame\b
     | \bfield\([^()]*\)
     """,
     re.X,
@@ -76,31 +86,31 @@ def name_options(parser: argparse.ArgumentParser | None) -> dict[str, str]:
 def translate_message(message: str, options: Mapping[str, str]) -> str:
     """Return an error of the library with its code in terms of the command line."""
 
-    def translate(found: re.Match[str]) -> str:
-        if found["quoted"]:
-            return found[0]
-        if found[0] in _PHRASES:
-            return _PHRASES[found[0]]
-        if found["method"]:
-            code = found["arguments"] or ""
-            named = {name: f"--{name.replace('_', '-')}" for name in re.findall(r"(\w+)=", code)}
-            arguments = translate_message(code, {**named, **options}).replace(", --", " --")
-            return f"the command {name_command(found['method'])} {arguments}".rstrip()
-        if found["called"]:
-            return name_command(found["called"]) if found["called"] in USES else found[0]
-        if found["name"]:
-            return _name_argument(found, options)
-        return _METHODS.get(found[0], "")  # nothing for an expression, or for the module of a metric
+    def translate(match: re.Match[str]) -> str:
+        if match["quoted"]:
+            return match[0]
+        if match[0] in _PHRASES:
+            return _PHRASES[match[0]]
+        if match["method"]:
+            code = match["arguments"] or ""
+            flags = {name: f"--{name.replace('_', '-')}" for name in re.findall(r"(\w+)=", code)}
+            arguments = translate_message(code, {**flags, **options}).replace(", --", " --")
+            return f"the command {name_command(match['method'])} {arguments}".rstrip()
+        if match["called"]:
+            return name_command(match["called"]) if match["called"] in USES else match[0]
+        if match["name"]:
+            return _name_argument(match, options)
+        return _METHODS.get(match[0], "")  # nothing for an expression, or for the module of a metric
 
     return _CODE.sub(translate, message)
 
 
-def _name_argument(found: re.Match[str], options: Mapping[str, str]) -> str:
+def _name_argument(match: re.Match[str], options: Mapping[str, str]) -> str:
     """Return an argument, and its value, as an option; one without an option as it is."""
-    name, value = found["name"], found["value"] or ""
+    name, value = match["name"], match["value"] or ""
     if name not in options:
         if name not in _WORDS_OF_CONFIDENCE:
-            return found[0]
+            return match[0]
         return name if value == "True" else f"{name}={value.strip(_QUOTES)}"
     if value in ("True", "False"):  # of a switch, whose option says which
         value = ""
@@ -109,7 +119,7 @@ def _name_argument(found: re.Match[str], options: Mapping[str, str]) -> str:
     if re.fullmatch(r'"\w+"', value):
         value = value.strip('"')
     value = _PHRASES.get(value, value)
-    return " ".join(filter(None, [options[name], value, found["frame"] and "file"]))
+    return " ".join(filter(None, [options[name], value, match["frame"] and "file"]))
 
 
 class RaisingParser(argparse.ArgumentParser):
@@ -127,13 +137,14 @@ class RaisingParser(argparse.ArgumentParser):
             # Of an option of several values one word with commas becomes these; but a name may have
             # commas, so a word stays whole if others follow it.
             words = args[0]
-            numbers = {flag: each.nargs for each in self._actions for flag in each.option_strings}
-            split: list[str] = []
-            for before, word, after in zip(["", *words], words, [*words[1:], "-"], strict=False):
+            actions = self._actions
+            value_counts = {flag: action.nargs for action in actions for flag in action.option_strings}
+            single_words: list[str] = []
+            for previous, word, following in zip(["", *words], words, [*words[1:], "-"], strict=False):
                 parts = word.split(",")
-                are_all = numbers.get(before) == len(parts) and after.startswith("-")
-                split += parts if are_all else [word]
-            args = (split, *args[1:])
+                are_all = value_counts.get(previous) == len(parts) and following.startswith("-")
+                single_words += parts if are_all else [word]
+            args = (single_words, *args[1:])
         namespace, unknown = super().parse_known_args(*args, **options)
         if unknown:
             word = next((word for word in unknown if word.startswith("-")), unknown[0])
@@ -144,8 +155,8 @@ class RaisingParser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             argument = name.lstrip("-").replace("-", "_").lower()
             flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]
-            known = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
-            hint = suggest_arguments(argument, known, weight_spelling="--weight", spelling=name)
+            flag_of = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
+            hint = suggest_arguments(argument, flag_of, weight_spelling="--weight", spelling=name)
             raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
         return namespace, unknown
 
@@ -156,14 +167,14 @@ class RaisingParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise for a word that is none of the choices."""
         if action.choices is not None and value not in action.choices:
-            what = action.option_strings[-1] if action.option_strings else "COMMAND"
-            raise PrcError(f"{what} cannot be {value!r}; {suggest_names(value, action.choices)}")
+            subject = action.option_strings[-1] if action.option_strings else "COMMAND"
+            raise PrcError(f"{subject} cannot be {value!r}; {suggest_names(value, action.choices)}")
 
 
 # What is said on standard error, beside the table -----------------------------------------------
 
-PROGRAM = "polars-prcurve"
-_SHOWN = 5
+PROGRAM = "polars-prcurve"  # the name of the command, which begins each line on standard error
+_MOST_SENTENCES = 5  # rows without a threshold, at most, that have a sentence each
 
 
 def print_note(text: str) -> None:
@@ -188,36 +199,37 @@ def print_progress(text: str) -> None:
 def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for the first rows of operating points that have no threshold, and a count."""
     keys = [*by, "eta", "criterion", "target"]
-    unmet = points.filter(pl.col("threshold").is_null()).unique(keys, keep="first", maintain_order=True)
-    for row in unmet.head(_SHOWN).to_dicts():
-        where = "".join(f"{name} = {row[name]}, " for name in by) + f"eta {row['eta']:g}"
+    unmet_rows = points.filter(pl.col("threshold").is_null())
+    unmet_rows = unmet_rows.unique(keys, keep="first", maintain_order=True)
+    for row in unmet_rows.head(_MOST_SENTENCES).to_dicts():
+        place = "".join(f"{name} = {row[name]}, " for name in by) + f"eta {row['eta']:g}"
         target = row["criterion"] + ("" if row["target"] is None else f" {row['target']:g}")
         # What even perfect scores need, and what it means if the table has it.
         sizes = {"positives": row["n_pos_needed"], "negatives": row["n_neg_needed"]}
-        needed = {what: n for what, n in sizes.items() if n is not None}
-        numbers = " and ".join(f"{n:,.0f} {what}".replace(",", " ") for what, n in needed.items())
-        columns = ", ".join(f"n_{what[:3]}_needed" for what in needed)
-        need = (
+        needed_sizes = {kind: n for kind, n in sizes.items() if n is not None}
+        numbers = " and ".join(f"{n:,.0f} {kind}".replace(",", " ") for kind, n in needed_sizes.items())
+        columns = ", ".join(f"n_{kind[:3]}_needed" for kind in needed_sizes)
+        remedy = (
             f"even perfect scores need {numbers} ({columns}); if the table has as many, it is the scores"
         )
-        if not needed:
+        if not needed_sizes:
             has_budget = row["criterion"] in ("alerts", "predicted_positive_rate")
-            larger = "take a larger budget, or" if has_budget else "promise less, or take"
-            need = f"{larger} a larger test set"
-        elif math.inf in needed.values():
-            need = "no test set could prove it"
+            advice = "take a larger budget, or" if has_budget else "promise less, or take"
+            remedy = f"{advice} a larger test set"
+        elif math.inf in needed_sizes.values():
+            remedy = "no test set could prove it"
         level = f"with a guarantee of {row['guarantee']:g}"
-        yield f"{where}: no threshold keeps {target} {level}; {need}"
-    if unmet.height > _SHOWN:
-        yield f"{unmet.height - _SHOWN} more rows have no threshold either"
+        yield f"{place}: no threshold keeps {target} {level}; {remedy}"
+    if unmet_rows.height > _MOST_SENTENCES:
+        yield f"{unmet_rows.height - _MOST_SENTENCES} more rows have no threshold either"
 
 
 def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[str]:
     """Yield why sizes are missing, and that a band as wide as precision itself says little of it."""
     is_met = pl.col("recall").is_not_null()
-    missing = sizes.filter(is_met & pl.col("n_neg_needed").is_null())
-    if missing.height:
-        rows = f"{missing.height} row{'' if missing.height == 1 else 's'}"
+    rows_without_sizes = sizes.filter(is_met & pl.col("n_neg_needed").is_null())
+    if rows_without_sizes.height:
+        rows = f"{rows_without_sizes.height} row{'' if rows_without_sizes.height == 1 else 's'}"
         yield (
             f"{rows} without numbers: no positive is found there, or no negative is flagged, so the "
             "table does not tell the rate that they depend on"
@@ -225,12 +237,12 @@ def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[
     if "eta" not in sizes.columns or delta is None:  # of a share of the precision
         return
     true, false = pl.col("recall") * pl.col("eta"), pl.col("fpr") * (1 - pl.col("eta"))
-    precision = sizes.select((true / (true + false)).alias("precision"))["precision"].to_list()
-    low = [value for value in precision if value is not None and 0 < value <= delta]
-    if low:
-        least, most = f"{min(low):.2g}", f"{max(low):.2g}"
-        span = least if least == most else f"{least} to {most}"
+    values = sizes.select((true / (true + false)).alias("precision"))["precision"].to_list()
+    low_values = [value for value in values if value is not None and 0 < value <= delta]
+    if low_values:
+        n, lowest, highest = len(low_values), f"{min(low_values):.2g}", f"{max(low_values):.2g}"
+        span = lowest if lowest == highest else f"{lowest} to {highest}"
         yield (
-            f"precision is {span} in {len(low)} of {sizes.height} rows, so a band {delta:g} wide says "
-            f"little of it; pass --relative, or a smaller --delta, such as {min(low) / 2:.1g}"
+            f"precision is {span} in {n} of {sizes.height} rows, so a band {delta:g} wide says "
+            f"little of it; pass --relative, or a smaller --delta, such as {min(low_values) / 2:.1g}"
         )

@@ -33,11 +33,12 @@ from polars_prcurve.core.prevalence.sampled_eta import describe_refuted_estimate
 from polars_prcurve.doors.cli import command_errors, table_files
 from polars_prcurve.doors.cli import options as kinds
 from polars_prcurve.doors.cli.command_errors import PROGRAM, RaisingParser, name_command
-from polars_prcurve.doors.cli.method_call import AskedMethod, FilePrc, check_output_path, read_command
+from polars_prcurve.doors.cli.method_call import FilePrc, MethodCall, check_output_path, read_command
 from polars_prcurve.doors.cli.options import OPTIONS, Option, add_option
 from polars_prcurve.doors.cli.terminal_table import Layout, collect_shown_rows, print_lines, print_rows
 from polars_prcurve.doors.namespace import prc
 
+# What `polars-prcurve --help` says first; its lines fit a terminal of 80 columns, as all texts here do.
 _ABOUT = """\
 Precision-recall analysis at any prevalence. Measure a classifier once, on a
 table with a row per example, its score and its label; see what it does where
@@ -47,6 +48,7 @@ Prevalence (--eta) is the share of positives: 0.001 is 1 in 1 000, and so is
 0.1%. With a colon it is a ratio of positives to negatives: 1:5000 is 1 positive
 to 5 000 negatives, and 1/5000 is 1 positive in 5 000 events.
 """
+# What `polars-prcurve --help` says last: questions, each with the command that answers it.
 _EXAMPLES = """\
 examples:
   Which model is better where 1 in 1 000 is positive? Areas of each:
@@ -68,11 +70,13 @@ examples:
 
 polars-prcurve COMMAND --help tells the options of a command.
 """
+# What the help of each command that reads a table says last.
 _FILES_HELP = """\
 The end of a file's name tells its format: .parquet, .csv, .tsv, .ndjson,
 .jsonl, .arrow, .feather or .ipc. An option of several values takes them with
 spaces or commas between; INPUT comes before such options.
 """
+# What the help of a command says whose --confidence takes words after the level.
 _CONFIDENCE_HELP = """\
 --confidence takes words after the level, with commas between: method=bootstrap
 knows the intervals of all metrics, with resamples=1000 and seed=1;
@@ -82,14 +86,13 @@ simultaneous holds at all thresholds at once. A command refuses those that it
 does not have.
 """
 
-
-_FILE = "the file to write"
-_LEVEL = "the level of intervals, such as 95%"
+_FILE = "the file to write"  # the help of --output where the result is no table
+_LEVEL = "the level of intervals, such as 95%"  # the help of a --confidence that takes no words
 _GROUPS = {  # the heading in help of options that stand apart
     **dict.fromkeys(TARGET_WORDS, "targets"),
     **dict.fromkeys((*TABLE_WORDS, "unlabelled", "table"), "the table"),
 }
-_MODELS = "the column that names the models (default: model)"
+_MODELS = "the column that names the models (default: model)"  # the help of --model in comparisons
 
 
 # What commands write: a table to a file, a pipe or a terminal, or a report --------------------------
@@ -98,51 +101,57 @@ _MODELS = "the column that names the models (default: model)"
 def write_table(args: argparse.Namespace) -> None:
     """Run a command that makes a table, and write its rows."""
     check_output_path(args)
-    started, write, shown = time.monotonic(), _choose_output(args.output), None
-    with _read_at_work(args) as asked:
-        query = _ask_method(asked)
+    start_time, write, first_rows = time.monotonic(), _choose_output(args.output), None
+    with _show_work(args) as call:
+        query = _call_method(call)
         if write is None:
-            shown = collect_shown_rows(query)
+            first_rows = collect_shown_rows(query)
         else:
             write(query)
-    if shown is not None:
-        if sentence := _find_verdict(asked):
+    if first_rows is not None:
+        if sentence := _find_verdict(call):
             print_lines([*fill_lines(f"{sentence}.", get_terminal_size().columns), ""])
-        given = asked.arguments
-        weighted = isinstance(given.get("eta"), Field)
-        weighted = weighted or gives_squares(given.get("weight"), given.get("counts"))
-        at_any_eta = asked.method == "sample_size" and "eta" not in given
-        above = "at any prevalence (at one, --eta, fewer will do)" if at_any_eta else ""
-        print_rows(shown, Layout(asked.groups, args.command.columns, asked.level, weighted, above))
-        if asked.method in _NAME_LEADS and not _TESTED_OTHERWISE & asked.arguments.keys():
-            ask = "" if asked.method == "ranking" else "ranking "
-            told = f"No lead was tested; {ask}--confidence 95% tells which models may be best."
-            print_lines(fill_lines(told, get_terminal_size().columns))
+        arguments = call.arguments
+        is_weighted = isinstance(arguments.get("eta"), Field)
+        is_weighted = is_weighted or gives_squares(arguments.get("weight"), arguments.get("counts"))
+        has_no_eta = call.method == "sample_size" and "eta" not in arguments
+        preface = "at any prevalence (at one, --eta, fewer will do)" if has_no_eta else ""
+        columns = args.command.columns
+        layout = Layout(call.groups, columns, level=call.level, is_weighted=is_weighted, preface=preface)
+        print_rows(first_rows, layout)
+        if call.method in _NAME_LEADS and not _TESTED_OTHERWISE & call.arguments.keys():
+            command = "" if call.method == "ranking" else "ranking "
+            hint = f"No lead was tested; {command}--confidence 95% tells which models may be best."
+            print_lines(fill_lines(hint, get_terminal_size().columns))
     elif args.output not in (None, table_files.STDIO) and is_watched():
         n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
-        seconds = time.monotonic() - started
+        seconds = time.monotonic() - start_time
         command_errors.print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
 
 
 _NAME_LEADS = ("ranking", "leaders", "crossings")
+"""The methods whose tables name a model as first, and do not test that unless they are asked to."""
 _TESTED_OTHERWISE = {"confidence", "coarse", "rates", "cells"}
+"""Arguments with which such a table has a test or limits, or rests on points that have no test."""
 _SAY_VERDICT = ("operating_points", "compare", "ranking")
+"""The methods that ask, of the same arguments, what `decide` asks, too."""
 _OTHER_QUESTIONS = {"metrics", "metric", "other", "match", "paired", "worst", "together", "coarse"}
+"""Arguments of these methods with which they ask something else than `decide` does."""
 
 
-def _find_verdict(asked: AskedMethod) -> str:
+def _find_verdict(call: MethodCall) -> str:
     """Return the sentence of the decision that asks what a command asks; empty if none does."""
-    given = asked.arguments
-    if asked.method not in _SAY_VERDICT or asked.level is None or _OTHER_QUESTIONS & given.keys():
+    arguments = call.arguments
+    if call.method not in _SAY_VERDICT or call.level is None or _OTHER_QUESTIONS & arguments.keys():
         return ""
-    words = {*TABLE_WORDS, *TARGET_WORDS, "eta", "guarantee"} & given.keys()
-    asking = {name: given[name] for name in words}
-    if not isinstance(given.get("score"), list) and "model" not in given:
-        if asked.method not in COMPARES_MODELS:
+    names = {*TABLE_WORDS, *TARGET_WORDS, "eta", "guarantee"} & arguments.keys()
+    decision_words = {name: arguments[name] for name in names}
+    if not isinstance(arguments.get("score"), list) and "model" not in arguments:
+        if call.method not in COMPARES_MODELS:
             return ""  # of groups each row tells of its own
-        asking["model"] = "model"
+        decision_words["model"] = "model"
     try:
-        verdict = asked.table.decide(**asking, confidence=asked.level).verdict
+        verdict = call.table.decide(**decision_words, confidence=call.level).verdict
     except PrcError:  # such as several values of a target
         return ""
     return str(verdict.sentence)
@@ -151,8 +160,8 @@ def _find_verdict(asked: AskedMethod) -> str:
 def write_report(args: argparse.Namespace) -> None:
     """Write the report on a table in files."""
     check_output_path(args)
-    with _read_at_work(args) as asked:
-        path = asked.table.report(args.output, **asked.arguments)
+    with _show_work(args) as call:
+        path = call.table.report(args.output, **call.arguments)
     command_errors.print_progress(f"wrote {path}")
 
 
@@ -162,16 +171,16 @@ def write_decision(args: argparse.Namespace) -> None:
 
     check_output_path(args)
     write = None if args.output is None else _choose_output(args.output)
-    takes = {"report": ("title", "date", "notes"), "page": ("title", "date"), "card": ("date",)}
-    with _read_at_work(args) as asked:
-        given = asked.arguments
-        words = {name: given.pop(name, None) for name in takes["report"]}
-        paths = {kind: given.pop(kind) for kind in takes if kind in given}
+    words_by_kind = {"report": ("title", "date", "notes"), "page": ("title", "date"), "card": ("date",)}
+    with _show_work(args) as call:
+        arguments = call.arguments
+        words = {name: arguments.pop(name, None) for name in words_by_kind["report"]}
+        paths = {kind: arguments.pop(kind) for kind in words_by_kind if kind in arguments}
         for kind, path in paths.items():
             (resolve_target if kind == "card" else check_page_path)(path)
-        decision = asked.table.decide(**given)
-        written = [
-            getattr(decision, kind)(path, **{name: words[name] for name in takes[kind]})
+        decision = call.table.decide(**arguments)
+        written_paths = [
+            getattr(decision, kind)(path, **{name: words[name] for name in words_by_kind[kind]})
             for kind, path in paths.items()
         ]
     if write is not None:
@@ -179,10 +188,11 @@ def write_decision(args: argparse.Namespace) -> None:
         command_errors.print_note(decision.verdict.sentence)
     else:
         print_lines(decision.say(hint="; -o FILE has all").split("\n"))
-    for path in written:
+    for path in written_paths:
         command_errors.print_progress(f"wrote {path}")
 
 
+# The text at the top of the report of `demo`, since its reader has never seen the data.
 _DEMO_NOTES = """\
 A demonstration on 1 797 scans of handwritten digits, which scikit-learn brings along. Linear
 discriminant analysis (lda) and logistic regression look for the digit 8. One scan in ten shows it here;
@@ -223,15 +233,15 @@ def write_demo(args: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _read_at_work(args: argparse.Namespace) -> Iterator[AskedMethod]:
+def _show_work(args: argparse.Namespace) -> Iterator[MethodCall]:
     """Return what a command asks, and show how long it runs, unless its rows go to the same terminal."""
     is_mixed = args.output == table_files.STDIO and sys.stdout.isatty()
-    what = f"{args.parser.prog.rpartition(' ')[2]} of {shorten_name(make_visible(args.input), 40)}"
-    with nullcontext() if is_mixed else show_seconds(what):
-        asked = read_command(args)
-        for sentence in asked.table.describe_dropped_rows(asked.method, asked.arguments, asked.level):
+    label = f"{args.parser.prog.rpartition(' ')[2]} of {shorten_name(make_visible(args.input), 40)}"
+    with nullcontext() if is_mixed else show_seconds(label):
+        call = read_command(args)
+        for sentence in call.table.describe_dropped_rows(call.method, call.arguments, call.level):
             command_errors.print_note(sentence)
-        yield asked
+        yield call
 
 
 def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
@@ -243,21 +253,22 @@ def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
     return table_files.build_writer(path)  # raises at once if it cannot be written
 
 
-def _ask_method(asked: AskedMethod) -> pl.LazyFrame:
+def _call_method(call: MethodCall) -> pl.LazyFrame:
     """Return the rows of the method, and print notes on those that are not what was asked for."""
-    ask, given, by = getattr(asked.table, asked.method), asked.arguments, asked.groups
-    table, is_size = ask(**given), asked.method == "sample_size"
-    if "guarantee" in given or is_size:  # these rows are few, and read twice
+    method, arguments, groups = getattr(call.table, call.method), call.arguments, call.groups
+    table, is_size = method(**arguments), call.method == "sample_size"
+    if "guarantee" in arguments or is_size:  # these rows are few, and read twice
         table = run_query(table.lazy())
-    notes: list[str] = []
-    if "guarantee" in given:
-        notes += command_errors.describe_unmet_promises(table, by)
+    sentences: list[str] = []
+    if "guarantee" in arguments:
+        sentences += command_errors.describe_unmet_promises(table, groups)
     if is_size:
-        delta = given.get("delta", inspect.signature(ask).parameters["delta"].default)
-        notes += command_errors.describe_needed_sizes(table, None if "relative" in given else delta)
+        delta = arguments.get("delta", inspect.signature(method).parameters["delta"].default)
+        width = None if "relative" in arguments else delta
+        sentences += command_errors.describe_needed_sizes(table, width)
     if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
-        notes += describe_refuted_estimates(table, by)
-    for sentence in notes:
+        sentences += describe_refuted_estimates(table, groups)
+    for sentence in sentences:
         command_errors.print_note(sentence)
     rows: pl.LazyFrame = table.lazy()
     return rows
@@ -272,8 +283,8 @@ class Command(NamedTuple):
     method: str
     about: str
     columns: tuple[str, ...] = ()  # the columns of the result that a terminal shows first
-    own: Mapping[str, str | Option] = {}  # options that differ from those of others, or their help
-    more: tuple[str, ...] = ()  # options that are no arguments
+    changes: Mapping[str, str | Option] = {}  # options that differ from those of others, or their help
+    extra_options: tuple[str, ...] = ()  # options that are no arguments
     output: str | None = None  # the report that it writes if no other file is named; None for a table
     run: Callable[[argparse.Namespace], None] = write_table
 
@@ -282,13 +293,13 @@ COMMANDS = [  # in the order of help
     Command(
         "decide",
         "which model to use, and from which score: one verdict",
-        own={
+        changes={
             "confidence": _LEVEL,
             "guarantee": "a level such as 0.95: thresholds that keep the targets in truth",
             "threshold": "decide about this threshold",
             "output": "write the rows of all models to this file; - is CSV to standard output",
         },
-        more=("report", "page", "card", "title", "date", "notes", "table"),
+        extra_options=("report", "page", "card", "title", "date", "notes", "table"),
         run=write_decision,
     ),
     Command("curve", "precision at every threshold and prevalence", ("threshold", "value")),
@@ -394,12 +405,12 @@ COMMANDS = [  # in the order of help
         "counts",
         "positives and negatives at each score, which add up over days",
         ("score", "n_pos", "n_neg", "n"),
-        more=("unlabelled",),
+        extra_options=("unlabelled",),
     ),
     Command(
         "report",
         "one HTML file on what to expect in the field, to send and to print",
-        own={
+        changes={
             "confidence": _LEVEL,
             "per": "count alerts among this number of events (default: a round number)",
             "output": _FILE,
@@ -410,7 +421,7 @@ COMMANDS = [  # in the order of help
     Command(
         "demo",
         "a report on two classifiers of handwritten digits, made here and now",
-        own={"output": _FILE},
+        changes={"output": _FILE},
         run=write_demo,
         output="demo.html",
     ),
@@ -436,9 +447,9 @@ def _add_command(commands: Any, command: Command) -> None:
     parameters, options = list_parameters(command.method), list_options(command)
     epilog = [_FILES_HELP] if parameters else ["It needs scikit-learn."]
     epilog += [_CONFIDENCE_HELP] if options.get("confidence") == OPTIONS["confidence"] else []
-    asked = [str(parameters[name].annotation) for name in ("metrics", "metric") if name in options]
+    type_texts = [str(parameters[name].annotation) for name in ("metrics", "metric") if name in options]
     for kind in (CurveMetric, PointMetric):
-        epilog += [describe_metrics(kind)] if any(kind.__name__ in text for text in asked) else []
+        epilog += [describe_metrics(kind)] if any(kind.__name__ in text for text in type_texts) else []
     parser: argparse.ArgumentParser = commands.add_parser(
         name_command(command.method),
         help=command.about,
@@ -450,8 +461,8 @@ def _add_command(commands: Any, command: Command) -> None:
     if parameters:
         about_input = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
         parser.add_argument("input", metavar="INPUT", help=about_input)
-    takes_one = command.method in COMPARES_MODELS and command.run is write_table
-    about_targets = "one of these, for a point metric" if takes_one else None
+    takes_one_metric = command.method in COMPARES_MODELS and command.run is write_table
+    about_targets = "one of these, for a point metric" if takes_one_metric else None
     groups = {
         "targets": parser.add_argument_group("targets", about_targets),
         "the table": parser.add_argument_group("the table"),
@@ -467,32 +478,34 @@ def _add_command(commands: Any, command: Command) -> None:
 
 def list_parameters(method: str) -> Mapping[str, inspect.Parameter]:
     """Return the arguments of a method; none for `demo`, which asks none."""
-    found = getattr(FilePrc, method, None)
-    return {} if found is None else inspect.signature(found).parameters
+    function = getattr(FilePrc, method, None)
+    return {} if function is None else inspect.signature(function).parameters
 
 
 def list_options(command: Command) -> dict[str, Option]:
     """Return the options of a command: for arguments of the method, and for words that it reads."""
     arguments, uses = list_parameters(command.method), USES.get(command.method, set())
-    left_out = {"self", "path", *({*TABLE_WORDS} - uses)}
-    names = [name for name in arguments if name in OPTIONS and name not in left_out]
+    omitted_names = {"self", "path", *({*TABLE_WORDS} - uses)}
+    names = [name for name in arguments if name in OPTIONS and name not in omitted_names]
     # A file of --eta is a field by --parts, except where an eta of another kind is taken.
-    if "eta" in names and not isinstance(command.own.get("eta"), Option):
+    if "eta" in names and not isinstance(command.changes.get("eta"), Option):
         names.insert(names.index("eta") + 1, "parts")
-    own = {"model": _MODELS, **command.own} if command.method in COMPARES_MODELS else command.own
-    more = [name for name in command.more if name not in names]
-    has_table = {*names} & {*TABLE_WORDS} and "table" not in more
-    names += [*more, *(["table"] if has_table else []), "output"]
-    found = {name: own.get(name, OPTIONS[name]) for name in names}
+    changes = (
+        {"model": _MODELS, **command.changes} if command.method in COMPARES_MODELS else command.changes
+    )
+    extra_names = [name for name in command.extra_options if name not in names]
+    has_table = {*names} & {*TABLE_WORDS} and "table" not in extra_names
+    names += [*extra_names, *(["table"] if has_table else []), "output"]
+    options_or_help = {name: changes.get(name, OPTIONS[name]) for name in names}
     return {
         name: OPTIONS[name]._replace(help=option) if isinstance(option, str) else option
-        for name, option in found.items()
+        for name, option in options_or_help.items()
     }
 
 
 def describe_metrics(kind: type[PointMetric | CurveMetric]) -> str:
     """Return the names of all point metrics, or of all curve metrics, for the help of a command."""
-    plain = sorted(name for name, metric in DECLARED.items() if isinstance(metric, kind))
-    with_parameters = map(format_signature, list_factories(kind))
-    text = f"metrics: {', '.join(plain)}; in quotes, with parameters: {', '.join(with_parameters)}"
+    plain_names = sorted(name for name, metric in DECLARED.items() if isinstance(metric, kind))
+    signatures = map(format_signature, list_factories(kind))
+    text = f"metrics: {', '.join(plain_names)}; in quotes, with parameters: {', '.join(signatures)}"
     return textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False)

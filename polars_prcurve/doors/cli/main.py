@@ -63,10 +63,10 @@ def _run_command(argv: Sequence[str] | None) -> int:
         pass  # the reader, such as `head`, has read enough
     except (PrcError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # An error of Polars ends with the plan of its query.
-        said = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
+        text = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
         if isinstance(error, OSError) and error.errno == errno.EBADF:
-            said = "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
-        message = translate_message(said, name_options(getattr(args, "parser", None)))
+            text = "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
+        message = translate_message(text, name_options(getattr(args, "parser", None)))
         print_sentence(f"{PROGRAM}: error: {PrcError(message)}")  # short and visible
         return 2
     return 0
@@ -116,40 +116,41 @@ class StopSignal:
         if not is_raised and not (self.ignores_interrupts and self.number == signal.SIGINT):
             raise KeyboardInterrupt
 
-    def send_interrupts(self, listen: int, numbers: set[int]) -> None:
+    def send_interrupts(self, read_end: int, numbers: set[int]) -> None:
         """Send a SIGINT to the main thread for each of these signals, until the pipe is closed."""
         main_thread = threading.main_thread().ident
-        while received := os.read(listen, 1):
-            if received[0] in numbers and main_thread is not None:
-                self.number = received[0]
+        while signal_byte := os.read(read_end, 1):
+            if signal_byte[0] in numbers and main_thread is not None:
+                self.number = signal_byte[0]
                 signal.pthread_kill(main_thread, signal.SIGINT)
 
 
 @contextmanager
 def catch_stop_signals() -> Iterator[StopSignal]:
     """Raise `KeyboardInterrupt` at each signal to stop; signals that were ignored stay ignored."""
-    before = signal.getsignal(signal.SIGINT)  # a shell script ignores it for commands that end in &
-    stop = StopSignal(before == signal.SIG_IGN)
-    caught = [s for s in _WITHOUT_POLARS if signal.getsignal(s) == signal.SIG_DFL]
-    is_ours = before in (signal.default_int_handler, signal.SIG_IGN) and caught
+    old_handler = signal.getsignal(signal.SIGINT)  # a shell script ignores it for commands that end in &
+    stop = StopSignal(old_handler == signal.SIG_IGN)
+    watched_signals = [s for s in _WITHOUT_POLARS if signal.getsignal(s) == signal.SIG_DFL]
+    is_ours = old_handler in (signal.default_int_handler, signal.SIG_IGN) and watched_signals
     if not is_ours or threading.current_thread() is not threading.main_thread():
         yield stop  # a program that calls `main` handles signals itself
         return
-    listen, wake = os.pipe()
-    os.set_blocking(wake, False)
-    wake_before = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    thread = threading.Thread(target=stop.send_interrupts, args=(listen, set(caught)), daemon=True)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    old_write_end = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    numbers = set(watched_signals)
+    thread = threading.Thread(target=stop.send_interrupts, args=(read_end, numbers), daemon=True)
     thread.start()
     try:
-        for number in caught:
+        for number in watched_signals:
             signal.signal(number, lambda *_: None)  # the thread acts on it
         signal.signal(signal.SIGINT, stop.interrupt)
         yield stop
     finally:
-        for number in caught:
+        for number in watched_signals:
             signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, before)
-        signal.set_wakeup_fd(wake_before)
-        os.close(wake)  # ends the thread
+        signal.signal(signal.SIGINT, old_handler)
+        signal.set_wakeup_fd(old_write_end)
+        os.close(write_end)  # ends the thread
         thread.join()
-        os.close(listen)
+        os.close(read_end)

@@ -43,45 +43,47 @@ class FilePrc(LazyFramePrc):
     _may_collect = True
 
     def describe_dropped_rows(
-        self, method: str, given: Mapping[str, Any], level: float | None
+        self, method: str, arguments: Mapping[str, Any], level: float | None
     ) -> Iterator[str]:
         """Yield how many rows a method leaves out because a value is missing, if that was asked for."""
-        if given.get("missing") != "drop":
+        if arguments.get("missing") != "drop":
             return
-        is_weighing, scores = method == "reweight", given.get("score")
-        unused = "score" if is_weighing else ""  # weights need no scores, unless they are named
-        words = {name: given[name] for name in TABLE_WORDS if name in given and name != unused}
+        is_weighing, scores = method == "reweight", arguments.get("score")
+        unused_word = "score" if is_weighing else ""  # weights need no scores, unless they are named
+        names = [name for name in TABLE_WORDS if name in arguments and name != unused_word]
+        words = {name: arguments[name] for name in names}
         # A comparison has left out the rows by then; a ranking leaves out the same ones, and later.
-        counted = "ranking" if method == "compare" and isinstance(scores, list) else method
-        question = self._ask(counted, words, eta=given.get("eta"), confidence=level)
+        counting_method = "ranking" if method == "compare" and isinstance(scores, list) else method
+        question = self._ask(counting_method, words, eta=arguments.get("eta"), confidence=level)
         columns = {**question.columns, **({"score": scores} if is_weighing else {})}
         # Of rows without labels, or not yet with all, a missing label drops none.
         some_labels = ("estimate_prevalence", "sampling_plan", "weigh_sample")
         unlabelled = method in some_labels or columns["label"] is None
-        how: dict[str, Any] = {"unlabelled": unlabelled, "weighing": is_weighing}
-        dropped = count_dropped_rows(question.frame, id=columns.get("example"), **how, **columns)
+        columns |= {"unlabelled": unlabelled, "weighing": is_weighing}
+        dropped_rows = count_dropped_rows(question.frame, id=columns.get("example"), **columns)
         if isinstance(scores, list) and not is_weighing:
             n = len(scores)  # a row of the wide table is left out for all models, if they are compared
-            wide = DroppedRows(dropped.n // n, dropped.total // n)
-            of_pairs = dropped._replace(what="pairs of row and model")
-            dropped = wide if method in COMPARES_MODELS else of_pairs
-        if dropped.n:
-            yield dropped.sentence
-        reference = given.get("reference")
+            wide_rows = DroppedRows(dropped_rows.n // n, dropped_rows.total // n)
+            dropped_pairs = dropped_rows._replace(what="pairs of row and model")
+            dropped_rows = wide_rows if method in COMPARES_MODELS else dropped_pairs
+        if dropped_rows.n:
+            yield dropped_rows.sentence
+        reference = arguments.get("reference")
         if reference is not None and not isinstance(reference, float):
-            frame, columns = say_of_reference(reference, given)
-            known = frame.collect_schema()
-            columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in known]
-            if (dropped := count_dropped_rows(frame, **columns)).n:
-                yield f"in --reference, {dropped.sentence}"
+            frame, columns = say_of_reference(reference, arguments)
+            schema = frame.collect_schema()
+            columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in schema]
+            if (dropped_rows := count_dropped_rows(frame, **columns)).n:
+                yield f"in --reference, {dropped_rows.sentence}"
 
 
 _NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")
 """Options that name columns of numbers; a label is none with --pos-label."""
 _PLAN_ENDS = ("score_low", "score_high")
+"""The columns of a sampling plan that hold scores, and so are read as scores are."""
 
 
-class AskedMethod(NamedTuple):
+class MethodCall(NamedTuple):
     """A table in files, and the arguments of the method that a command asks."""
 
     table: FilePrc
@@ -91,43 +93,44 @@ class AskedMethod(NamedTuple):
     level: float | None  # the level of intervals, or None if there are none
 
 
-def read_command(args: argparse.Namespace) -> AskedMethod:
+def read_command(args: argparse.Namespace) -> MethodCall:
     """Return the table and the arguments of a command; raise for what needs no query to be told."""
     options: dict[str, Option] = args.options
-    given = {
+    arguments = {
         name: option.kind.read(name_flag(name), words)
         for name, option in options.items()
         if name != "output" and (words := vars(args)[name]) is not None
     }
-    if (path := given.pop("table", None)) is not None:
-        given = {**read_table_words(path, options), **given}
+    if (path := arguments.pop("table", None)) is not None:
+        arguments = {**read_table_words(path, options), **arguments}
     # Columns of text files without rows are numbers.
-    named = {"score": "score", "label": "label", **given}
-    if "pos_label" in given:
-        del named["label"]
-    numbers = [str(column) for name in _NUMBERS for column in _list_values(named.get(name))]
-    table = table_files.scan_files(args.input, numbers)
+    columns = {"score": "score", "label": "label", **arguments}
+    if "pos_label" in arguments:
+        del columns["label"]
+    number_columns = [str(column) for name in _NUMBERS for column in _list_values(columns.get(name))]
+    table = table_files.scan_files(args.input, number_columns)
     method = args.command.method
     parameters = inspect.signature(getattr(FilePrc, method)).parameters
     default = parameters["confidence"].default if "confidence" in parameters else None
-    sure = given.get("confidence", default)
-    level = sure.level if isinstance(sure, Intervals) else sure
-    groups = _list_values(given.get("by"))
+    confidence = arguments.get("confidence", default)
+    level = confidence.level if isinstance(confidence, Intervals) else confidence
+    groups = _list_values(arguments.get("by"))
     if method not in COMPARES_MODELS:
-        is_wide = isinstance(given.get("score"), list)
-        groups += ["model"] if is_wide else _list_values(given.get("model"))
-    groups = list(dict.fromkeys(groups)) + _list_values(given.get("time"))
-    if budgets := _list_values(given.get("alerts")):
-        given |= _read_budgets(budgets, given.get("per"))
-    _read_files(options, given, [*groups, given.get("model", "model")], table.collect_schema(), level)
+        is_wide = isinstance(arguments.get("score"), list)
+        groups += ["model"] if is_wide else _list_values(arguments.get("model"))
+    groups = list(dict.fromkeys(groups)) + _list_values(arguments.get("time"))
+    if budgets := _list_values(arguments.get("alerts")):
+        arguments |= _read_budgets(budgets, arguments.get("per"))
+    names, schema = [*groups, arguments.get("model", "model")], table.collect_schema()
+    _read_files(options, arguments, names, schema, level)
     if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
-        lists = {name: given[name] for name in TARGET_WORDS if isinstance(given.get(name), list)}
-        given |= {name: values[0] for name, values in lists.items() if len(values) == 1}
-    if given.pop("unlabelled", False):
-        if "label" in given:
+        values_of = {name: _list_values(arguments.get(name)) for name in TARGET_WORDS}
+        arguments |= {name: values[0] for name, values in values_of.items() if len(values) == 1}
+    if arguments.pop("unlabelled", False):
+        if "label" in arguments:
             raise PrcError("--unlabelled counts rows; leave out --label")
-        given["label"] = None
-    return AskedMethod(FilePrc(table), method, given, groups, level)
+        arguments["label"] = None
+    return MethodCall(FilePrc(table), method, arguments, groups, level)
 
 
 def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]:
@@ -138,34 +141,34 @@ def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]
         raise PrcError("--table needs Python 3.11 or newer; say the words as options")
     try:
         with open(path, "rb") as file:
-            said = tomllib.load(file)
+            entries = tomllib.load(file)
     except tomllib.TOMLDecodeError as error:
         raise PrcError(f"--table {path!r} is no TOML file: {error}") from None
-    found: dict[str, Any] = {}
-    for name, value in said.items():
+    words: dict[str, Any] = {}
+    for name, value in entries.items():
         if name not in TABLE_WORDS:
             raise PrcError(f"--table {path!r} has a word {name!r}; {suggest_names(name, TABLE_WORDS)}")
         if name in options:
-            listed = [str(each) for each in value] if isinstance(value, list) else str(value)
-            found[name] = options[name].kind.read(name_flag(name), listed)
+            texts = [str(item) for item in value] if isinstance(value, list) else str(value)
+            words[name] = options[name].kind.read(name_flag(name), texts)
         elif name not in PASSED_OVER:  # words that cannot change an answer are passed over
             raise PrcError(f"--table {path!r} has the word {name!r}, which this command does not take")
-    return found
+    return words
 
 
 def check_output_path(args: argparse.Namespace) -> None:
     """Raise if an output would be written over one of the inputs, or over another output."""
-    given = vars(args)
-    read = [*list_inputs(args), *filter(None, [given.get("table")])]
-    names = (name for path in read for name in (path, *glob.glob(path, recursive=True)))
-    taken = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, names)), "an input")
+    values = vars(args)
+    inputs = [*list_inputs(args), *filter(None, [values.get("table")])]
+    names = (name for path in inputs for name in (path, *glob.glob(path, recursive=True)))
+    uses = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, names)), "an input")
     for name in _OUTPUTS:
-        if path := given.get(name):
+        if path := values.get(name):
             target = os.path.realpath(path)
-            if target in taken:
-                raise PrcError(f"--{name} {path!r} is also {taken[target]}; choose another file")
+            if target in uses:
+                raise PrcError(f"--{name} {path!r} is also {uses[target]}; choose another file")
             if not is_stream(Path(target)):
-                taken[target] = f"--{name}"
+                uses[target] = f"--{name}"
 
 
 _OUTPUTS = ("output", "report", "page", "card")
@@ -174,13 +177,13 @@ _OUTPUTS = ("output", "report", "page", "card")
 
 def list_inputs(args: argparse.Namespace) -> list[str]:
     """Return the files and patterns that a command reads."""
-    found = [args.input] if "input" in args else []
+    paths = [args.input] if "input" in args else []
     for name, option in args.options.items():
-        named = option.kind.numbers or option.kind in (kinds.REFERENCE, kinds.REFERENCE_OR_RATE)
-        if named and (words := vars(args)[name]):
-            first = words if isinstance(words, str) else words[0]
-            found += [first] if table_files.find_format(first) else []
-    return found
+        may_be_file = option.kind.numbers or option.kind in (kinds.REFERENCE, kinds.REFERENCE_OR_RATE)
+        if may_be_file and (words := vars(args)[name]):
+            first_word = words if isinstance(words, str) else words[0]
+            paths += [first_word] if table_files.find_format(first_word) else []
+    return paths
 
 
 def _list_values(value: Any) -> list[Any]:
@@ -190,12 +193,12 @@ def _list_values(value: Any) -> list[Any]:
 
 def _read_budgets(budgets: Sequence[tuple[Fraction, Fraction]], per: float | None) -> dict[str, Any]:
     """Return budgets of alerts as numbers of alerts, and the events that they are among."""
-    if len({of for _, of in budgets}) > 1:
+    if len({total for _, total in budgets}) > 1:
         raise PrcError(
             "--alerts must be among the same number of events; run the command once for each number"
         )
     events = budgets[0][1] if per is None else Fraction(per)
-    return {"alerts": [float(n * events / of) for n, of in budgets], "per": float(events)}
+    return {"alerts": [float(n * events / total) for n, total in budgets], "per": float(events)}
 
 
 # Further files, and values of columns ------------------------------------------------------------
@@ -203,39 +206,39 @@ def _read_budgets(budgets: Sequence[tuple[Fraction, Fraction]], per: float | Non
 
 def _read_files(
     options: Mapping[str, Option],
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     groups: Sequence[str],
     schema: pl.Schema,
     level: float | None,
 ) -> None:
     """Replace further files by their tables, fitted to the input, and texts by values of columns."""
-    named = [*groups, *_list_values(given.get("parts"))]
-    dtypes_of: dict[str, pl.DataType] = {name: schema[name] for name in named if name in schema}
-    if isinstance(given.get("score"), list):
-        dtypes_of["model"] = pl.String()  # the names of score columns
+    names = [*groups, *_list_values(arguments.get("parts"))]
+    group_dtypes: dict[str, pl.DataType] = {name: schema[name] for name in names if name in schema}
+    if isinstance(arguments.get("score"), list):
+        group_dtypes["model"] = pl.String()  # the names of score columns
     dtypes = {"score": schema, "label": schema}
-    if "reference" in given and not isinstance(given["reference"], float):
-        frame, words = _scan_other("--reference", given["reference"], dtypes_of)
+    if "reference" in arguments and not isinstance(arguments["reference"], float):
+        frame, words = _scan_other("--reference", arguments["reference"], group_dtypes)
         dtypes["label"] = pl.Schema({**schema, **frame.collect_schema()})  # the table may have no labels
-        given["reference"] = prc(frame, **words)
-    if "other" in given:
-        frame, words = _scan_other("--other", given["other"], dtypes_of)
-        by = [name for name in groups if name != given.get("model", "model")]
-        given["other"] = prc(frame, **{"cells": ("tp", "fp", "fn", "tn"), "by": by or None, **words})
+        arguments["reference"] = prc(frame, **words)
+    if "other" in arguments:
+        frame, words = _scan_other("--other", arguments["other"], group_dtypes)
+        by = [name for name in groups if name != arguments.get("model", "model")]
+        arguments["other"] = prc(frame, **{"cells": ("tp", "fp", "fn", "tn"), "by": by or None, **words})
     for name, option in options.items():
-        if name in given and option.kind.column:
-            column = (_list_values(given.get(option.kind.column)) or [option.kind.column])[0]
+        if name in arguments and option.kind.column:
+            column = (_list_values(arguments.get(option.kind.column)) or [option.kind.column])[0]
             dtype = dtypes[option.kind.column].get(column)
-            given[name] = _read_column_values(name_flag(name), given[name], dtypes_of, dtype)
-    if isinstance(below := given.get("below"), TableFile):
-        given["below"] = _scan_groups(below, dtypes_of).collect()
-    parts, file = given.pop("parts", None), given.get("eta")
-    if isinstance(file, TableFile):
-        frame = _scan_groups(file, dtypes_of)
-        known = frame.collect_schema()
-        if parts is None and "eta" not in known and {"k", "n"} <= set(known):
+            arguments[name] = _read_column_values(name_flag(name), arguments[name], group_dtypes, dtype)
+    if isinstance(below := arguments.get("below"), TableFile):
+        arguments["below"] = _scan_groups(below, group_dtypes).collect()
+    parts, eta_file = arguments.pop("parts", None), arguments.get("eta")
+    if isinstance(eta_file, TableFile):
+        frame = _scan_groups(eta_file, group_dtypes)
+        eta_schema = frame.collect_schema()
+        if parts is None and "eta" not in eta_schema and {"k", "n"} <= set(eta_schema):
             frame = eta_from_sample(frame, confidence=0.95 if level is None else level)
-        given["eta"] = frame if parts is None else field(frame, parts)
+        arguments["eta"] = frame if parts is None else field(frame, parts)
     elif parts is not None:
         raise PrcError("--parts is for --eta as a file, with a row per part, its eta and its share")
 
@@ -257,34 +260,34 @@ def _scan_groups(
     # 7 in a CSV may be text in the input, and so may 007.
     text_dtypes = (pl.String, pl.Enum, pl.Categorical)
     frame = file.scan([*texts, *(name for name, dtype in groups.items() if dtype in text_dtypes)])
-    known = frame.collect_schema()
+    schema = frame.collect_schema()
     return frame.with_columns(
-        pl.col(name).cast(dtype) for name, dtype in groups.items() if name in known
+        pl.col(name).cast(dtype) for name, dtype in groups.items() if name in schema
     )
 
 
 def _read_column_values(
-    flag: str, given: Any, groups: Mapping[str, pl.DataType], dtype: pl.DataType | None
+    flag: str, value: Any, groups: Mapping[str, pl.DataType], dtype: pl.DataType | None
 ) -> Any:
     """Return thresholds, strata, or a label, as values of their column; without one as they are."""
-    if not isinstance(given, TableFile):
+    if not isinstance(value, TableFile):
         read = kinds.parse_value if flag == "--pos-label" else kinds.parse_threshold
-        found = _list_values(given)
-        found = found if dtype is None else [read(flag, word, dtype) for word in found]
-        return found if isinstance(given, list) else found[0]
+        values = _list_values(value)
+        values = values if dtype is None else [read(flag, word, dtype) for word in values]
+        return values if isinstance(value, list) else values[0]
     is_plan = flag == "--plan"
-    scores = _PLAN_ENDS if is_plan else ("threshold",)
-    frame = _scan_groups(given, {} if is_plan else groups, scores).collect()
+    score_columns = _PLAN_ENDS if is_plan else ("threshold",)
+    frame = _scan_groups(value, {} if is_plan else groups, score_columns).collect()
     if not is_plan and "threshold" not in frame.columns:
         raise PrcError(
-            f"{flag} takes a file with a column 'threshold'; {given.path!r} has the columns "
+            f"{flag} takes a file with a column 'threshold'; {value.path!r} has the columns "
             f"{list_names(frame.columns)}"
         )
-    if dtype is None or not given.is_text:
+    if dtype is None or not value.is_text:
         return frame
     # In a text file a number is the score that is printed so.
     return frame.with_columns(
         kinds.parse_threshold_column(flag, frame[name], dtype)
-        for name in scores
+        for name in score_columns
         if name in frame.columns
     )

@@ -43,12 +43,12 @@ class Kind(NamedTuple):
         """Return what the words of an option say: a value, a list of several, or a file."""
         if not self.metavar:
             return words
-        given = [words] if isinstance(words, str) else words
-        if self.numbers and len(given) == 1 and find_format(given[0]):
-            return TableFile(given[0], self.numbers)
-        values, word = [], " ".join(given)
+        texts = [words] if isinstance(words, str) else words
+        if self.numbers and len(texts) == 1 and find_format(texts[0]):
+            return TableFile(texts[0], self.numbers)
+        values, word = [], " ".join(texts)
         try:
-            for word in self.split(given):
+            for word in self.split(texts):
                 values.append(self.read_word(word))
         except PrcError:
             raise
@@ -75,6 +75,8 @@ def split_etas(words: Sequence[str]) -> list[str]:
 
 
 _ETA = re.compile(r"[^,]*\bin\s*[1-9]\d{0,2}(?:,\d{3}(?![\d.:/]|\s+in\b))+|[^,]+")
+"""One prevalence: `... in 1,000`, whose commas stand before three digits that end there, or all up to a
+comma."""
 
 
 def read_budget(word: str) -> tuple[Fraction, Fraction]:
@@ -88,20 +90,21 @@ def read_budget(word: str) -> tuple[Fraction, Fraction]:
 def read_confidence(word: str) -> float | Intervals:
     """Return a level, or what `intervals()` makes of words after it: `95%,method=bootstrap,seed=1`."""
     parts = split_words([word]) or [""]
-    known = {name: p.default for name, p in inspect.signature(intervals).parameters.items()}
-    given: dict[str, Any] = {}
-    if parts[0].partition("=")[0] not in known:
-        given["level"] = level = parse_number(parts.pop(0))
+    defaults = {name: p.default for name, p in inspect.signature(intervals).parameters.items()}
+    arguments: dict[str, Any] = {}
+    if parts[0].partition("=")[0] not in defaults:
+        arguments["level"] = level = parse_number(parts.pop(0))
         if not parts:
             return level
     for part in parts:
         name, has_value, value = part.partition("=")
-        if name not in known:
-            raise PrcError(f"--confidence has no word {name!r}; {suggest_names(name, known)}")
-        if bool(has_value) == isinstance(known[name], bool):
+        if name not in defaults:
+            raise PrcError(f"--confidence has no word {name!r}; {suggest_names(name, defaults)}")
+        if bool(has_value) == isinstance(defaults[name], bool):
             raise ValueError
-        given[name] = True if not has_value else value if isinstance(known[name], str) else int(value)
-    return intervals(**given)
+        is_text = isinstance(defaults[name], str)
+        arguments[name] = True if not has_value else value if is_text else int(value)
+    return intervals(**arguments)
 
 
 def read_below(word: str) -> tuple[int, int | None]:
@@ -143,58 +146,99 @@ def read_table_file(
 # Kinds -------------------------------------------------------------------------------------------
 
 
-SWITCH = Kind("")
-COLUMN = Kind("COLUMN")
-COLUMNS = Kind("COLUMN", several=True, split=split_words)
+SWITCH = Kind("")  # --together: is there, or is not
+COLUMN = Kind("COLUMN")  # --label sick
+COLUMNS = Kind("COLUMN", several=True, split=split_words)  # --by country year
+# --sizes 120 4000, or the names of the columns that hold them
 SIZES = Kind(("N_POS", "N_NEG"), read_word=lambda word: int(word) if word.isdecimal() else word)
-BELOW = Kind(
+BELOW = Kind(  # --below 12/340
     "N_POS/N_NEG",
-    "two numbers, such as 12/340 or 12/unknown, or one file",
-    read_below,
+    expects="two numbers, such as 12/340 or 12/unknown, or one file",
+    read_word=read_below,
     numbers=("n_pos", "n_neg"),
 )
-TEXT = Kind("TEXT")
-WHOLE = Kind("N", "a whole number", int)
-NUMBER = Kind("N", "a number", parse_number)
-SHARE = Kind("SHARE", "a share, such as 0.9 or 90%", parse_number)
-SHARES = Kind("SHARE", "shares, such as 0.9 or 90%", parse_number, True, split_words)
-FACTORS = Kind("FACTOR", "factors, such as 5", parse_number, True, split_words)
-ETAS = Kind(
+TEXT = Kind("TEXT")  # --title "Fraud in May"
+WHOLE = Kind("N", expects="a whole number", read_word=int)  # --budget 500
+NUMBER = Kind("N", expects="a number", read_word=parse_number)  # --per 1000
+SHARE = Kind("SHARE", expects="a share, such as 0.9 or 90%", read_word=parse_number)  # --delta 10%
+SHARES = Kind(  # --recall 50% 90%
     "SHARE",
-    "shares such as 0.001, 0.1%, 1/1000 or, in quotes, '1 in 1000', ratios such as 1:999, own, or one "
-    "file",
-    parse_eta,
-    True,
-    split_etas,
+    expects="shares, such as 0.9 or 90%",
+    read_word=parse_number,
+    several=True,
+    split=split_words,
+)
+FACTORS = Kind(  # --lift 5
+    "FACTOR", expects="factors, such as 5", read_word=parse_number, several=True, split=split_words
+)
+ETAS = Kind(  # --eta 1% 1:5000 own, or --eta field.csv
+    "SHARE",
+    expects="shares such as 0.001, 0.1%, 1/1000 or, in quotes, '1 in 1000', ratios such as 1:999, own, "
+    "or one file",
+    read_word=parse_eta,
+    several=True,
+    split=split_etas,
     numbers=("eta", "k", "n"),
 )
-ETA_RANGE = Kind(("LOW", "HIGH"), "two prevalences, such as 0.001 or 1/1000", parse_eta)
-BUDGETS = Kind("ALERTS/EVENTS", "ALERTS/EVENTS, such as 500/2000000", read_budget, True, split_words)
-CONFIDENCE = Kind(
+ETA_RANGE = Kind(  # --eta-range 0.001 0.1
+    ("LOW", "HIGH"), expects="two prevalences, such as 0.001 or 1/1000", read_word=parse_eta
+)
+BUDGETS = Kind(  # --alerts 500/2000000
+    "ALERTS/EVENTS",
+    expects="ALERTS/EVENTS, such as 500/2000000",
+    read_word=read_budget,
+    several=True,
+    split=split_words,
+)
+CONFIDENCE = Kind(  # --confidence 95%,method=bootstrap
     "LEVEL",
-    "a level such as 0.95 or 95%, and after commas words such as method=bootstrap",
-    read_confidence,
+    expects="a level such as 0.95 or 95%, and after commas words such as method=bootstrap",
+    read_word=read_confidence,
 )
-METRICS = Kind("METRIC", "metrics, such as f1, f_beta(2) or best(f1)", str, True, split_metrics)
-METRIC = METRICS._replace(several=False)
-ROW_CHOICE = Kind(
-    "N", "a number of steps of recall, or corners", lambda word: word if word == "corners" else int(word)
+METRICS = Kind(  # --metrics precision "f_beta(2)"
+    "METRIC", expects="metrics, such as f1, f_beta(2) or best(f1)", several=True, split=split_metrics
 )
-THRESHOLDS = Kind(
-    "SCORE", "numbers, or one file", refuse_file, True, split_words, ("eta", "threshold"), "score"
+METRIC = METRICS._replace(several=False)  # --metric pr_auc
+ROW_CHOICE = Kind(  # --thresholds 100, or --thresholds corners
+    "N",
+    expects="a number of steps of recall, or corners",
+    read_word=lambda word: word if word == "corners" else int(word),
 )
-THRESHOLD = THRESHOLDS._replace(several=False)
-SCORE = Kind("SCORE", "one number here, and no file", refuse_file, column="score")
-VALUE = Kind("VALUE", column="label")
-PLAN = Kind("FILE", "a file", TableFile, numbers=("score_low", "score_high", "n"), column="score")
-REFERENCE = Kind("FILE", "a file", read_table_file("--reference", "score", "label", "counts"), True)
-REFERENCE_OR_RATE = Kind(
+THRESHOLDS = Kind(  # --threshold 0.5 0.7, or --threshold points.csv
+    "SCORE",
+    expects="numbers, or one file",
+    read_word=refuse_file,
+    several=True,
+    split=split_words,
+    numbers=("eta", "threshold"),
+    column="score",
+)
+THRESHOLD = THRESHOLDS._replace(several=False)  # --start 0.5
+# --threshold of a sampling plan, which has one for all groups
+SCORE = Kind("SCORE", expects="one number here, and no file", read_word=refuse_file, column="score")
+VALUE = Kind("VALUE", column="label")  # --pos-label spam
+PLAN = Kind(  # --plan plan.csv
     "FILE",
-    "a file, or a rate such as 0.8 or 80%",
-    read_table_file("--reference", "score", "label", "counts", "cells", or_rate=True),
-    True,
+    expects="a file",
+    read_word=TableFile,
+    numbers=("score_low", "score_high", "n"),
+    column="score",
 )
-OTHER = Kind("FILE", "a file", read_table_file("--other", "cells"), True)
+REFERENCE = Kind(  # --reference test.csv counts=n_pos,n_neg
+    "FILE",
+    expects="a file",
+    read_word=read_table_file("--reference", "score", "label", "counts"),
+    several=True,
+)
+REFERENCE_OR_RATE = Kind(  # --reference 80%
+    "FILE",
+    expects="a file, or a rate such as 0.8 or 80%",
+    read_word=read_table_file("--reference", "score", "label", "counts", "cells", or_rate=True),
+    several=True,
+)
+OTHER = Kind(  # --other reader.csv cells=a,b,c,d
+    "FILE", expects="a file", read_word=read_table_file("--other", "cells"), several=True
+)
 
 
 # Values of a column, whose dtype tells how they are read -----------------------------------------
@@ -226,8 +270,8 @@ def parse_threshold_column(option: str, column: pl.Series, dtype: pl.DataType) -
     decimals = [None if n is None else Decimal(n) for n in numbers]
     finite = [n for n in decimals if n is not None and n.is_finite()]
     places = max((-int(n.as_tuple().exponent) for n in finite), default=0)
-    places, whole = max(0, places), max((n.adjusted() + 1 for n in finite), default=0)
-    if len(finite) + decimals.count(None) < len(decimals) or places + whole > _DIGITS:
+    places, whole_digits = max(0, places), max((n.adjusted() + 1 for n in finite), default=0)
+    if len(finite) + decimals.count(None) < len(decimals) or places + whole_digits > _DIGITS:
         raise PrcError(f"{option} takes numbers of up to {_DIGITS} digits from a file")
     return pl.Series(column.name, decimals, dtype=pl.Decimal(_DIGITS, places))
 
@@ -254,7 +298,7 @@ class Option(NamedTuple):
     help: str
 
 
-OPTIONS = {
+OPTIONS = {  # by the argument that each becomes; a command may differ in some, see `Command.changes`
     # What the table holds.
     "score": Option(
         COLUMNS, "larger means more positive; several columns are a model each, of the same examples"
@@ -407,18 +451,19 @@ def name_flag(name: str, default: object = None) -> str:
 
 def add_option(group: Any, name: str, option: Option, default: Any = None) -> None:
     """Add an option to a group of options; without a default it is required."""
-    kind, about = option
-    how: dict[str, Any] = {"dest": name, "required": default is inspect.Parameter.empty}
+    kind, description = option
+    settings: dict[str, Any] = {"dest": name, "required": default is inspect.Parameter.empty}
     if not kind.metavar:
-        how |= {"action": "store_const", "const": default is not True}
+        settings |= {"action": "store_const", "const": default is not True}
     elif kind.choices:
-        how["choices"] = kind.choices
+        settings["choices"] = kind.choices
     elif isinstance(kind.metavar, tuple):
-        how |= {"metavar": kind.metavar, "nargs": len(kind.metavar)}
+        settings |= {"metavar": kind.metavar, "nargs": len(kind.metavar)}
     else:
-        how |= {"metavar": kind.metavar, **({"nargs": "+", "action": "extend"} if kind.several else {})}
+        settings["metavar"] = kind.metavar
+        settings |= {"nargs": "+", "action": "extend"} if kind.several else {}
     values = default if isinstance(default, tuple) else (default,)
-    if all(type(value) in (str, int, float) for value in values) and "(default" not in about:
-        about += f" (default: {' '.join(map(str, values))})"
+    if all(type(value) in (str, int, float) for value in values) and "(default" not in description:
+        description += f" (default: {' '.join(map(str, values))})"
     flags = [*(["-o"] if name == "output" else []), name_flag(name, default)]
-    group.add_argument(*flags, help=about.replace("%", "%%"), **how)
+    group.add_argument(*flags, help=description.replace("%", "%%"), **settings)

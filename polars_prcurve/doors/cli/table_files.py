@@ -19,8 +19,8 @@ from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.query_checks import translate_errors
 
 STDIO = "-"  # the path that stands for CSV from standard input, or to standard output
-_ROWS_TO_INFER = 10_000
-_BYTES_TO_JUDGE = 1 << 16
+_ROWS_TO_INFER = 10_000  # rows that tell dtypes: by the 100 of Polars, 0 may become 0.5 too late
+_BYTES_TO_JUDGE = 1 << 16  # of a file, in which a header ends and bytes that are no text show
 
 
 class FileFormat(NamedTuple):
@@ -33,20 +33,26 @@ class FileFormat(NamedTuple):
     is_text: bool = False  # whether numbers are written as text, which tells no dtype
 
 
+# The formats that `_FORMATS` lists under more than one ending, or that others are variants of.
 _CSV = FileFormat(
     partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_csv, ",", is_text=True
 )
-_TSV = FileFormat(
+_TSV = FileFormat(  # CSV with tabs
     partial(_CSV.scan, separator="\t"), partial(_CSV.sink, separator="\t"), "\t", is_text=True
 )
-_NDJSON = FileFormat(
+_NDJSON = FileFormat(  # one JSON object per line
     partial(pl.scan_ndjson, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_ndjson, is_text=True
 )
-_IPC = FileFormat(pl.scan_ipc, pl.LazyFrame.sink_ipc)
-_FORMATS = {
+_IPC = FileFormat(pl.scan_ipc, pl.LazyFrame.sink_ipc)  # what pyarrow calls Feather, too
+_FORMATS = {  # by the ending of a file's name, in the order in which an error lists them
     ".parquet": FileFormat(pl.scan_parquet, pl.LazyFrame.sink_parquet),
-    **{".csv": _CSV, ".tsv": _TSV, ".ndjson": _NDJSON, ".jsonl": _NDJSON},
-    **dict.fromkeys((".arrow", ".feather", ".ipc"), _IPC),
+    ".csv": _CSV,
+    ".tsv": _TSV,
+    ".ndjson": _NDJSON,
+    ".jsonl": _NDJSON,
+    ".arrow": _IPC,
+    ".feather": _IPC,
+    ".ipc": _IPC,
 }
 
 

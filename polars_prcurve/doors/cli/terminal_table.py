@@ -30,15 +30,24 @@ from polars_prcurve.core.prevalence.sampled_eta import IS_REFUTED
 from polars_prcurve.doors.cli.command_errors import print_sentence
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, say_eta, say_sizes
 
-_ROWS_SHOWN = 50
+_ROWS_SHOWN = 50  # more would scroll away what stands above the table
 _ROWS_ORDERED = 5_000  # results of at most this many rows are put in order before they are cut
-_MODELS = ("model", "model_a", "model_b")
-_LAST = (  # columns that come after all others
-    *("standard_error", "tp", "fp", "fn", "tn", "n_pos", "n_neg"),
-    *("iterations", "eta_low", "eta_high", "eta_confidence"),
+_MODELS = ("model", "model_a", "model_b")  # columns that name models, which come after the groups
+_LAST = (  # columns that come after all others: counts and details behind the answers
+    "standard_error",
+    "tp",
+    "fp",
+    "fn",
+    "tn",
+    "n_pos",
+    "n_neg",
+    "iterations",
+    "eta_low",
+    "eta_high",
+    "eta_confidence",
 )
-_GAP = "  "
-_DOUBT = "?"
+_GAP = "  "  # between two columns
+_DOUBT = "?"  # behind an interval that is not reliable; `_explain` says below the table what it means
 _SHORT_NAME = 16  # the width that names are not cut below to make room for an interval
 
 
@@ -48,8 +57,8 @@ class Layout(NamedTuple):
     by: Sequence[str]  # the group columns
     answers: Sequence[str]  # the columns that answer the question of the command, in order of importance
     level: float | None = None  # the level of intervals
-    weighted: bool = False  # whether numbers of examples are sums of weights
-    above: str = ""  # what is to be said above the table beside what is the same in all rows
+    is_weighted: bool = False  # whether numbers of examples are sums of weights
+    preface: str = ""  # what is to be said above the table beside what is the same in all rows
 
 
 class ShownRows(NamedTuple):
@@ -67,7 +76,7 @@ class TextColumn(NamedTuple):
     is_number: bool
     covers: set[str]  # the columns of the table that it shows
     short: TextColumn | None = None
-    below: Sequence[str] = ()  # of the head and of each cell, on a line of its own: intervals
+    second_lines: Sequence[str] = ()  # intervals, of the head and of each cell, on lines of their own
 
     @property
     def width(self) -> int:
@@ -87,9 +96,10 @@ def collect_shown_rows(query: pl.LazyFrame) -> ShownRows:
     subject = [n for n in ("metric", "criterion", "target") if n in table.columns]
     if "eta" in table.columns and (subject or "rank" in table.columns):
         # By prevalence, then by metric or target as they come, then as they are.
-        row = f"{RESERVED}row"
-        subjects = [pl.col(row).min().over(subject)] if subject else []
-        table = table.with_row_index(row).sort("eta", *subjects, row, nulls_last=True).drop(row)
+        row_number = f"{RESERVED}row"
+        subjects = [pl.col(row_number).min().over(subject)] if subject else []
+        table = table.with_row_index(row_number)
+        table = table.sort("eta", *subjects, row_number, nulls_last=True).drop(row_number)
     return ShownRows(table.head(_ROWS_SHOWN), table.height)
 
 
@@ -99,47 +109,49 @@ def print_lines(lines: Iterable[str]) -> None:
     print("\n".join(lines).encode(encoding, "replace").decode(encoding))
 
 
-def print_rows(shown: ShownRows, layout: Layout) -> None:
+def print_rows(first_rows: ShownRows, layout: Layout) -> None:
     """Print a table that fits the terminal, and how much is left out."""
-    table, width = shown.table, shutil.get_terminal_size().columns
-    colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    lines, covered = format_table(table, layout, width, bold=colours and sys.stdout.isatty())
+    table, width = first_rows.table, shutil.get_terminal_size().columns
+    has_colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    lines, shown_columns = format_table(table, layout, width, bold=has_colours and sys.stdout.isatty())
     print_lines(lines)
-    counts = [(table.height, shown.n_rows, "rows"), (len(covered), table.width, "columns")]
-    left_out = [f"{part} of {total} {what}" for part, total, what in counts if part < total]
-    if left_out:
+    counts = [(table.height, first_rows.n_rows, "rows"), (len(shown_columns), table.width, "columns")]
+    omissions = [f"{part} of {total} {kind}" for part, total, kind in counts if part < total]
+    if omissions:
         sys.stdout.flush()
-        print_sentence(f"{', '.join(left_out)}; -o FILE writes all, such as -o table.csv")
+        print_sentence(f"{', '.join(omissions)}; -o FILE writes all, such as -o table.csv")
 
 
 def format_table(
     table: pl.DataFrame, layout: Layout, width: int, *, bold: bool = False
 ) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
-    above, covered = _describe_constants(table, layout)
+    preface, constant_columns = _describe_constants(table, layout)
     # A line for the first row of each prevalence, if prevalences have two rows or more each.
     sections: dict[int, str] = {}
-    if "eta" in table.columns and "eta" not in (*layout.answers, *covered):
+    if "eta" in table.columns and "eta" not in (*layout.answers, *constant_columns):
         ends = [name for name in ("eta", "eta_low", "eta_high") if name in table.columns]
         etas = table.select(ends).rows()
         starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
         if 0 < 2 * len(starts) <= len(etas) and all(eta is not None for eta, *_ in etas):
             sections = {row: _describe_eta(*etas[row]) for row in starts}
-    hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
-    chosen = _choose_columns(_build_columns(table, layout, hidden), width)
-    stacked = [place for place, column in enumerate(chosen) if column.below]
-    end = _measure(chosen[: stacked[0] + 1]) if stacked else 0
-    padded = (
+    hidden_columns = constant_columns | ({"eta", "eta_low", "eta_high"} if sections else set())
+    columns = _choose_columns(_build_columns(table, layout, hidden_columns), width)
+    stacked_places = [place for place, column in enumerate(columns) if column.second_lines]
+    end = _measure(columns[: stacked_places[0] + 1]) if stacked_places else 0
+    padded_cells = (
         [pad_text(cell, column.width, right=column.is_number) for cell in (column.head, *column.cells)]
-        for column in chosen
+        for column in columns
     )
     blocks = []  # the lines of the head and of each row: a second one for an interval below its value
-    for row, cells in enumerate(zip(*padded, strict=True)):
+    for row, cells in enumerate(zip(*padded_cells, strict=True)):
         texts = [_GAP.join(cells)]
-        texts += [pad_text(chosen[place].below[row], end, right=True) for place in stacked]
+        texts += [
+            pad_text(columns[place].second_lines[row], end, right=True) for place in stacked_places
+        ]
         blocks.append([cut_text(text.rstrip(), width) for text in texts if text.strip()])
     head, *body = blocks
-    lines = fill_lines(above, width)
+    lines = fill_lines(preface, width)
     rule = "-" * min(max(map(measure_width, [*head, *chain(*body)])), width)
     lines += [""] if lines else []
     lines += [*(f"\x1b[1m{line}\x1b[0m" if bold else line for line in head), rule]
@@ -147,10 +159,10 @@ def format_table(
         if row in sections:
             lines += [*([""] if row else []), *fill_lines(sections[row], width)]
         lines += texts
-    for text in _explain(chosen, table, layout):
+    for text in _explain(columns, table, layout):
         lines += ["", *fill_lines(text, width)]
-    shown = set().union(*(column.covers for column in chosen))
-    return lines, (shown | covered | hidden) & set(table.columns)
+    shown_columns = set().union(*(column.covers for column in columns))
+    return lines, (shown_columns | constant_columns | hidden_columns) & set(table.columns)
 
 
 # What stands above -------------------------------------------------------------------------------
@@ -158,43 +170,44 @@ def format_table(
 
 def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[str, set[str]]:
     """Return what is the same in all rows, in words, and the columns that they tell."""
-    constant = {
+    constant_columns = {
         name
         for name in table.columns
         if name not in (*layout.by, *layout.answers) and table.height and table[name].n_unique() == 1
     }
-    parts, told = [], {"eta_confidence", "metric", "guarantee"} & constant
-    if "metric" in constant:
+    parts, covered_columns = [], {"eta_confidence", "metric", "guarantee"} & constant_columns
+    if "metric" in constant_columns:
         parts.append(show_name(table["metric"][0]))
     is_threshold = (pl.col("criterion") == "threshold") & (pl.col("target") == pl.col("threshold"))
-    if {"criterion", "target"} <= constant:
+    if {"criterion", "target"} <= constant_columns:
         parts.append(_show_target(*table.select("criterion", "target").row(0)))
-        told |= {"criterion", "target"}
+        covered_columns |= {"criterion", "target"}
     elif (
         {"criterion", "target", "threshold"} <= set(table.columns)
         and table.schema["threshold"].is_numeric()
         and table.select(is_threshold.fill_null(False).all()).item()
     ):  # the threshold of a row has a column anyway
-        told |= {"criterion", "target"}
+        covered_columns |= {"criterion", "target"}
     ends = {"eta_low", "eta_high"} & set(table.columns)
-    if {"eta", *ends} <= constant and table["eta"][0] is not None:
+    if {"eta", *ends} <= constant_columns and table["eta"][0] is not None:
         parts.append(_describe_eta(*table.select("eta", *sorted(ends, reverse=True)).row(0)))
-        told |= {"eta", *ends}
-    parts += [layout.above] if layout.above else []
-    if {"n_pos", "n_neg"} <= constant:
+        covered_columns |= {"eta", *ends}
+    parts += [layout.preface] if layout.preface else []
+    if {"n_pos", "n_neg"} <= constant_columns:
         sizes = table.select("n_pos", "n_neg").row(0)
-        told |= {"n_pos", "n_neg"}
-        said = f"tested on {say_sizes(*map(format_count, sizes))}"
-        if layout.weighted:
+        covered_columns |= {"n_pos", "n_neg"}
+        text = f"tested on {say_sizes(*map(format_count, sizes))}"
+        if layout.is_weighted:
             pos, neg = (show_number(n, choose_decimals(sizes)) for n in sizes)
-            said = f"the weights of positives add up to {pos}, those of negatives to {neg}"
-        parts.append(said)
-    if "guarantee" in constant:
+            text = f"the weights of positives add up to {pos}, those of negatives to {neg}"
+        parts.append(text)
+    if "guarantee" in constant_columns:
         parts.append(f"with a guarantee of {table['guarantee'][0]:g}")
     # Columns without a value tell nothing, except group columns and the first answer.
-    kept = {*layout.by, *_MODELS, *[name for name in layout.answers if name in table.columns][:1]}
-    nulls = {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in kept}
-    return "; ".join(parts), told | nulls
+    first_answer = [name for name in layout.answers if name in table.columns][:1]
+    exempt_columns = {*layout.by, *_MODELS, *first_answer}
+    nulls = {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in exempt_columns}
+    return "; ".join(parts), covered_columns | nulls
 
 
 def _show_target(criterion: str, target: float | None) -> str:
@@ -210,12 +223,12 @@ def _describe_eta(eta: float, low: float | None = None, high: float | None = Non
 # Columns of text ---------------------------------------------------------------------------------
 
 
-def _build_columns(table: pl.DataFrame, layout: Layout, hidden: set[str]) -> list[TextColumn]:
+def _build_columns(table: pl.DataFrame, layout: Layout, hidden_columns: set[str]) -> list[TextColumn]:
     """Return all columns as text, those that tell rows apart first, by falling importance."""
     columns: list[TextColumn] = []
-    if "metric" in table.columns and "metric" not in hidden:
+    if "metric" in table.columns and "metric" not in hidden_columns:
         columns.append(TextColumn("metric", list(map(show_name, table["metric"])), False, {"metric"}))
-    if {"criterion", "target"} <= set(table.columns) - hidden:
+    if {"criterion", "target"} <= set(table.columns) - hidden_columns:
         cells = [_show_target(*pair) for pair in table.select("criterion", "target").iter_rows()]
         columns.append(TextColumn("target", cells, False, {"criterion", "target"}))
     if columns:  # the first leaves out a text that is repeated
@@ -228,26 +241,27 @@ def _build_columns(table: pl.DataFrame, layout: Layout, hidden: set[str]) -> lis
         TextColumn(make_harmless(name), list(map(show_name, table[name])), False, {name})
         for name in dict.fromkeys(keys)
     ]
-    told = set().union(hidden, *(column.covers for column in columns))
+    covered_columns = set().union(hidden_columns, *(column.covers for column in columns))
     criteria = table["criterion"].unique().to_list() if "criterion" in table.columns else []
-    last = criteria if criteria in (["recall"], ["alerts"]) else []  # what was asked for is no news
-    answers = [*(n for n in layout.answers if n not in last), *(n for n in last if n in layout.answers)]
+    targets = criteria if criteria in (["recall"], ["alerts"]) else []
+    # What was asked for is no news, and comes last.
+    answers = sorted(layout.answers, key=lambda name: name in targets)
     answers = answers if "eta" in answers else ["eta", *answers]
     rest = [name for name in table.columns if name not in (*answers, *_LAST)]
     for name in (*answers, *rest, *_LAST):
-        if name in table.columns and name not in told:
+        if name in table.columns and name not in covered_columns:
             columns.append(_build_column(table, name, layout))
-            told |= columns[-1].covers
+            covered_columns |= columns[-1].covers
     return columns
 
 
 def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     """Return a column of values, with their intervals if the table has them."""
     values = table[name].to_list()
-    found = find_estimate(table.columns, name)
-    ends = [] if found.span is None else [found.low, found.high]
+    estimate = find_estimate(table.columns, name)
+    ends = [] if estimate.span is None else [estimate.low, estimate.high]
     numbers = [table[end].to_list() for end in ends]
-    show = _choose_format(table.schema[name], name, values, [end for both in numbers for end in both])
+    show = _choose_format(table.schema[name], name, values, ends=[*chain(*numbers)])
     cells = [NOTHING if value is None else show(value) for value in values]
     if name == "eta" and "shift_p_value" in table.columns:
         refuted = table.select(IS_REFUTED.fill_null(False)).to_series()
@@ -265,20 +279,20 @@ def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     ]
     covers = {name, *ends}
     if "low" in ends and "reliable" in table.columns:
-        known = zip(numbers[0], table["reliable"], strict=True)
-        doubts = [low is not None and reliable is False for low, reliable in known]
+        reliabilities = zip(numbers[0], table["reliable"], strict=True)
+        doubts = [low is not None and reliable is False for low, reliable in reliabilities]
         room = " " if any(doubts) else ""
         spans = [span + (_DOUBT if bad else room) for span, bad in zip(spans, doubts, strict=True)]
         covers |= {"reliable", "why", "above_chance"}
     kind = "interval" if layout.level is None else format_level(layout.level).replace(NO_BREAK, " ")
     if name == "value" and layout.level is None:  # of coarse scores, which have no level
         kind = "limits"
-    both = [
+    full_cells = [
         f"{cell} {span}" if span.strip() else cell + span
         for cell, span in zip(cells, spans, strict=True)
     ]
     stacked = TextColumn(head, cells, is_number, covers, short, [f"({kind})", *spans])
-    return TextColumn(f"{head} ({kind})", both, is_number, covers, stacked)
+    return TextColumn(f"{head} ({kind})", full_cells, is_number, covers, stacked)
 
 
 def _choose_format(
@@ -308,31 +322,33 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
     n_keys = next((i for i, column in enumerate(columns) if column.is_number), len(columns))
     keys, numbers = columns[:n_keys], columns[n_keys:]
     # What names are cut for, and how far: the answers up to the first interval, or the first of them.
-    first = numbers[: next((place for place, column in enumerate(numbers) if column.short), 0) + 1]
+    first_interval = next((place for place, column in enumerate(numbers) if column.short), 0)
+    first_answers = numbers[: first_interval + 1]
+    shorter_answers = [column.short or column for column in first_answers]
     tries = [
-        (first, _SHORT_NAME),
-        ([*first[:-1], *(column.short or column for column in first[-1:])], _SHORT_NAME // 2),
-        ([column.short or column for column in first[:1]], _SHORT_NAME // 4),
+        (first_answers, _SHORT_NAME),
+        ([*first_answers[:-1], *shorter_answers[-1:]], _SHORT_NAME // 2),
+        (shorter_answers[:1], _SHORT_NAME // 4),
     ]
-    for answers, least in tries if numbers else ():
-        chosen, room = list(keys), width - len(_GAP) - _measure(answers)
-        while chosen and _measure(chosen) > room:
-            widest = max(chosen, key=lambda column: column.width)
-            if widest.width <= least:
+    for answers, least_width in tries if numbers else ():
+        selection, free_width = list(keys), width - len(_GAP) - _measure(answers)
+        while selection and _measure(selection) > free_width:
+            widest = max(selection, key=lambda column: column.width)
+            if widest.width <= least_width:
                 break
-            chosen[chosen.index(widest)] = widest.cut(widest.width - 1)
-        if _measure([*chosen, *answers]) <= width:
+            selection[selection.index(widest)] = widest.cut(widest.width - 1)
+        if _measure([*selection, *answers]) <= width:
             break
     else:
-        chosen = list(keys)
+        selection = list(keys)
     for column in numbers:
-        has_interval = any(c.short for c in chosen)
+        has_interval = any(c.short for c in selection)
         narrow = column.short and column.short.short if has_interval else column.short
-        fits = [c for c in (column, narrow) if c and _measure([*chosen, c]) <= width]
-        if not fits:
+        fitting = [c for c in (column, narrow) if c and _measure([*selection, c]) <= width]
+        if not fitting:
             break
-        chosen.append(fits[0])
-    return chosen or [columns[0]]
+        selection.append(fitting[0])
+    return selection or [columns[0]]
 
 
 def _measure(columns: Sequence[TextColumn]) -> int:
@@ -341,29 +357,29 @@ def _measure(columns: Sequence[TextColumn]) -> int:
 
 def _explain(columns: Sequence[TextColumn], table: pl.DataFrame, layout: Layout) -> list[str]:
     """Return what the mark of an interval means, if there is one, and which scores may be chance."""
-    said = []
+    sentences = []
     if any("reliable" in c.covers and any(_DOUBT in cell for cell in c.cells) for c in columns):
         reasons: list[str] = []
         if "why" in table.columns:
             reasons = table["why"].drop_nulls().unique(maintain_order=True).to_list()
-        why = f": {', '.join(reasons)}" if reasons else ""
-        said.append(f"{_DOUBT} Too little data for an interval that one can rely on{why}.")
+        reason_text = f": {', '.join(reasons)}" if reasons else ""
+        sentences.append(f"{_DOUBT} Too little data for an interval that one can rely on{reason_text}.")
     if "above_chance" not in table.columns or not any("above_chance" in c.covers for c in columns):
-        return said
+        return sentences
     keys = list(dict.fromkeys(name for name in (*layout.by, *_MODELS) if name in table.columns))
-    chance = table.filter(pl.col("above_chance").not_())
-    groups = chance.select(keys).unique(maintain_order=True).iter_rows()
+    chance_rows = table.filter(pl.col("above_chance").not_())
+    groups = chance_rows.select(keys).unique(maintain_order=True).iter_rows()
     names = [", ".join(map(show_name, group)) for group in groups] if keys else ["these scores"]
-    if chance.height:
-        said.append(f"Not shown to be better than chance: {', '.join(names)}.")
-    return said
+    if chance_rows.height:
+        sentences.append(f"Not shown to be better than chance: {', '.join(names)}.")
+    return sentences
 
 
 # Values and names: short, harmless, and as wide as they look ------------------------------------
 
 NOTHING = "-"  # stands for null
-_MAX_DECIMALS = 6
-_NAME_LETTERS = 32
+_MAX_DECIMALS = 6  # as many as Polars shows of a float
+_NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 columns
 
 
 def show_name(value: Any) -> str:

@@ -29,7 +29,10 @@ from polars_prcurve.core.sweep.sweep_columns import COUNT_COLUMNS, SQUARE_COLUMN
 from polars_prcurve.doors.namespace import prc
 
 T = TypeVar("T")
-_ROW_COUNT, _RUN_NUMBER, _RUN_START = (f"{RESERVED}{name}" for name in ("n", "run", "below"))
+_ROW_COUNT = f"{RESERVED}n"  # the column with the rows of each combination of kinds of value
+_RUN_NUMBER = f"{RESERVED}run"  # the column with the number of each run of negatives in its group
+_RUN_START = f"{RESERVED}below"  # the column with the score of a positive that is just below a run
+# The integers that have the bits of floats, in whose order the next float is the next integer.
 _BITS: dict[pl.DataType, pl.DataType] = {pl.Float32(): pl.Int32(), pl.Float64(): pl.Int64()}
 
 
@@ -92,46 +95,46 @@ def counts(
     [(0.9, 1, 1), (0.2, 2, 1), (0.1, 2, 2)]
     """
     nw, names, frame = _load_narwhals(), _read_names(by, score, label, weight), _to_narwhals(table)
-    eager = isinstance(frame, nw.DataFrame)
-    in_polars = eager or frame.implementation.is_polars()
-    corners = thresholds is not None
+    is_eager = isinstance(frame, nw.DataFrame)
+    is_polars = is_eager or frame.implementation.is_polars()
+    keeps_corners = thresholds is not None
     read_choice("missing=", missing, ["raise", "drop"])  # what was never scored has no place here
-    if corners:
+    if keeps_corners:
         read_choice("thresholds=", thresholds, ["corners"])
-    if positives is not None and corners:
+    if positives is not None and keeps_corners:
         raise PrcError("thresholds= is for a whole table, and positives= for a shard; pass one")
-    if positives is not None and not in_polars:
+    if positives is not None and not is_polars:
         raise PrcError(
             "positives= is for shards in pandas, pyarrow or Polars; an engine that holds the whole "
             'table takes thresholds="corners"'
         )
-    if corners and frame.implementation.is_dask():
+    if keeps_corners and frame.implementation.is_dask():
         raise PrcError(
             'thresholds="corners" takes running sums, which Dask does not have in groups; call counts() '
             "on each partition, with positives="
         )
-    if in_polars:
-        polars_frame = frame.to_polars() if eager else frame.to_native()
+    if is_polars:
+        polars_frame = frame.to_polars() if is_eager else frame.to_native()
         arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
-        counted = prc(polars_frame).counts(**arguments).lazy()
+        count_table = prc(polars_frame).counts(**arguments).lazy()
         if positives is not None:
             marks = _to_narwhals(positives).lazy().collect("polars").to_native()
-            counted = _merge_at_positives(counted, names.by, marks.lazy())
-        counted = nw.from_native(counted)
+            count_table = _merge_at_positives(count_table, names.by, marks.lazy())
+        count_table = nw.from_native(count_table)
     else:
-        counted = _count_on_engine(frame, names, pos_label, missing)
-    if corners:
-        counted = _merge_negative_runs(counted, names.by)
-    if not eager:
-        return counted.to_native()  # type: ignore[no-any-return]
-    collected = counted.collect("polars")
-    return nw.from_arrow(collected, backend=frame.implementation).to_native()  # type: ignore[no-any-return]
+        count_table = _count_on_engine(frame, names, pos_label, missing)
+    if keeps_corners:
+        count_table = _merge_negative_runs(count_table, names.by)
+    if not is_eager:
+        return count_table.to_native()  # type: ignore[no-any-return]
+    result = count_table.collect("polars")
+    return nw.from_arrow(result, backend=frame.implementation).to_native()  # type: ignore[no-any-return]
 
 
 def _read_names(by: Any, score: Any, label: Any, weight: Any) -> ColumnNames:
     """Return the names of columns; raise if one is an expression, or anything else but a name."""
-    given = {"score": [score], "label": [label], "weight": [weight] * (weight is not None)}
-    for argument, names in {"by": list_columns("by=", by), **given}.items():
+    named_columns = {"score": [score], "label": [label], "weight": [weight] * (weight is not None)}
+    for argument, names in {"by": list_columns("by=", by), **named_columns}.items():
         for name in names:
             if not isinstance(name, str):
                 raise PrcError(
@@ -154,21 +157,22 @@ def _to_narwhals(table: object) -> Any:
 # At the scores of positives -------------------------------------------------------------------
 
 
-def _merge_negative_runs(counted: Any, by: list[str]) -> Any:
+def _merge_negative_runs(count_table: Any, by: list[str]) -> Any:
     """Merge each run of negatives into one row, at its lowest score; keep each group's highest score."""
     nw = _load_narwhals()
     has_positives = nw.col("n_pos") > 0
     is_highest = nw.col("score").shift(-1).over(*by, order_by="score").is_null()
-    marked = counted.with_columns(
+    marked_rows = count_table.with_columns(
         nw.when(has_positives | is_highest).then(1).otherwise(0).alias(Row.MARK)
     )
     # A run and the marked row just below it have the same number of marks so far; MARK tells them apart.
-    runs = marked.with_columns(nw.col(Row.MARK).cum_sum().over(*by, order_by="score").alias(_RUN_NUMBER))
-    schema = counted.collect_schema()
+    run_number = nw.col(Row.MARK).cum_sum().over(*by, order_by="score")
+    runs = marked_rows.with_columns(run_number.alias(_RUN_NUMBER))
+    schema = count_table.collect_schema()
     amounts = _list_amounts(schema)
     keys = [*by, _RUN_NUMBER, Row.MARK]
-    merged = _sum_counts(runs, keys, amounts, schema["n_pos"], nw.col("score").min())
-    return merged.select(*by, "score", *amounts)
+    sums = _sum_counts(runs, keys, amounts, schema["n_pos"], nw.col("score").min())
+    return sums.select(*by, "score", *amounts)
 
 
 def _list_amounts(columns: Iterable[str]) -> list[str]:
@@ -176,9 +180,11 @@ def _list_amounts(columns: Iterable[str]) -> list[str]:
     return [name for name in (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS) if name in columns]
 
 
-def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.LazyFrame) -> pl.LazyFrame:
+def _merge_at_positives(
+    count_table: pl.LazyFrame, by: list[str], positives: pl.LazyFrame
+) -> pl.LazyFrame:
     """Merge each run of negatives into one row, at a score just above the positive below it."""
-    schema = counted.collect_schema()
+    schema = count_table.collect_schema()
     dtype: Any = schema["score"]
     amounts = _list_amounts(schema)
     if not (dtype.is_integer() or dtype in _BITS):
@@ -191,7 +197,7 @@ def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.Lazy
             raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, columns)}")
     score, mark = pl.col("score"), pl.col(Row.MARK)
     marks = positives.select(*by, score.cast(dtype)).filter(query_checks.is_missing(score, dtype).not_())
-    rows = pl.concat([counted, marks.with_columns(pl.lit(True).alias(Row.MARK))], how="diagonal")
+    rows = pl.concat([count_table, marks.with_columns(pl.lit(True).alias(Row.MARK))], how="diagonal")
     scores = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), mark.any())
     below = pl.when(mark).then(score).forward_fill()
     runs = scores.sort(*by, "score").with_columns((below.over(by) if by else below).alias(_RUN_START))
@@ -205,8 +211,8 @@ def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.Lazy
         least, bits = pl.lit(float("-inf"), dtype), start.reinterpret(dtype=_BITS[dtype])
         above = pl.when(start < 0).then(bits - 1).otherwise(bits + 1).reinterpret(dtype=dtype)
     run_score = pl.coalesce(above, least)
-    renamed = runs.with_columns(pl.when(mark).then(score).otherwise(run_score))
-    sums = renamed.group_by(*by, "score").agg(pl.col(amounts).sum())
+    run_rows = runs.with_columns(pl.when(mark).then(score).otherwise(run_score))
+    sums = run_rows.group_by(*by, "score").agg(pl.col(amounts).sum())
     return sums.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
 
 
@@ -240,10 +246,11 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
 
     With weights, also return SQUARE_COLUMNS.
     """
-    nw, used, schema = _load_narwhals(), {*names.by, *names.value_columns()}, frame.collect_schema()
+    nw, schema = _load_narwhals(), frame.collect_schema()
+    used_names = {*names.by, *names.value_columns()}
     # Other columns may have dtypes that Polars lacks, and only their names matter.
-    known = nw.Schema({name: schema[name] for name in schema if name in used}).to_polars()
-    dtypes = {name: known.get(name, pl.Null()) for name in schema}
+    used_schema = nw.Schema({name: schema[name] for name in schema if name in used_names}).to_polars()
+    dtypes = {name: used_schema.get(name, pl.Null()) for name in schema}
     arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
     table = read_input(pl.LazyFrame(schema=dtypes), may_collect=False, **arguments)
     check_group_names(table.by, COUNT_COLUMNS)
@@ -274,12 +281,12 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
     return _sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
 
 
-def _sum_counts(rows: Any, keys: list[str], amounts: list[str], dtype: Any, *more: Any) -> Any:
+def _sum_counts(rows: Any, keys: list[str], amounts: list[str], dtype: Any, *aggregations: Any) -> Any:
     """Return the sums of `amounts` by key, with `more` aggregations, and without keys of weight 0."""
     nw = _load_narwhals()
-    sums = rows.group_by(*keys).agg(*more, nw.col(*amounts).sum())
-    counted = sums.with_columns(nw.col(*amounts).cast(dtype))  # DuckDB sums in 128 bits
-    return counted.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
+    sums = rows.group_by(*keys).agg(*aggregations, nw.col(*amounts).sum())
+    cast_sums = sums.with_columns(nw.col(*amounts).cast(dtype))  # DuckDB sums in 128 bits
+    return cast_sums.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
 
 
 # Checks of values -----------------------------------------------------------------------------
@@ -306,18 +313,18 @@ def _list_kinds(
         nan = [_ValueKind(value.is_nan(), float("nan"))] if dtypes[name].is_float() else []
         return [_ValueKind(value.is_null(), None), *nan]
 
-    label, absent = nw.col(names.label), [_ValueKind(nw.col(names.label).is_null(), None)]
+    label, null_kinds = nw.col(names.label), [_ValueKind(nw.col(names.label).is_null(), None)]
     if positive is not None:
         labels = [_ValueKind(positive, True), _ValueKind(None, False)]
     elif dtypes[names.label] == pl.Boolean:
         labels = [_ValueKind(None, True)]
     else:
         labels = [*(_ValueKind(label == valid, valid) for valid in (0, 1, -1)), _ValueKind(None, 2)]
-    kinds = {"score": [*missing(names.score), _ValueKind(None, 0.0)], "label": [*absent, *labels]}
+    kinds = {"score": [*missing(names.score), _ValueKind(None, 0.0)], "label": [*null_kinds, *labels]}
     if names.weight is not None:
         weight = nw.col(names.weight)
-        wrong = (weight < 0) | (weight.cast(nw.Float64) == float("inf"))
-        kinds["weight"] = [*missing(names.weight), _ValueKind(wrong, -1.0), _ValueKind(None, 0.0)]
+        is_wrong = (weight < 0) | (weight.cast(nw.Float64) == float("inf"))
+        kinds["weight"] = [*missing(names.weight), _ValueKind(is_wrong, -1.0), _ValueKind(None, 0.0)]
     return kinds
 
 
@@ -344,15 +351,15 @@ def _sum_rows(test: pl.Expr) -> pl.Expr:
 def _check_values(frame: Any, kinds: dict[str, list[_ValueKind]], checks: list[Check]) -> None:
     """Count the rows of each combination of kinds, and run the checks on an example of each."""
     nw = _load_narwhals()
-    numbers = {name: nw.lit(len(listed) - 1) for name, listed in kinds.items()}
-    for name, listed in kinds.items():  # the first test that holds tells the kind
-        for number, kind in reversed(list(enumerate(listed[:-1]))):
+    numbers = {name: nw.lit(len(value_kinds) - 1) for name, value_kinds in kinds.items()}
+    for name, value_kinds in kinds.items():  # the first test that holds tells the kind
+        for number, kind in reversed(list(enumerate(value_kinds[:-1]))):
             numbers[name] = nw.when(kind.test).then(nw.lit(number)).otherwise(numbers[name])
     rows = frame.select(**numbers).group_by(*kinds).agg(nw.len().alias(_ROW_COUNT))
     rows = rows.collect("polars").to_native()
-    dtypes: dict[str, Any] = {name: type(listed[-1].example) for name, listed in kinds.items()}
+    dtypes: dict[str, Any] = {name: type(value_kinds[-1].example) for name, value_kinds in kinds.items()}
     examples = rows.with_columns(
-        pl.Series(name, [listed[number].example for number in rows[name]], dtypes[name])
-        for name, listed in kinds.items()
+        pl.Series(name, [value_kinds[number].example for number in rows[name]], dtypes[name])
+        for name, value_kinds in kinds.items()
     )
     run_query(examples.lazy().select(guard(checks)), examples.height)

@@ -101,8 +101,8 @@ class ExprPrc(PublicMethods, path="prc"):
         **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """Any point metric at the row's own score: Float64, null where undefined."""
-        asked = find_point_metric(metric)
-        return read_scored_rows(self._expr, label, eta, **rows).point_metric(asked)
+        point_metric = find_point_metric(metric)
+        return read_scored_rows(self._expr, label, eta, **rows).point_metric(point_metric)
 
     def counts(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
@@ -136,9 +136,9 @@ class ExprPrc(PublicMethods, path="prc"):
 
         They equal the rows of the frame method `curve`, without bands. `eta` may be a list, too.
         """
-        asked = find_metrics(metrics, PointMetric)
-        scored = read_scored_rows(self._expr, label, eta, **rows, takes_several=True)
-        return scored.curve_structs(asked)
+        point_metrics = find_metrics(metrics, PointMetric)
+        scored_rows = read_scored_rows(self._expr, label, eta, **rows, takes_several=True)
+        return scored_rows.curve_structs(point_metrics)
 
     def summary(
         self,
@@ -157,8 +157,8 @@ class ExprPrc(PublicMethods, path="prc"):
         >>> df.select(best_f1).item()
         0.6666666666666667
         """
-        asked = find_curve_metric(metric)
-        return read_scored_rows(self._expr, label, eta, **rows).summarize(asked)
+        curve_metric = find_curve_metric(metric)
+        return read_scored_rows(self._expr, label, eta, **rows).summarize(curve_metric)
 
     def average_precision(
         self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
@@ -228,21 +228,28 @@ class ExprPrc(PublicMethods, path="prc"):
         0.8
         """
         check_per_has_alerts(alerts, per)
-        given: dict[str, Any] = {
-            **{"recall": recall, "fpr": fpr, "precision": precision, "npv": npv, "fdr": fdr},
-            **{"lift": lift, "predicted_positive_rate": predicted_positive_rate},
-            **{"alerts": alerts, "per": per, "maximize": maximize},
+        target_words: dict[str, Any] = {
+            "recall": recall,
+            "fpr": fpr,
+            "precision": precision,
+            "npv": npv,
+            "fdr": fdr,
+            "lift": lift,
+            "predicted_positive_rate": predicted_positive_rate,
+            "alerts": alerts,
+            "per": per,
+            "maximize": maximize,
         }
-        targets = read_targets(None, **given)
+        targets = read_targets(None, **target_words)
         if len(targets) > 1:
             raise PrcError(
                 f"expected one target (recall=, ...); got {len(targets)}; write one expression each"
             )
-        own = {**given, "guarantee": guarantee, "start": start}
-        check_rules("threshold", list_facts(rows, own, None, None))
-        weighted = rows.get("weight") is not None
-        promised = promise_targets_of_expression(targets, guarantee, start, weighted=weighted)
-        return read_scored_rows(self._expr, label, eta, **rows).find_threshold(promised[0])
+        arguments = {**target_words, "guarantee": guarantee, "start": start}
+        check_rules("threshold", list_facts(rows, arguments, None, None))
+        is_weighted = rows.get("weight") is not None
+        promised_targets = promise_targets_of_expression(targets, guarantee, start, weighted=is_weighted)
+        return read_scored_rows(self._expr, label, eta, **rows).find_threshold(promised_targets[0])
 
     def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.

@@ -77,12 +77,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return f"<prc.plot of {self._methods!r}>"
 
     def _prepare(
-        self, chart: str, words: Any, points: object = None, needed: Sequence[str] = ()
+        self, chart: str, words: Any, points: object = None, columns: Sequence[str] = ()
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
-        of_chart = {name: value for name, value in words.items() if name in CHART_WORDS}
-        check_texts(color=of_chart.get("color"), facet=of_chart.get("facet"))
-        check_title(of_chart.get("title"))
+        chart_words = {name: value for name, value in words.items() if name in CHART_WORDS}
+        check_texts(color=chart_words.get("color"), facet=chart_words.get("facet"))
+        check_title(chart_words.get("title"))
         if points is not None and not isinstance(points, pl.DataFrame):
             expected = "a DataFrame such as operating_points returns, or a Decision"
             raise refuse_kind("points=", expected, points)
@@ -90,23 +90,23 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
         if points is not None:
-            check_points(chart, points, needed)
+            check_points(chart, points, columns)
         draw = getattr(charts, chart)
-        takes = inspect.signature(draw).parameters
-        for name in [name for name in of_chart if name not in takes]:
-            if of_chart.pop(name) is not None:
+        parameters = inspect.signature(draw).parameters
+        for name in [name for name in chart_words if name not in parameters]:
+            if chart_words.pop(name) is not None:
                 raise PrcError(f"plot.{chart}() takes no {name}=; leave it out")
-        said = {name: value for name, value in words.items() if name not in CHART_WORDS}
-        check_unscored(chart, self._methods._merge_words(said))
+        table_words = {name: value for name, value in words.items() if name not in CHART_WORDS}
+        check_unscored(chart, self._methods._merge_words(table_words))
 
-        def draw_rows(table: Any, *etas: Any, confidence: Any = None, **more: Any) -> Chart:
-            if "confidence" in takes:
+        def draw_rows(table: Any, *etas: Any, confidence: Any = None, **options: Any) -> Chart:
+            if "confidence" in parameters:
                 level = confidence.level if isinstance(confidence, Intervals) else confidence
-                more["confidence"] = level
-            chart: Chart = draw(_collect(table), *etas, **of_chart, **more)
+                options["confidence"] = level
+            chart: Chart = draw(_collect(table), *etas, **chart_words, **options)
             return chart
 
-        return draw_rows, said
+        return draw_rows, table_words
 
     def alerts(
         self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
@@ -123,9 +123,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
             Targets, as in `operating_points`.
         """
-        draw, said = self._prepare("alerts", words)
+        draw, table_words = self._prepare("alerts", words)
         table = self._methods.operating_points(
-            eta, metrics=("precision",), confidence=confidence, **said
+            eta, metrics=("precision",), confidence=confidence, **table_words
         )
         return draw(table, confidence=confidence)
 
@@ -149,11 +149,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """
         read_choice("y=", y, ("precision", "fdr"))
         eta, points, words = _read_decision(eta, points, words)
-        draw, said = self._prepare("pr_curve", words, points, ["recall", y])
+        draw, table_words = self._prepare("pr_curve", words, points, ["recall", y])
         if log_y is not None:
             read_flag("log_y=", log_y)
         table = self._methods.curve(
-            eta, metrics=(y,), confidence=confidence, thresholds="corners", **said
+            eta, metrics=(y,), confidence=confidence, thresholds="corners", **table_words
         )
         return draw(table, y=y, confidence=confidence, points=points, log_y=log_y)
 
@@ -168,23 +168,23 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `sweep`, and draw recall by fpr."""
         _, points, words = _read_decision(eta, points, words)
-        draw, said = self._prepare("roc_curve", words, points, ["recall", "fpr"])
+        draw, table_words = self._prepare("roc_curve", words, points, ["recall", "fpr"])
         from polars_prcurve.view.charts.roc import read_precision_lines
 
         read_precision_lines(eta, precisions)
         read_flag("log_x=", log_x)
-        table = self._methods.sweep(thresholds="corners", **said)
+        table = self._methods.sweep(thresholds="corners", **table_words)
         return draw(table, eta, log_x=log_x, precisions=precisions, points=points)
 
     def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
         """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
-        draw, said = self._prepare("prg_curve", words)
-        return draw(self._methods.curve(eta, thresholds="corners", **said))
+        draw, table_words = self._prepare("prg_curve", words)
+        return draw(self._methods.curve(eta, thresholds="corners", **table_words))
 
     def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
         """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
-        draw, said = self._prepare("gain_curve", words)
-        return draw(self._methods.curve(eta, thresholds="corners", **said))
+        draw, table_words = self._prepare("gain_curve", words)
+        return draw(self._methods.curve(eta, thresholds="corners", **table_words))
 
     def decision_curve(
         self,
@@ -204,11 +204,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `decision_curve`; but left out where a prevalence is below 5 %, from a tenth of the
             least to 20 times the greatest, and at most 99 %.
         """
-        draw, said = self._prepare("decision_curve", words)
+        draw, table_words = self._prepare("decision_curve", words)
         if log_x is not None:
             read_flag("log_x=", log_x)
         ask = partial(
-            self._methods.decision_curve, eta, eta_train=eta_train, confidence=confidence, **said
+            self._methods.decision_curve, eta, eta_train=eta_train, confidence=confidence, **table_words
         )
         risks = PROBABILITIES if probabilities is None else probabilities
         table = _collect(ask(probabilities=risks))
@@ -225,13 +225,13 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         **words: Unpack[ChartOfTable],
     ) -> Chart:
         """Collect `sweep`, and draw the share of positives in ranges of scores."""
-        draw, said = self._prepare("reliability", words)
+        draw, table_words = self._prepare("reliability", words)
         from polars_prcurve.view.charts.reliability_diagram import check_etas
 
         check_etas(eta, eta_train)
         if confidence is not None:
             check_confidence(confidence)
-        return draw(self._methods.sweep(**said), eta, eta_train=eta_train, confidence=confidence)
+        return draw(self._methods.sweep(**table_words), eta, eta_train=eta_train, confidence=confidence)
 
     def difference(
         self,
@@ -258,18 +258,18 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
         >>> chart = df.prc.plot.difference([0.01, 0.1, 0.5], score=["a", "b"])
         """
-        draw, said = self._prepare("difference", words)
+        draw, table_words = self._prepare("difference", words)
         # The default grid is for two models: many pairs are compared where the table was tested.
         ask = partial(
             self._methods.compare,
             metrics="average_precision" if metrics is None else metrics,
             confidence=confidence,
             adjust="holm",
-            **said,
+            **table_words,
         )
-        score = self._methods._merge_words(said).get("score")
+        score = self._methods._merge_words(table_words).get("score")
         is_wide = isinstance(score, list | tuple) and len(score) > _MOST_CURVES
-        table = _collect(ask(self._choose_etas(said) if eta is None and not is_wide else eta))
+        table = _collect(ask(self._choose_etas(table_words) if eta is None and not is_wide else eta))
         if eta is None and table.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
             table = table if is_wide else _collect(ask(None))
         return draw(table, confidence=confidence)
@@ -283,8 +283,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `curve` at every distinct score, and draw metrics by threshold, charts in a column."""
         eta, points, words = _read_decision(eta, points, words)
-        draw, said = self._prepare("threshold_curve", words, points, ["recall", "precision"])
-        return draw(self._methods.curve(eta, **said), points=points)
+        draw, table_words = self._prepare("threshold_curve", words, points, ["recall", "precision"])
+        return draw(self._methods.curve(eta, **table_words), points=points)
 
     def ribbon(
         self,
@@ -296,9 +296,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         **words: Unpack[ChartOfTable],
     ) -> Chart:
         """Collect `subsample_negatives`, and draw the precision that smaller samples find."""
-        draw, said = self._prepare("ribbon", words)
-        drawn = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
-        return draw(self._methods.subsample_negatives(eta, **drawn, **said))
+        draw, table_words = self._prepare("ribbon", words)
+        samples = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}
+        return draw(self._methods.subsample_negatives(eta, **samples, **table_words))
 
     def ranking(
         self,
@@ -316,30 +316,29 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta
             As in `ranking`, but as in `metric_by_eta` if left out.
         """
-        draw, said = self._prepare("ranking", words)
-        etas = self._choose_etas(said) if eta is None else eta
-        table = _collect(
-            self._methods.ranking(etas, metric=metric, confidence=confidence, coarse=coarse, **said)
-        )
-        pairs = self._compare_models(table, etas, metric, confidence, said) if confidence else None
+        draw, table_words = self._prepare("ranking", words)
+        etas = self._choose_etas(table_words) if eta is None else eta
+        options = {"metric": metric, "confidence": confidence, "coarse": coarse}
+        table = _collect(self._methods.ranking(etas, **options, **table_words))
+        pairs = None
+        if confidence:
+            pairs = self._compare_models(table, etas, metric, confidence, table_words)
         return draw(table, pairs=pairs, confidence=confidence)
 
     def _compare_models(
-        self, table: pl.DataFrame, etas: Any, metric: Any, confidence: Any, said: Any
+        self, table: pl.DataFrame, etas: Any, metric: Any, confidence: Any, table_words: Any
     ) -> pl.DataFrame | None:
         """Return which models of a ranking are told apart, by pairs; None for two, and for many."""
         if not 3 <= table["model"].n_unique() <= _MOST_PAIRED:
             return None
-        holds = self._methods._merge_words(said)
-        is_paired = holds.get("id") is not None or isinstance(holds.get("score"), list | tuple)
-        found = None if metric is None else find_metric(metric)
-        if isinstance(found, PointMetric):
-            found = best(found)
-        asked = default_curve_metric(holds.get("rates"), holds.get("cells")) if found is None else found
-        pairs = self._methods.compare(
-            etas, metrics=asked, confidence=confidence, paired=is_paired, adjust="holm", **said
-        )
-        return _collect(pairs)
+        all_words = self._methods._merge_words(table_words)
+        is_paired = all_words.get("id") is not None or isinstance(all_words.get("score"), list | tuple)
+        curve_metric: Any = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
+        if metric is not None:
+            named_metric = find_metric(metric)
+            curve_metric = best(named_metric) if isinstance(named_metric, PointMetric) else named_metric
+        options: dict[str, Any] = {"confidence": confidence, "paired": is_paired, "adjust": "holm"}
+        return _collect(self._methods.compare(etas, metrics=curve_metric, **options, **table_words))
 
     def live(
         self,
@@ -349,17 +348,17 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         **words: Unpack[ChartOfTable],
     ) -> Chart:
         """Collect `sweep`, and draw PR curves under a slider for prevalence."""
-        draw, said = self._prepare("live", words)
+        draw, table_words = self._prepare("live", words)
         from polars_prcurve.view.charts.live_slider import check_width, read_start
 
         read_start(eta)
         check_width(width)
-        return draw(self._methods.sweep(thresholds="corners", **said), eta, width=width)
+        return draw(self._methods.sweep(thresholds="corners", **table_words), eta, width=width)
 
     def normal_quantiles(self, **words: Unpack[ChartOfTable]) -> Chart:
         """Collect `sweep`, and draw the scores of each class by normal quantile."""
-        draw, said = self._prepare("normal_quantiles", words)
-        return draw(self._methods.sweep(**said))
+        draw, table_words = self._prepare("normal_quantiles", words)
+        return draw(self._methods.sweep(**table_words))
 
     def metric_by_eta(
         self,
@@ -385,46 +384,49 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         coarse
             As in `summary`: the shade is the limits of each value.
         """
-        draw, said = self._prepare("metric_by_eta", words)
-        holds = self._methods._merge_words(said)
-        model, is_wide = holds.get("model"), isinstance(holds.get("score"), list | tuple)
+        draw, table_words = self._prepare("metric_by_eta", words)
+        all_words = self._methods._merge_words(table_words)
+        model, is_wide = all_words.get("model"), isinstance(all_words.get("score"), list | tuple)
         if metrics is None:
-            metrics = default_curve_metric(holds.get("rates"), holds.get("cells"))
+            metrics = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
         etas = eta_grid() if eta is None else eta
-        table = self._summarize(etas, said, metrics=metrics, confidence=confidence, coarse=coarse)
+        table = self._summarize(etas, table_words, metrics=metrics, confidence=confidence, coarse=coarse)
         table = end_at_negatives(table) if eta is None else table
         if is_wide:
             table = table.select("model", pl.exclude("model"))
         crossings = None
         if model is not None or is_wide:
-            crossings = self._collect_crossings(table, metrics, said)
+            crossings = self._collect_crossings(table, metrics, table_words)
         return draw(table, crossings=crossings, confidence=confidence)
 
-    def _summarize(self, etas: Any, said: Any, **asked: Any) -> pl.DataFrame:
+    def _summarize(self, etas: Any, table_words: Any, **options: Any) -> pl.DataFrame:
         """Return the summary at these prevalences, in which models are the first group."""
-        holds, first = self._methods._merge_words(said), {}
-        if (model := holds.get("model")) is not None:
+        all_words, group_words = self._methods._merge_words(table_words), {}
+        if (model := all_words.get("model")) is not None:
             read_expression("model=", model)
-            first = {"by": [model, *list_columns("by=", holds.get("by"))], "model": None}
-        return _collect(self._methods.summary(etas, **asked, **{**said, **first}))
+            group_words = {"by": [model, *list_columns("by=", all_words.get("by"))], "model": None}
+        return _collect(self._methods.summary(etas, **options, **{**table_words, **group_words}))
 
-    def _choose_etas(self, said: Any) -> list[float]:
+    def _choose_etas(self, table_words: Any) -> list[float]:
         """Return prevalences from common ones down to where the negatives of the test end."""
-        table_words = {name: value for name, value in said.items() if name != "id"}
+        unpaired_words = {name: value for name, value in table_words.items() if name != "id"}
         etas = eta_grid()
-        sizes = self._summarize(0.5, table_words, metrics="roc_auc").select("n_pos", "n_neg")
-        every = sizes.join(pl.DataFrame({"eta": etas}), how="cross")
-        return end_at_negatives(every)["eta"].unique().sort().to_list()
+        sizes = self._summarize(0.5, unpaired_words, metrics="roc_auc").select("n_pos", "n_neg")
+        grid = sizes.join(pl.DataFrame({"eta": etas}), how="cross")
+        return end_at_negatives(grid)["eta"].unique().sort().to_list()
 
-    def _collect_crossings(self, table: pl.DataFrame, metrics: Any, said: Any) -> pl.DataFrame | None:
+    def _collect_crossings(
+        self, table: pl.DataFrame, metrics: Any, table_words: Any
+    ) -> pl.DataFrame | None:
         """Return the crossings of models within the prevalences of a summary; None if none are drawn."""
-        chosen = find_metrics(metrics, CurveMetric)
-        if len(chosen) != 1 or not chosen[0].depends_on_eta:
+        curve_metrics = find_metrics(metrics, CurveMetric)
+        if len(curve_metrics) != 1 or not curve_metrics[0].depends_on_eta:
             return None
         etas = table["eta"].filter(table["eta"].is_between(0, 1, closed="none")).unique().sort()
         if not 2 <= table[table.columns[0]].n_unique() <= _MAX_MODELS or len(etas) < 2:
             return None
-        crossings = self._methods.crossings(metric=chosen[0], eta_range=(etas[0], etas[-1]), **said)
+        eta_range = (etas[0], etas[-1])
+        crossings = self._methods.crossings(metric=curve_metrics[0], eta_range=eta_range, **table_words)
         return cast("pl.DataFrame", crossings)
 
     def monitor(
@@ -447,9 +449,10 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> chart.to_dict()["title"]["text"]
         ['Precision is not shown to have fallen']
         """
-        draw, said = self._prepare("monitor", words)
-        asked: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
-        table = self._methods.monitor(time, metrics=metrics, confidence=confidence, **asked, **said)
+        draw, table_words = self._prepare("monitor", words)
+        options: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
+        options |= {"metrics": metrics, "confidence": confidence}
+        table = self._methods.monitor(time, **options, **table_words)
         return draw(table, confidence=confidence)
 
     def p3_curve(
@@ -464,20 +467,19 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         threshold, recall, fpr
             Targets, as in `operating_points`, that fix a threshold for all prevalences.
         """
-        draw, said = self._prepare("p3_curve", words)
+        draw, table_words = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
-        table = _collect(
-            self._methods.operating_points(etas, metrics=("precision",), confidence=confidence, **said)
-        )
+        options = {"metrics": ("precision",), "confidence": confidence}
+        table = _collect(self._methods.operating_points(etas, **options, **table_words))
         return draw(end_at_negatives(table) if eta is None else table, confidence=confidence)
 
 
 _MOST_CURVES = 2
 """Pairs of models, at most, whose differences are curves by prevalence; those of more are a table."""
 _MOST_PAIRED = 12
-"""Models, at most, of which a ranking compares all pairs."""
+"""Models, at most, of which a ranking compares all pairs: twelve have 66."""
 _MAX_MODELS = 8
-"""Crossings of more models than this are neither searched nor drawn."""
+"""Crossings of more models than have a colour each are neither searched nor drawn."""
 
 
 def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame | None, Any]:
@@ -492,9 +494,11 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
     etas: Any = cases["eta"].unique(maintain_order=True).to_list() if eta is None else eta
     if eta is None and groups and cases.height < len(etas) * cases.n_unique(groups):
         etas = cases.select(*groups, "eta").drop_nulls("eta")  # each group has prevalences of its own
-    marked = table.filter(pl.col("threshold").is_not_null()) if "threshold" in table.columns else None
-    own = words.get("title")
-    return etas, marked, {**words, "title": points.verdict.sentence if own is None else own}
+    marked_rows = None
+    if "threshold" in table.columns:
+        marked_rows = table.filter(pl.col("threshold").is_not_null())
+    title = words.get("title")
+    return etas, marked_rows, {**words, "title": points.verdict.sentence if title is None else title}
 
 
 def _collect(table: Any) -> pl.DataFrame:
