@@ -24,13 +24,8 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import Decision, PrevalenceDisplay, Verdict, charts, engines, metrics
-from polars_prcurve.core.binding.argument_rules import (
-    CHART_WORDS,
-    RULES,
-    TABLE_WORDS,
-    TARGET_WORDS,
-    USES,
-)
+from polars_prcurve.core.binding.argument_rules import RULES
+from polars_prcurve.core.binding.word_groups import CHART_WORDS, TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.doors.namespace.expression import ExprPrc
@@ -344,16 +339,14 @@ def takes_words(value: Callable[..., Any], title: str) -> set[str]:
     """Return the words of a group in a signature; one name alone may be an argument of the method."""
     known = inspect.signature(value).parameters
     always = {"a target": "recall", "of the table": "missing", "of the chart": "facet"}[title]
-    is_method = set(TABLE_WORDS) <= set(known)
+    is_method = {"label", "missing"} <= set(known)
     return set(SHARED[title]) & set(known) if is_method and always in known else set()
 
 
 def list_words(value: Callable[..., Any], title: str) -> list[str]:
     """Return the words of a group that a method takes beside its own arguments, and has a use for."""
     uses = takes_words(value, title)
-    if title == "of the table":
-        uses &= USES.get(value.__name__, uses)
-    elif title == "a target":
+    if title == "a target":
         described = read_parameters(inspect.getdoc(value) or "")
         uses &= {name for names in described for name in names.split(", ")}
     return [word for word in SHARED[title] if word in uses]

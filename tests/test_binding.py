@@ -15,12 +15,12 @@ import pytest
 
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, PrcError, intervals, prc
-from polars_prcurve.core.binding.argument_rules import (
+from polars_prcurve.core.binding.argument_rules import USES
+from polars_prcurve.core.binding.word_groups import (
     CHART_WORDS,
     TABLE_WORDS,
     TARGET_WORDS,
-    USES,
-    RowWords,
+    ExpressionWords,
 )
 from polars_prcurve.doors.namespace.plot import PlotPrc
 from tests.support.arguments import PLOTS
@@ -259,7 +259,7 @@ def test_the_door_is_no_wider_than_it_may_be() -> None:
         "words of charts": len(CHART_WORDS),
         "functions": count(public),
         "expressions": count(ExprPrc),
-        "words of rows": len(RowWords.__annotations__),
+        "words of rows": len(ExpressionWords.__annotations__),
     }
     most = dict(zip(slots, (88, 15, 11, 48, 3, 97, 45, 2), strict=True))
     assert not {name: n for name, n in slots.items() if n > most[name]}, slots

@@ -16,7 +16,6 @@ import polars as pl
 import pytest
 
 from polars_prcurve import prc
-from polars_prcurve.core.binding.argument_rules import TABLE_WORDS, USES
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc
 from tests.support.plain_calls import DF, PLAIN
@@ -123,7 +122,6 @@ def result(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str,
 def test_columns_are_as_promised(method: str, more: dict[str, Any]) -> None:
     table, given = PLAIN[method]
     takes = set(inspect.signature(getattr(FramePrc, method)).parameters)
-    takes -= set(TABLE_WORDS) - USES.get(method, set(TABLE_WORDS))  # listed, and refused
     lone = {"per"} if method in ("ranking", "compare") else set()  # there it is for the budget alerts=
     given = given | {name: value for name, value in more.items() if name in takes - lone}
     if "weight" in given and "w" not in table.columns:

@@ -17,7 +17,8 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, PrcError, charts, prc
-from polars_prcurve.core.binding.argument_rules import TABLE_WORDS
+from polars_prcurve.core.binding.argument_rules import USES
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.doors.namespace.frame import FramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
 
@@ -118,10 +119,23 @@ def test_table_arguments_are_the_same_everywhere() -> None:
     long = ("unpivot_scores", "one_vs_rest")  # whose words are of the table that they make
     for method in (bind, call, *(m for m in methods if m.__name__ not in long)):
         parameters = inspect.signature(method).parameters
-        assert [name for name in parameters if name in shared] == list(TABLE_WORDS)
-        for argument, default in shared.items():
-            assert parameters[argument].default == default
+        listed = [name for name in parameters if name in shared]
+        assert listed == [name for name in TABLE_WORDS if name in listed]
+        assert {"score", "label", "missing"} <= {*listed}
+        assert method not in (bind, call) or listed == list(TABLE_WORDS)
+        for argument in listed:
+            assert parameters[argument].default == shared[argument]
             assert parameters[argument].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+def test_each_method_reads_what_its_signature_lists() -> None:
+    """The signature is the only list: what a method reads is written down from it."""
+    for name, words in USES.items():
+        assert {*inspect.signature(getattr(DataFramePrc, name)).parameters} & {*TABLE_WORDS} == words
+    named = {name for name, _ in list_functions() if name.startswith("FramePrc.")}
+    assert named - {f"FramePrc.{name}" for name in USES} <= {
+        f"FramePrc.{name}" for name in ("unpivot_scores", "one_vs_rest")
+    }
 
 
 def test_all_is_what_the_package_offers() -> None:

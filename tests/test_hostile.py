@@ -19,7 +19,7 @@ import pytest
 import polars_prcurve
 from polars_prcurve import PrcError, PrcWarning, field, intervals
 from polars_prcurve.view.report.decision import Decision
-from tests.support.arguments import Call, has_computed, list_calls, never_computed, takes
+from tests.support.arguments import Call, has_computed, list_calls, never_computed
 from tests.support.comparing import assert_same
 from tests.support.plain_calls import ONE_PART, PLAN, RISKS
 from tests.support.tiers import slow_unless
@@ -206,11 +206,7 @@ def test_group_columns_may_have_no_name(name: str) -> None:
 
 FLOATS = RISKS.with_columns(p=pl.lit(0.3), n=pl.lit(0.4))
 BOOTSTRAP = intervals(0.9, method="bootstrap", resamples=20, seed=1)
-COUNTED = [
-    name
-    for name in TABLES
-    if "counts" in CALLS[name].arguments() and takes(name, "counts") and name != "sample_size"
-]
+COUNTED = [name for name in TABLES if "counts" in CALLS[name].arguments() and name != "sample_size"]
 """How many examples a rate needs depends on the rate alone, so `sample_size` takes any counts."""
 
 

@@ -16,11 +16,10 @@ from pathlib import Path
 
 import polars_prcurve
 from polars_prcurve import charts, metrics
-from polars_prcurve.core.binding.argument_rules import (
-    RULES,
+from polars_prcurve.core.binding.argument_rules import RULES
+from polars_prcurve.core.binding.word_groups import (
     TABLE_WORDS,
     TARGET_WORDS,
-    USES,
     OneTarget,
     RateTargets,
     Targets,
@@ -344,11 +343,9 @@ def test_the_page_of_the_command_line_says_what_only_python_has() -> None:
 
 
 def test_a_command_has_an_option_for_each_argument_of_its_method() -> None:
-    """Words of the table that the method does not read are left out."""
     for name, parser in COMMANDS.choices.items():
         command, has = parser.get_default("command"), {action.dest for action in parser._actions}
-        left_out = {"self", "path", *TABLE_WORDS} - USES.get(command.method, set())
-        lacking = set(list_parameters(command.method)) - left_out - has
+        lacking = set(list_parameters(command.method)) - {"self", "path"} - has
         assert not lacking, f"{name} has no option for {sorted(lacking)}: describe it in cli/options.py"
 
 

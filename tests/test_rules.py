@@ -9,14 +9,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, class_mix, field, intervals, prc
-from polars_prcurve.core.binding.argument_rules import (
-    INTERVALS,
-    RULES,
-    TABLE_WORDS,
-    TAKES_RATES,
-    USES,
-    Rule,
-)
+from polars_prcurve.core.binding.argument_rules import INTERVALS, RULES, TAKES_RATES, USES, Rule
 
 DF = pl.DataFrame(
     {
@@ -99,12 +92,28 @@ def choose_facts(rule: Rule, method: str) -> set[str]:
     """Return facts of a call that this rule is the first to refuse, as far as others let it."""
     facts = set(rule.facts)
     implied = {"confidence="} if has_intervals(method) or "confidence" in say(facts) else set()
+    implied |= list_facts_of_method(method)
     for other in RULES[: RULES.index(rule)]:
         is_of_it = not other.methods or method in other.methods
         holds = (facts | implied).issuperset(other.facts)
         if is_of_it and holds and other.unless and not (facts | implied) & {*other.unless}:
             facts.add(other.unless[0])
     return facts
+
+
+def list_facts_of_method(method: str) -> set[str]:
+    """Return what no call says, since it is so of the method."""
+    return {"below= is read"} if "below" in USES[method] else set()
+
+
+def is_always_refused_before(rule: Rule, method: str) -> bool:
+    """Return whether an earlier rule refuses all that this one is about, whatever else is said."""
+    return any(
+        {*other.facts} <= {*rule.facts}
+        and (not other.methods or method in other.methods)
+        and {*other.unless} <= {"below= is read"} - list_facts_of_method(method)
+        for other in RULES[: RULES.index(rule)]
+    )
 
 
 def has_intervals(method: str) -> bool:
@@ -124,14 +133,15 @@ def can_say(method: str, rule: Rule) -> bool:
         return False
     if rule.unless[:1] == ("confidence=",) and has_intervals(method):
         return False
+    if {*rule.unless} & list_facts_of_method(method) or is_always_refused_before(rule, method):
+        return False
     kinds = {fact.split('"')[1] for fact in rule.facts if fact.startswith("method=")}
     kinds |= {"rectangle"} if "simultaneous=True" in rule.facts else set()
     has_kinds = kinds <= set(INTERVALS.get(method, ("analytic",)))
     has_rate = 'rate="hoeffding"' not in rule.facts or method in TAKES_RATES
     said = say(rule.facts)
     takes = said.keys() <= set(inspect.signature(getattr(DF.prc, method)).parameters)
-    reads = {name for name in said if name in TABLE_WORDS} <= USES[method]
-    return takes and reads and has_kinds and has_rate and method != "reweight"  # whose eta= is a field
+    return takes and has_kinds and has_rate and method != "reweight"  # whose eta= is a field
 
 
 CASES = [

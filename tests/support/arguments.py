@@ -17,7 +17,6 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import charts, metrics, prc
-from polars_prcurve.core.binding.argument_rules import TABLE_WORDS, USES
 from tests.support.plain_calls import DF, ONE_PART, PLAIN, RISKS
 
 
@@ -200,11 +199,6 @@ def never_computed(table: pl.DataFrame) -> pl.LazyFrame:
     return table.lazy().map_batches(refuse_to_compute, schema=table.schema)
 
 
-def takes(name: str, argument: str) -> bool:
-    """Return whether a method has a use for an argument; it lists every word about the table."""
-    return argument not in TABLE_WORDS or argument in USES.get(name, TABLE_WORDS)
-
-
 def list_calls() -> dict[str, Call]:
     """Return a plain call of every public function and method; frame methods have the plain names."""
     calls = {
@@ -264,4 +258,4 @@ def list_charts() -> dict[str, dict[str, Any]]:
     return {name: {"table": table} for name, table in tables.items()}
 
 
-__all__ = ["PLOTS", "Call", "has_computed", "list_calls", "never_computed", "takes", "wrong_values"]
+__all__ = ["PLOTS", "Call", "has_computed", "list_calls", "never_computed", "wrong_values"]

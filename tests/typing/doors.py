@@ -68,6 +68,9 @@ assert_type(bound.summary(class_mix({"cat": 1, "dog": 3}), confidence=0.95), pl.
 assert_type(bound(by=None).estimate_prevalence(reference=bound, counts="n"), pl.DataFrame)
 assert_type(bound.reweight(field(df, parts=["market", "day"])), pl.DataFrame)
 assert_type(bound.crossings(of="roc"), pl.DataFrame)
+assert_type(bound.counts(below=(3, None), weight="w"), pl.DataFrame)
+assert_type(bound.sample_size(recall=0.8, rates=("tpr", "fpr")), pl.DataFrame)
+assert_type(bound.curve(0.1, stratum="s", weight="w", confidence=0.95), pl.DataFrame)
 assert_type(bound.plot.pr_curve(0.1, facet="market", title=False, score="q"), Chart)
 assert_type(bound.plot.p3_curve(recall=[0.5, 0.8], confidence=intervals()), Chart)
 assert_type(prc(pl.col("score")).sweep("label"), pl.Expr)
@@ -104,6 +107,11 @@ prc(df).sweep(treshold=3)  # type: ignore[call-arg]  # pyright: ignore[reportCal
 bound.curve(labl="sick")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 bound.curve(weight=2)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 bound.curve(missing="skip")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+bound.sweep(cluster="patient")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.curve(id="row")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.decision_curve(rates=("tpr", "fpr"))  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.monitor("week", reference=0.8, threshold=1, weight="w")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.plot.roc_curve(stratum="s")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 bound.compare(maximize="f1")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 bound.summary(recall=0.5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 bound.plot.pr_curve(recall=0.5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
@@ -111,7 +119,7 @@ bound.plot.pr_curve(colour="m")  # type: ignore[call-arg]  # pyright: ignore[rep
 bound.plot.p3_curve(facet=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 bound(cluster=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 bound(eta=0.1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-bound("score")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound(3)  # type: ignore[arg-type, call-arg]  # pyright: ignore[reportCallIssue]
 intervals(rate="exakt")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 prc(df, scores=["a"])  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 prc(df, counts=("a",))  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]

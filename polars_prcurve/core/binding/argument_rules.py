@@ -1,118 +1,20 @@
-"""The words that many methods share, each declared once, and which of them do not go together.
+"""Which words of a call do not go together.
 
-A method takes a group of words as `**words: Unpack[...]`; `bound_table` lists them in the signature. The
-rules are data, checked once for each call, before its table is read, and listed in the docs.
+The rules are data, checked once for each call, before its table is read, and listed in the docs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.target_kinds import ALERT_WORDS, RUN_WORDS, TARGET_KINDS
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.table_reader import gives_squares
 from polars_prcurve.core.prevalence.fields import ClassMix, Field, ScoresOfField
-
-if TYPE_CHECKING:
-    from polars_prcurve.core.curves.targets import TargetValues
-    from polars_prcurve.core.ground.argument_checks import Title
-    from polars_prcurve.core.inputs.column_reader import Column, Columns, Counts, Missing
-    from polars_prcurve.core.inputs.never_scored import Below
-    from polars_prcurve.core.inputs.table_reader import Cells, Sizes
-    from polars_prcurve.core.metrics.point_metric import PointMetric
-
-
-class TableWords(TypedDict, total=False):
-    """What a table holds. `df.prc(...)` says it once for all methods."""
-
-    score: Column | Sequence[str] | Mapping[Any, str]
-    label: Column | None
-    pos_label: Any
-    by: Columns
-    model: Column | None
-    id: Columns
-    weight: Column | None
-    stratum: Column | None
-    cluster: Column | None
-    counts: Counts | Column | None
-    rates: tuple[Column, Column] | None
-    sizes: Sizes | None
-    cells: Cells | None
-    below: Below | None
-    missing: Missing
-
-
-class RowWords(TypedDict, total=False):
-    """What an expression reads of each row, besides its score and its label."""
-
-    weight: Column | None
-    pos_label: Any
-
-
-class RateTargets(TypedDict, total=False):
-    """Targets that fix a threshold for all prevalences."""
-
-    threshold: Any
-    recall: TargetValues
-    fpr: TargetValues
-
-
-class OneTarget(RateTargets, total=False):
-    """Targets at which models are compared, of which a call takes one."""
-
-    precision: TargetValues
-    npv: TargetValues
-    fdr: TargetValues
-    lift: TargetValues
-    predicted_positive_rate: TargetValues
-    alerts: TargetValues
-    per: float | None
-
-
-class Targets(OneTarget, total=False):
-    """All targets: what an operating point has to meet."""
-
-    maximize: str | PointMetric | Sequence[str | PointMetric] | None
-
-
-class ChartWords(TypedDict, total=False):
-    """What distinguishes the curves of a chart, and its title."""
-
-    color: str | None
-    facet: str | None
-    title: Title
-
-
-class RateTargetsOfTable(RateTargets, TableWords, total=False):
-    """A target that fixes a threshold, and what the table holds."""
-
-
-class OneTargetOfTable(OneTarget, TableWords, total=False):
-    """A target at which models are compared, and what the table holds."""
-
-
-class TargetsOfTable(Targets, TableWords, total=False):
-    """Targets, and what the table holds."""
-
-
-class ChartOfTable(ChartWords, TableWords, total=False):
-    """What a chart distinguishes, and what the table holds."""
-
-
-class ChartOfPoints(Targets, ChartOfTable, total=False):
-    """Targets, what a chart distinguishes, and what the table holds."""
-
-
-class ChartOfTargets(RateTargets, ChartOfTable, total=False):
-    """A target, what a chart distinguishes, and what the table holds."""
-
-
-TABLE_WORDS = tuple(TableWords.__annotations__)
-TARGET_WORDS = tuple(Targets.__annotations__)
-CHART_WORDS = tuple(ChartWords.__annotations__)
 
 DEFAULTS: dict[str, Any] = {"score": "score", "label": "label", "missing": "raise"}
 """What a word of the table stands for where nobody says it; None for all others."""
@@ -123,36 +25,9 @@ RIVALS = (("label", "pos_label", "weight", "stratum"), ("counts",), ("rates", "s
 PASSED_OVER = ("id", "cluster", "stratum")
 """Bound words that cannot change an answer for which a method has no use for them."""
 
-_ROWS = {"score", "label", "pos_label", "by", "model", "missing"}
-_COUNTED = _ROWS | {"weight", "counts"}
-_POINTS = _COUNTED | {"rates", "sizes", "cells"}
-_BELOW = {"below"}
-_DESIGN = {"stratum", "cluster"}
-USES: dict[str, set[str]] = {
-    "counts": _COUNTED | _BELOW,
-    "sweep": _POINTS | _BELOW,
-    "curve": _POINTS | _DESIGN | _BELOW,
-    "operating_points": _POINTS | _DESIGN | _BELOW,
-    "decision_curve": _COUNTED,
-    "summary": _POINTS | _DESIGN | _BELOW,
-    "binormal": _COUNTED,
-    "compare": _POINTS | _DESIGN | _BELOW | {"id"},
-    "ranking": _POINTS | _DESIGN | _BELOW | {"id"},
-    "crossings": _POINTS | _BELOW,
-    "leaders": _POINTS | _BELOW,
-    "dominance": _POINTS | _BELOW,
-    "sample_size": _POINTS,
-    "resolution": _POINTS,
-    "subsample_negatives": _ROWS | {"counts"},
-    "decide": _POINTS | _DESIGN | _BELOW | {"id"},
-    "report": _POINTS | _DESIGN | _BELOW | {"id"},
-    "estimate_prevalence": _ROWS | {"counts"},
-    "reweight": _ROWS | {"weight"},
-    "monitor": _ROWS | {"counts", "cells"},
-    "sampling_plan": _ROWS - {"by", "model"},
-    "weigh_sample": _ROWS - {"by", "model", "pos_label"},
-}
-"""The words of the table that each method reads."""
+USES: dict[str, frozenset[str]] = {}
+"""The words of the table that each method of `.prc` reads, as its signature lists them; they are written
+down where its class is made."""
 
 INTERVALS: dict[str, tuple[str, ...]] = {
     "curve": ("analytic", "rectangle"),
@@ -225,11 +100,10 @@ _CORRECTED = (
 )
 
 _NULL_BELOW, _UNKNOWN = 'missing="below"', "negatives are not counted"
-_TAKES_BELOW = tuple(method for method, words in USES.items() if "below" in words)
-_SCORES_ALL = tuple(method for method in USES if method not in _TAKES_BELOW)
 _COUNTS_ALL = ("counts", "crossings", "leaders", "dominance", "decide", "report")
-_FOUND = tuple(method for method in _TAKES_BELOW if method not in _COUNTS_ALL)
-"""Methods that answer of what was found, too, where negatives are not counted."""
+"""Methods that count all negatives; others answer of what was found, too, where these are unknown."""
+_READS_BELOW = "below= is read"
+"""What is so of a method, and not said in a call."""
 
 RULES = (
     # Which examples there are.
@@ -247,12 +121,12 @@ RULES = (
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
     # Examples that were never scored.
     Rule((_NULL_BELOW,), "{method}() needs a score in each row; filter rows without one out, or pass "
-         'missing="drop"', _SCORES_ALL),
+         'missing="drop"', unless=(_READS_BELOW,)),
     *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
         *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
-               f"examples that were never scored do not go with {{fact}}; leave that out, or {unscored}",
-               *_TAKES_BELOW),
+               "examples that were never scored do not go with {fact}; leave that out, or "
+               f"{unscored}"),
         Rule((unscored, "maximize=", "confidence="), "an interval of what was maximized draws examples "
              f"that have a score; leave out confidence=, or {unscored}", ("operating_points",)),
     )),
@@ -260,9 +134,9 @@ RULES = (
          _COUNTS_ALL),
     *_pair(_UNKNOWN, ("eta=", "fpr=", "npv=", "lift=", "predicted_positive_rate=", "alerts=", "per=",
                       "match=", "simultaneous=True"), f"{_UNKNOWN}, and {{fact}} needs their number; "
-           "pass both numbers as below=, or leave {fact} out", *_FOUND),
+           "pass both numbers as below=, or leave {fact} out"),
     *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
-           "number; pass both numbers as below=, or leave guarantee= out", _FOUND)
+           "number; pass both numbers as below=, or leave guarantee= out")
       for target in ("precision=", "fdr=")),
     # Where the model runs.
     Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
@@ -411,9 +285,17 @@ def list_facts(
     return facts
 
 
+def refuse_word(method: str, word: str) -> PrcError:
+    """Return the error for a word about the table that a method does not read."""
+    words = list_names(f"{name}=" for name in TABLE_WORDS if name in USES[method])
+    return PrcError(f"{method}() takes no {word}=; leave out {word}=; of the table it takes {words}")
+
+
 def check_rules(method: str, facts: set[str], bound: Collection[str] = ()) -> set[str]:
     """Return the words to pass over, of those `bound`; raise for facts that do not go together."""
     passed: set[str] = set()
+    if "below" in USES.get(method, ()):
+        facts = facts | {_READS_BELOW}
     for rule in RULES:
         holds = facts.issuperset(rule.facts) and facts.isdisjoint(rule.unless)
         if not holds or (rule.methods and method not in rule.methods):

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve.core.binding import argument_rules as vocabulary
-from polars_prcurve.core.binding.argument_rules import TableWords, check_rules, list_facts
+from polars_prcurve.core.binding import word_groups
+from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pairs import Examples
 from polars_prcurve.core.confidence.interval_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
@@ -23,7 +25,7 @@ from polars_prcurve.core.ground.argument_checks import (
     select_column,
     take_frame,
 )
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
     MISSING,
@@ -330,29 +332,40 @@ class PublicMethods:
             is_public = name == "__call__" or not name.startswith("_")
             if path is not None and is_public and inspect.isfunction(method):
                 method.__qualname__ = path if name == "__call__" else f"{path}.{name}"
+                words = _list_shared_words(method)
+                if path == "prc" and "score" in words and name != "__call__":
+                    vocabulary.USES[name] = frozenset(TABLE_WORDS) & words.keys()
                 setattr(cls, name, complete_signature(method))
 
 
 def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function with hints, whose signature lists each word of its `**words`."""
-    found = inspect.signature(function)
-    parameters: list[inspect.Parameter] = []
-    for taken in found.parameters.values():
-        if taken.kind is not taken.VAR_KEYWORD:
-            parameters.append(taken)
-            continue
-        group = getattr(vocabulary, str(taken.annotation).removeprefix("Unpack[").removesuffix("]"))
-        parameters += [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=vocabulary.DEFAULTS.get(name),
-                annotation=getattr(kind, "__forward_arg__", kind),
-            )
-            for name, kind in group.__annotations__.items()
-        ]
-    function.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return hint_at_arguments(function)
+    """Return a function with hints, whose signature lists each word of its `**words`.
+
+    A word about the table that is not in its group is refused where the words of a call are merged.
+    """
+    signature, words = inspect.signature(function), _list_shared_words(function)
+    parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    parameters += [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=vocabulary.DEFAULTS.get(name),
+            annotation=getattr(kind, "__forward_arg__", kind),
+        )
+        for name, kind in words.items()
+    ]
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return hint_at_arguments(function, TABLE_WORDS if "score" in words else ())
+
+
+def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the words of the group that a function takes as `**words`, and what each may be."""
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            group = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+            annotations: Mapping[str, Any] = getattr(word_groups, group).__annotations__
+            return annotations
+    return {}
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
@@ -450,11 +463,11 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             kinds = vocabulary.INTERVALS.get(method, ("analytic",))
             takes_rate = method in vocabulary.TAKES_RATES
             certainty = read_certainty(confidence, f"{method}()", kinds, takes_rate=takes_rate)
-        targets = {name: value for name, value in words.items() if name in vocabulary.TARGET_WORDS}
+        targets = {name: value for name, value in words.items() if name in word_groups.TARGET_WORDS}
         said = {
             name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
             for name, value in words.items()
-            if name not in vocabulary.TARGET_WORDS
+            if name not in word_groups.TARGET_WORDS
         }
         words = merge_words(self._words, said)
         if isinstance(eta, BoundTable):
@@ -548,10 +561,7 @@ def _choose_words(
     uses, only_bound = vocabulary.USES[method], {name for name in words if said.get(name) is None}
     for name in [name for name, value in words.items() if value is not None and name not in uses]:
         if name not in only_bound or name not in vocabulary.PASSED_OVER:
-            takes = list_names(f"{word}=" for word in vocabulary.TABLE_WORDS if word in uses)
-            raise PrcError(
-                f"{method}() takes no {name}=; leave out {name}=; of the table it takes {takes}"
-            )
+            raise refuse_word(method, name)
         del words[name]
         facts = facts - {f"{name}="}
     for name in check_rules(method, facts, only_bound):

@@ -338,10 +338,13 @@ def suggest_arguments(
     return suggest_names(spelling or name, spellings.values())
 
 
-def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function with a hint in its `TypeError` for an argument that it does not have."""
+def hint_at_arguments(function: Callable[P, R], refused: Iterable[str] = ()) -> Callable[P, R]:
+    """Return the function with a hint in its `TypeError` for an argument that it does not have.
+
+    Names that the function itself has refused pass: it knows better what to do instead.
+    """
     parameters = inspect.signature(function).parameters
-    names = frozenset(parameters)
+    names = frozenset([*parameters, *refused])
     names_by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
 
     @wraps(function)

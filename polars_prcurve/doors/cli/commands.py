@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve import __version__
-from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.ground.atomic_file import resolve_target
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import make_visible, shorten_name
@@ -484,9 +485,7 @@ def list_parameters(method: str) -> Mapping[str, inspect.Parameter]:
 
 def list_options(command: Command) -> dict[str, Option]:
     """Return the options of a command: for arguments of the method, and for words that it reads."""
-    arguments, uses = list_parameters(command.method), USES.get(command.method, set())
-    omitted_names = {"self", "path", *({*TABLE_WORDS} - uses)}
-    names = [name for name in arguments if name in OPTIONS and name not in omitted_names]
+    names = [name for name in list_parameters(command.method) if name in OPTIONS]
     # A file of --eta is a field by --parts, except where an eta of another kind is taken.
     if "eta" in names and not isinstance(command.changes.get("eta"), Option):
         names.insert(names.index("eta") + 1, "parts")

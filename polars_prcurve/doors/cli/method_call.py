@@ -14,14 +14,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.binding.argument_rules import (
-    COMPARES_MODELS,
-    PASSED_OVER,
-    TABLE_WORDS,
-    TAKES_ONE_MODEL,
-    TARGET_WORDS,
-)
+from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS, PASSED_OVER, TAKES_ONE_MODEL
 from polars_prcurve.core.binding.bound_table import say_of_reference
+from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_names

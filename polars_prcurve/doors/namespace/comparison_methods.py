@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from polars_prcurve.core.binding.argument_rules import (
-    TABLE_WORDS,
-    OneTargetOfTable,
-    RateTargetsOfTable,
-    TableWords,
-)
 from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words, name_column
+from polars_prcurve.core.binding.word_groups import (
+    TABLE_WORDS,
+    AlertWords,
+    CurveWords,
+    OneTargetOfTable,
+    RateTargetsOfCurve,
+)
 from polars_prcurve.core.comparison.differences import build_compare_table
 from polars_prcurve.core.comparison.model_pairs import Adjust, Comparison
 from polars_prcurve.core.comparison.ranking import build_ranking_table
@@ -252,7 +253,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         of: Literal["pr", "roc"] = "pr",
         metric: str | CurveMetric | PointMetric | None = None,
         eta_range: tuple[float | str, float | str] = _ETA_RANGE,
-        **words: Unpack[RateTargetsOfTable],
+        **words: Unpack[RateTargetsOfCurve],
     ) -> pl.DataFrame:
         """The prevalences at which two models trade places, or the points where their ROC curves cross.
 
@@ -311,7 +312,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         *,
         metric: str | CurveMetric | PointMetric | None = None,
         eta_range: tuple[float | str, float | str] = _ETA_RANGE,
-        **words: Unpack[RateTargetsOfTable],
+        **words: Unpack[RateTargetsOfCurve],
     ) -> pl.DataFrame:
         """The best model in each range of prevalences; a LazyFrame is collected at the call.
 
@@ -341,7 +342,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         table, ranked_by = self._rank_models("leaders", metric, words)
         return build_leaders_table(table, ranked_by, eta_range)
 
-    def dominance(self, **words: Unpack[TableWords]) -> pl.DataFrame:
+    def dominance(self, **words: Unpack[CurveWords]) -> pl.DataFrame:
         """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
 
         A model dominates another if its ROC curve, with points joined by lines, is nowhere below the
@@ -387,7 +388,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         threshold: Any,
         metrics: str | PointMetric = "precision",
         confidence: Confidence = 0.95,
-        **words: Unpack[TableWords],
+        **words: Unpack[AlertWords],
     ) -> pl.DataFrame:
         """Tell in which period a rate has become worse than a reference; a LazyFrame is collected.
 

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl  # noqa: F401  (the examples need it)
 
-from polars_prcurve.core.binding.argument_rules import TableWords, TargetsOfTable
 from polars_prcurve.core.binding.bound_table import BoundTable, F, Question
+from polars_prcurve.core.binding.word_groups import (
+    CurveWords,
+    DesignWords,
+    ExampleWords,
+    TargetsOfDesign,
+    UnscoredWords,
+)
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals
 from polars_prcurve.core.curves.binormal import (
     Smooth,
@@ -50,7 +56,7 @@ if TYPE_CHECKING:
 class CurveMethods(BoundTable[F], path="prc"):
     """The methods of `.prc` that answer row by row of a curve, or for a whole curve."""
 
-    def counts(self, **words: Unpack[TableWords]) -> F:
+    def counts(self, **words: Unpack[UnscoredWords]) -> F:
         """Count positives and negatives at each distinct score; without labels, count rows.
 
         Counts add up: concatenate those of several days or shards, and pass them to another method with
@@ -80,7 +86,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             return self._finish(count_scores(question.read_unlabelled(), UNLABELLED_COLUMNS))
         return self._finish(count_scores(question.read()))
 
-    def sweep(self, *, thresholds: Thresholds = None, **words: Unpack[TableWords]) -> F:
+    def sweep(self, *, thresholds: Thresholds = None, **words: Unpack[CurveWords]) -> F:
         """Confusion counts, recall and fpr at every threshold: positive means score >= threshold.
 
         All else is computed from this table, in which prevalence plays no part.
@@ -122,7 +128,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         smooth: Smooth = None,
         long: bool = False,
         thresholds: Thresholds = None,
-        **words: Unpack[TableWords],
+        **words: Unpack[DesignWords],
     ) -> F:
         """Precision, or any point metric, at every threshold and every prevalence.
 
@@ -203,7 +209,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         together: bool = False,
         confidence: Confidence = None,
         long: bool = False,
-        **words: Unpack[TargetsOfTable],
+        **words: Unpack[TargetsOfDesign],
     ) -> F:
         """The threshold that meets a target, and what it does, at every prevalence.
 
@@ -339,7 +345,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         probabilities: Sequence[float] = PROBABILITIES,
         eta_train: float | None = None,
         confidence: Confidence = None,
-        **words: Unpack[TableWords],
+        **words: Unpack[ExampleWords],
     ) -> F:
         """Net benefit at each risk at which a user would act, beside that of acting always.
 
@@ -400,7 +406,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         confidence: Confidence = None,
         smooth: Smooth = None,
         coarse: bool = False,
-        **words: Unpack[TableWords],
+        **words: Unpack[DesignWords],
     ) -> F:
         """Average precision, or any metric of a whole curve, at every prevalence.
 
@@ -497,7 +503,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         )
         return self._finish(query, table, grid)
 
-    def binormal(self, ddof: int = 0, **words: Unpack[TableWords]) -> F:
+    def binormal(self, ddof: int = 0, **words: Unpack[ExampleWords]) -> F:
         """Fit a normal distribution to the scores of each class, by maximum likelihood.
 
         If positives are few and scores are normal, the curve of two normal distributions is steadier

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_prcurve.core.binding.argument_rules import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.core.binding.bound_table import BoundTable, F, Question, name_column
+from polars_prcurve.core.binding.word_groups import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning

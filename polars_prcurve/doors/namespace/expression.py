@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
-from polars_prcurve.core.binding.argument_rules import RowWords, TableWords, check_rules, list_facts
+from polars_prcurve.core.binding.argument_rules import check_rules, list_facts
 from polars_prcurve.core.binding.bound_table import PublicMethods
+from polars_prcurve.core.binding.word_groups import ExpressionWords, TableWords
 from polars_prcurve.core.curves.expression_sweep import read_scored_rows
 from polars_prcurve.core.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.core.curves.targets import check_per_has_alerts, read_targets
@@ -49,7 +50,7 @@ class ExprPrc(PublicMethods, path="prc"):
     def __repr__(self) -> str:
         return f"<prc of the expression {self._expr}>"
 
-    def tp(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
+    def tp(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """True positives at the row's own score: positives that score at least as high.
 
         Examples
@@ -60,28 +61,28 @@ class ExprPrc(PublicMethods, path="prc"):
         """
         return read_scored_rows(self._expr, label, **rows).count("tp")
 
-    def fp(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
+    def fp(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """False positives at the row's own score: negatives that score at least as high."""
         return read_scored_rows(self._expr, label, **rows).count("fp")
 
-    def fn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
+    def fn(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """False negatives at the row's own score: positives that score lower."""
         return read_scored_rows(self._expr, label, **rows).count("fn")
 
-    def tn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
+    def tn(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """True negatives at the row's own score: negatives that score lower."""
         return read_scored_rows(self._expr, label, **rows).count("tn")
 
-    def recall(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
+    def recall(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
         return read_scored_rows(self._expr, label, **rows).rate(positive=True)
 
-    def fpr(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
+    def fpr(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """Fpr at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
         return read_scored_rows(self._expr, label, **rows).rate(positive=False)
 
     def precision(
-        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[ExpressionWords]
     ) -> pl.Expr:
         """Precision at the row's own score and prevalence `eta`; see `metric`.
 
@@ -98,20 +99,20 @@ class ExprPrc(PublicMethods, path="prc"):
         metric: str | PointMetric,
         label: Column,
         eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        **rows: Unpack[ExpressionWords],
     ) -> pl.Expr:
         """Any point metric at the row's own score: Float64, null where undefined."""
         point_metric = find_point_metric(metric)
         return read_scored_rows(self._expr, label, eta, **rows).point_metric(point_metric)
 
-    def counts(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
+    def counts(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
 
         They equal the rows of the frame method `counts`, also with weights.
         """
         return read_scored_rows(self._expr, label, **rows).count_structs()
 
-    def sweep(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
+    def sweep(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """Structs of `threshold, tp, fp, fn, tn, recall, fpr`, one per distinct score.
 
         They equal the rows of the frame method `sweep`, by falling threshold.
@@ -130,7 +131,7 @@ class ExprPrc(PublicMethods, path="prc"):
         eta: float | Sequence[float | None] | pl.Expr | None = None,
         *,
         metrics: str | PointMetric | Iterable[str | PointMetric] = ("precision",),
-        **rows: Unpack[RowWords],
+        **rows: Unpack[ExpressionWords],
     ) -> pl.Expr:
         """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
 
@@ -145,7 +146,7 @@ class ExprPrc(PublicMethods, path="prc"):
         metric: str | CurveMetric,
         label: Column,
         eta: float | pl.Expr | None = None,
-        **rows: Unpack[RowWords],
+        **rows: Unpack[ExpressionWords],
     ) -> pl.Expr:
         """A curve metric: one Float64, null where undefined, equal to the frame method's value.
 
@@ -161,7 +162,7 @@ class ExprPrc(PublicMethods, path="prc"):
         return read_scored_rows(self._expr, label, eta, **rows).summarize(curve_metric)
 
     def average_precision(
-        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[ExpressionWords]
     ) -> pl.Expr:
         """Average precision at prevalence `eta`, the sum of steps; see `summary`.
 
@@ -174,19 +175,19 @@ class ExprPrc(PublicMethods, path="prc"):
         return self.summary("average_precision", label, eta, **rows)
 
     def pr_auc(
-        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[ExpressionWords]
     ) -> pl.Expr:
         """The area under the PR curve at prevalence `eta` (Davis and Goadrich); see `summary`."""
         return self.summary("pr_auc", label, eta, **rows)
 
     def auprg(
-        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[RowWords]
+        self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[ExpressionWords]
     ) -> pl.Expr:
         """The area under the precision-recall-gain curve at prevalence `eta`; see `summary`."""
         return self.summary("auprg", label, eta, **rows)
 
     def roc_auc(
-        self, label: Column, *, max_fpr: float | None = None, **rows: Unpack[RowWords]
+        self, label: Column, *, max_fpr: float | None = None, **rows: Unpack[ExpressionWords]
     ) -> pl.Expr:
         """The area under the ROC curve; see `summary`.
 
@@ -213,7 +214,7 @@ class ExprPrc(PublicMethods, path="prc"):
         maximize: str | PointMetric | None = None,
         guarantee: float | None = None,
         start: float | None = None,
-        **rows: Unpack[RowWords],
+        **rows: Unpack[ExpressionWords],
     ) -> pl.Expr:
         """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
 

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_prcurve.core.binding.argument_rules import RateTargetsOfTable, TableWords
 from polars_prcurve.core.binding.bound_table import BoundTable, F, say_of_reference
+from polars_prcurve.core.binding.word_groups import (
+    CountWords,
+    RateTargetsOfPoints,
+    ScoreWords,
+    WeightWords,
+)
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.confidence.sample_sizes import read_size_options
@@ -51,7 +56,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         relative: bool = False,
         assurance: float = 0.8,
         confidence: Confidence = 0.95,
-        **words: Unpack[RateTargetsOfTable],
+        **words: Unpack[RateTargetsOfPoints],
     ) -> F:
         """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
 
@@ -104,7 +109,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         return self._finish(query, table, grid)
 
     def resolution(
-        self, delta: float = 0.1, *, confidence: Confidence = 0.95, **words: Unpack[RateTargetsOfTable]
+        self, delta: float = 0.1, *, confidence: Confidence = 0.95, **words: Unpack[RateTargetsOfPoints]
     ) -> F:
         """The smallest prevalence at which this test set knows precision to `delta`.
 
@@ -144,7 +149,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         n_repeats: int = 30,
         seed: int | None = None,
         thresholds: Thresholds = None,
-        **words: Unpack[TableWords],
+        **words: Unpack[CountWords],
     ) -> pl.DataFrame:
         """Precision as smaller samples of negatives find it; a LazyFrame is collected at the call.
 
@@ -193,7 +198,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         *,
         reference: BoundTable[Any] | pl.DataFrame | pl.LazyFrame | None = None,
         confidence: Confidence = None,
-        **words: Unpack[TableWords],
+        **words: Unpack[CountWords],
     ) -> pl.DataFrame:
         """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
 
@@ -249,7 +254,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         labelled = read_reference(frame, table, **columns)
         return run_query(build_mixture_table(table, labelled, level))
 
-    def reweight(self, eta: Field, *, name: str = "weight", **words: Unpack[TableWords]) -> F:
+    def reweight(self, eta: Field, *, name: str = "weight", **words: Unpack[WeightWords]) -> F:
         """Add weights that give each part of a field its prevalence and its share.
 
         Pass `weight="weight"` on to another method, and leave `eta` out: the own prevalence of the
@@ -287,7 +292,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         return self._finish(build_reweighted_table(table, parts, question.find_eta(), name=name))
 
     def sampling_plan(
-        self, threshold: Any, *, budget: int, strata: int = 7, **words: Unpack[TableWords]
+        self, threshold: Any, *, budget: int, strata: int = 7, **words: Unpack[ScoreWords]
     ) -> pl.DataFrame:
         """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
 
@@ -334,7 +339,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
         )
 
-    def weigh_sample(self, plan: pl.DataFrame | pl.LazyFrame, **words: Unpack[TableWords]) -> F:
+    def weigh_sample(self, plan: pl.DataFrame | pl.LazyFrame, **words: Unpack[ScoreWords]) -> F:
         """Keep the labelled rows, with their stratum of a plan and with what they stand for.
 
         Pass `weight="weight", stratum="stratum"` on to other methods: their intervals are then of labels

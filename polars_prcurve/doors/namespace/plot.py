@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
-from polars_prcurve.core.binding.argument_rules import (
+from polars_prcurve.core.binding.argument_rules import check_unscored
+from polars_prcurve.core.binding.bound_table import PublicMethods
+from polars_prcurve.core.binding.word_groups import (
     CHART_WORDS,
+    ChartOfCurve,
+    ChartOfDesign,
+    ChartOfExamples,
     ChartOfPoints,
     ChartOfTable,
     ChartOfTargets,
-    check_unscored,
 )
-from polars_prcurve.core.binding.bound_table import PublicMethods
 from polars_prcurve.core.confidence.intervals import Intervals, check_confidence
 from polars_prcurve.core.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.core.ground.argument_checks import (
@@ -137,7 +140,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         confidence: Confidence = None,
         points: pl.DataFrame | Decision | None = None,
         log_y: bool | None = None,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfDesign],
     ) -> Chart:
         """Collect `curve` at each prevalence, and draw precision by recall.
 
@@ -164,7 +167,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         log_x: bool = False,
         precisions: Sequence[float] = (0.1, 0.5, 0.9),
         points: pl.DataFrame | Decision | None = None,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfCurve],
     ) -> Chart:
         """Collect `sweep`, and draw recall by fpr."""
         _, points, words = _read_decision(eta, points, words)
@@ -176,12 +179,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table = self._methods.sweep(thresholds="corners", **table_words)
         return draw(table, eta, log_x=log_x, precisions=precisions, points=points)
 
-    def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
+    def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
         draw, table_words = self._prepare("prg_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **table_words))
 
-    def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
+    def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
         draw, table_words = self._prepare("gain_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **table_words))
@@ -194,7 +197,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta_train: float | None = None,
         confidence: Confidence = None,
         log_x: bool | None = None,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfExamples],
     ) -> Chart:
         """Collect `decision_curve`, and draw net benefit by risk, beside that of treating all and none.
 
@@ -222,7 +225,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         *,
         eta_train: float | None = None,
         confidence: float | None = 0.95,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfCurve],
     ) -> Chart:
         """Collect `sweep`, and draw the share of positives in ranges of scores."""
         draw, table_words = self._prepare("reliability", words)
@@ -279,7 +282,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta: Eta = None,
         *,
         points: pl.DataFrame | Decision | None = None,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfCurve],
     ) -> Chart:
         """Collect `curve` at every distinct score, and draw metrics by threshold, charts in a column."""
         eta, points, words = _read_decision(eta, points, words)
@@ -293,7 +296,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         n_repeats: int = 30,
         seed: int | None = None,
         thresholds: Thresholds = None,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfExamples],
     ) -> Chart:
         """Collect `subsample_negatives`, and draw the precision that smaller samples find."""
         draw, table_words = self._prepare("ribbon", words)
@@ -345,7 +348,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta: float | str | None = None,
         *,
         width: int | Literal["container"] = 620,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfCurve],
     ) -> Chart:
         """Collect `sweep`, and draw PR curves under a slider for prevalence."""
         draw, table_words = self._prepare("live", words)
@@ -355,7 +358,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         check_width(width)
         return draw(self._methods.sweep(thresholds="corners", **table_words), eta, width=width)
 
-    def normal_quantiles(self, **words: Unpack[ChartOfTable]) -> Chart:
+    def normal_quantiles(self, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `sweep`, and draw the scores of each class by normal quantile."""
         draw, table_words = self._prepare("normal_quantiles", words)
         return draw(self._methods.sweep(**table_words))
@@ -367,7 +370,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         metrics: str | CurveMetric | Sequence[str | CurveMetric] | None = None,
         confidence: Confidence = None,
         coarse: bool = False,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfDesign],
     ) -> Chart:
         """Collect `summary` at each prevalence, and draw metrics by prevalence.
 
@@ -438,7 +441,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         threshold: Any,
         metrics: str | PointMetric = "precision",
         confidence: Confidence = 0.95,
-        **words: Unpack[ChartOfTable],
+        **words: Unpack[ChartOfCurve],
     ) -> Chart:
         """Collect `monitor`, and draw each period, all so far, and the alarm.
 
