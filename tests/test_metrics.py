@@ -25,20 +25,23 @@ EDGES = [0.0, 1e-12, 0.001, 0.3, 0.5, 0.9, 1.0]
 every_metric = pytest.mark.parametrize("metric", ALL, ids=lambda m: m.name)
 
 
-def by_definition(metric: PointMetric, *at: float) -> Any:
+def by_definition(metric: PointMetric, *point: float) -> Any:
     """The value in exact fractions; None where it is undefined."""
-    recall, fpr, eta = map(Fraction, at)
+    recall, fpr, eta = map(Fraction, point)
     if metric is USERS:
         return 5 * eta * (1 - recall) + (1 - eta) * fpr
     return oracle.metric(metric.name, recall, fpr, eta)
 
 
-def check(metric: PointMetric, *at: float) -> None:
-    value, expected = metric(*at), by_definition(metric, *at)
+def check(metric: PointMetric, *point: float) -> None:
+    value, expected = metric(*point), by_definition(metric, *point)
+    place = f"at (recall, fpr, eta) = {point}, the formula gave {value}"
     if expected is None:
-        assert math.isnan(value), at
+        assert math.isnan(value), f"{metric.name} is by definition undefined {place}"
     else:  # 1 - x and differences of shares lose what is below 1e-16 of the whole
-        assert value == pytest.approx(float(expected), rel=1e-9, abs=1e-13), at
+        number = float(expected)
+        is_right = value == pytest.approx(number, rel=1e-9, abs=1e-13)
+        assert is_right, f"{metric.name} is by definition {number} {place}"
 
 
 @every_metric
@@ -51,11 +54,11 @@ def test_a_metric_at_the_edges_is_what_the_definition_says(metric: PointMetric) 
 
 @every_metric
 @examples(100)
-@given(at=st.tuples(*[st.floats(1e-6, 1 - 1e-6)] * 3))
+@given(point=st.tuples(*[st.floats(1e-6, 1 - 1e-6)] * 3))
 def test_a_metric_inside_is_what_the_definition_says(
-    metric: PointMetric, at: tuple[float, float, float]
+    metric: PointMetric, point: tuple[float, float, float]
 ) -> None:
-    check(metric, *at)
+    check(metric, *point)
 
 
 @every_metric
@@ -80,14 +83,18 @@ def test_values_lie_in_the_range_the_metric_states(metric: PointMetric) -> None:
     grid = np.array([(t, f, e) for t in EDGES for f in EDGES for e in EDGES])
     values = np.asarray(metric(*grid.T))
     values = values[~np.isnan(values)]
-    assert (values >= low - 1e-12).all()
-    assert (values <= high + 1e-12).all()
+    least, greatest = values.min(), values.max()
+    assert low - 1e-12 <= least <= greatest <= high + 1e-12, (
+        f"{metric.name} has range={metric.range}, and values from {least} to {greatest}"
+    )
 
 
 @every_metric
 def test_depends_on_eta_says_the_truth(metric: PointMetric) -> None:
-    moved = {round(metric(0.7, 0.2, eta), 12) for eta in (0.01, 0.3, 0.8)}
-    assert (len(moved) > 1) == metric.depends_on_eta
+    values = {eta: round(metric(0.7, 0.2, eta), 12) for eta in (0.01, 0.3, 0.8)}
+    assert (len({*values.values()}) > 1) == metric.depends_on_eta, (
+        f"{metric.name} has depends_on_eta={metric.depends_on_eta}, and at one point by eta: {values}"
+    )
     if not metric.depends_on_eta:
         assert metric(0.7, 0.2) == metric(0.7, 0.2, 0.123)
 
@@ -95,17 +102,23 @@ def test_depends_on_eta_says_the_truth(metric: PointMetric) -> None:
 @every_metric
 def test_direction_says_the_truth(metric: PointMetric) -> None:
     if metric.direction == "none":
-        assert metric.name in oracle.WITHOUT_DIRECTION
+        assert metric.name in oracle.WITHOUT_DIRECTION, (
+            f'{metric.name} has direction="none": give it one, or name it in WITHOUT_DIRECTION of '
+            "tests/support/oracle.py"
+        )
     else:
         better, worse = metric(0.9, 0.05, 0.2), metric(0.6, 0.3, 0.2)
-        assert metric.direction == ("maximize" if better > worse else "minimize")
-        assert better != worse
+        assert better != worse, f"{metric.name} is {better} at a point and at a worse one, too"
+        assert metric.direction == ("maximize" if better > worse else "minimize"), (
+            f'{metric.name} has direction="{metric.direction}", and is {better} at a point, and {worse} '
+            "at a worse one"
+        )
 
 
 @every_metric
 def test_a_metric_says_what_it_is(metric: PointMetric) -> None:
     assert metric.name in repr(metric)
-    assert metric.source
+    assert metric.source, f"{metric.name} has no source=: name a paper, or a formula of other metrics"
     assert metric.alias("other").name == "other"
     assert metric.alias("other")(0.7, 0.2, 0.1) == metric(0.7, 0.2, 0.1)
 

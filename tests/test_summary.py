@@ -112,10 +112,14 @@ def test_each_metric(metric: metrics.CurveMetric, table: Table, eta: list[float 
     assert_summary(found, table, eta, [metric])
     values = found["value"].drop_nulls()
     low, high = metric.range
-    assert values.is_between(low - 1e-12, high + 1e-12).all()
+    assert values.is_between(low - 1e-12, high + 1e-12).all(), (
+        f"{metric.name} has range={metric.range}, and values from {values.min()} to {values.max()}"
+    )
     if not metric.depends_on_eta and eta != [None]:
         alone = prc(table.frame).summary(0.5, metrics=metric, **table.package)
-        assert found["value"].to_list() == [v for v in alone["value"] for _ in eta]
+        assert found["value"].to_list() == [v for v in alone["value"] for _ in eta], (
+            f"{metric.name} has depends_on_eta=False, and values that differ by eta"
+        )
 
 
 # Every way to compute it ----------------------------------------------------------------------
@@ -185,10 +189,10 @@ ENDS_ONLY = [metric for metric in ALL_CURVE_METRICS if metric.recipe.ends_only]
 
 @pytest.mark.parametrize("metric", ENDS_ONLY, ids=lambda metric: metric.name)
 def test_what_reads_ends_only_reads_no_start(metric: metrics.CurveMetric) -> None:
-    asked = set()
+    names = set()
 
     def column(name: str) -> pl.Expr:
-        asked.add(name)
+        names.add(name)
         return pl.col(name)
 
     rows = Rows(column, column("eta"), lambda _: column("recall") * column("fpr"))
@@ -196,7 +200,8 @@ def test_what_reads_ends_only_reads_no_start(metric: metrics.CurveMetric) -> Non
         if step:
             step(rows)
     metric.prepare_term(rows)
-    assert not asked & {Segment.FPR_BEFORE, Segment.RUN}
+    starts = names & {Segment.FPR_BEFORE, Segment.RUN}
+    assert not starts, f"{metric.name} has ends_only=True, and reads {starts}"
 
 
 @examples(60)
