@@ -17,7 +17,6 @@ from polars_prcurve.core.confidence.published_numbers import (
 )
 from polars_prcurve.core.confidence.sample_sizes import sample_size
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
-from polars_prcurve.core.judging.cases import Verdict
 from polars_prcurve.core.prevalence.eta_argument import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.core.prevalence.eta_for_metric import crossing, eta_for_f_beta, eta_for_precision
 from polars_prcurve.core.prevalence.fields import class_mix, field
@@ -31,6 +30,7 @@ from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
 from polars_prcurve.doors.scorers import Scorer, scorer
 from polars_prcurve.view.report.decision import Decision
+from polars_prcurve.view.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from polars_prcurve import charts

@@ -26,7 +26,7 @@ from polars_prcurve import (
     prc,
 )
 from polars_prcurve.core.ground.terminal_text import measure_width
-from polars_prcurve.core.judging.cases import STATUSES
+from polars_prcurve.core.judging.statuses import STATUSES
 from tests.support.model_tests import COINS, EQUAL, SETTLED, STATUSES_OF, draw_models
 from tests.support.tiers import slow_unless
 
@@ -625,7 +625,7 @@ def test_rows_left_out_and_scores_the_wrong_way_round_are_told() -> None:
         new=pl.when(pl.int_range(pl.len()) % 100 == 7).then(None).otherwise("new")
     )
     decision = gaps.prc(score=["new", "old"], missing="drop").decide(0.02, recall=0.5)
-    assert "rows are left out" in decision._findings.dropped
+    assert "rows are left out" in decision.model_card()
     turned = SETTLED.with_columns(old=-pl.col("old"))
     reasons = decide(turned, recall=0.5).verdict.reasons
     assert "the scores of old rank the wrong way round: pass -score" in reasons

@@ -11,8 +11,8 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 
-from polars_prcurve.core.judging.cases import STATUSES
-from polars_prcurve.core.judging.evidence import Asked
+from polars_prcurve.core.judging.decision_request import DecisionRequest
+from polars_prcurve.core.judging.statuses import STATUSES
 
 from .areas import draw_shared, find_equal
 from .experiment import CONFIDENCE, Row, experiment, split_sets
@@ -112,7 +112,7 @@ def measure_verdicts(cell: Decided, n_sets: int, rng: np.random.Generator) -> It
         table = drawn.prc(score=names, by="set")
         if len(names) == 1:
             table = drawn.prc(score="a", by="set")
-        with patch.object(Asked, "test_level", CONFIDENCE):  # each set is a table of its own
+        with patch.object(DecisionRequest, "test_level", CONFIDENCE):  # each set is a table of its own
             decision = table.decide(cell.eta, confidence=CONFIDENCE, **GOALS[cell.goal])
         parts.append(decision.verdicts.select("status", "models"))
     found = pl.concat(parts)

@@ -13,7 +13,6 @@ import polars as pl
 from polars_prcurve.core.ground import query_checks
 from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.ground.query_checks import Check
 from polars_prcurve.core.inputs.column_reader import (
     Column,
@@ -139,14 +138,6 @@ class DroppedRows(NamedTuple):
     n: int
     total: int
     what: str = "rows"
-
-    @property
-    def sentence(self) -> str:
-        """What to tell of them."""
-        return (
-            f"{format_count(self.n)} of {format_count(self.total)} {self.what} are left out, "
-            "because a value is missing in them"
-        )
 
 
 _UNLABELLED_ARGUMENTS = ("by", "score", "counts")

@@ -1,7 +1,7 @@
 """Cases: one group at one prevalence, its models in order, and what is decided there.
 
-rows of evidence -> cases     models that meet the targets first, the best of them first
-                 -> verdicts  the first status that holds, see `judge`
+rows of evidence -> cases   models that meet the targets first, the best of them first
+                 -> status  the first one that holds, and the models that it names, see `judge`
 """
 
 from __future__ import annotations
@@ -10,26 +10,28 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate, read_estimate
-from polars_prcurve.core.judging.evidence import AT_HALF, IS_REVERSED, Asked, Evidence, GroupStanding
+from polars_prcurve.core.judging.decision_request import DecisionRequest
+from polars_prcurve.core.judging.evidence import AT_HALF, IS_REVERSED, Evidence
 from polars_prcurve.core.judging.goal import Goal
-
-Status: TypeAlias = Literal[
-    "too little data", "no better than chance", "not met", "not told apart", "settled"
-]
-STATUSES: tuple[Status, ...] = get_args(Status)
-"""All that a verdict may be, in the order in which they are tried."""
+from polars_prcurve.core.judging.statuses import GroupStanding, Outcome, Status
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by lot alerts of a useful model are right, at least
 _SURELY = 1.7
 """An interval at 95 % that is so many times as wide misses the truth in fewer than 1 of 1 000 tests."""
 WIDE = 0.5  # the width from which on an interval that is not reliable says too little
-_WANTS_EXAMPLES = {
-    *("few positives", "few negatives", "few false alerts", "few missed positives", "few clusters"),
-    *("few points", "few discordant examples", "tail not seen"),
+_CURED_BY_EXAMPLES = {
+    "few positives",
+    "few negatives",
+    "few false alerts",
+    "few missed positives",
+    "few clusters",
+    "few points",
+    "few discordant examples",
+    "tail not seen",
 }
 """What `why` says where more examples would help."""
 
@@ -43,7 +45,7 @@ class Candidate:
     goal: Goal
 
     @property
-    def is_met(self) -> bool:
+    def meets_targets(self) -> bool:
         """Whether a threshold keeps all targets; of a whole curve, whether it has a value."""
         return self.row[self.goal.merit] is not None
 
@@ -84,12 +86,12 @@ class Candidate:
 
     def is_surely_below(self, other: Candidate) -> bool:
         """Whether fewer of its alerts are right than of another model's, where half is found."""
-        mine, theirs = self.precision_at_half, other.precision_at_half
-        if mine.span is None or theirs.span is None:
+        estimate, other_estimate = self.precision_at_half, other.precision_at_half
+        if estimate.span is None or other_estimate.span is None:
             return False
+        value, other_value = float(estimate.value), float(other_estimate.value)
         # Distances add up in quadrature, as of models that were tested apart (Zou and Donner 2008).
-        gap = float(theirs.value) - float(mine.value)
-        return gap > math.hypot(float(theirs.value) - theirs.low, mine.high - float(mine.value))
+        return other_value - value > math.hypot(other_value - other_estimate.low, estimate.high - value)
 
     @property
     def is_reversed(self) -> bool:
@@ -108,14 +110,14 @@ class Candidate:
             return True
         if self.goal.sign > 0 and self.merit.low <= 0:
             return True
-        wants = self.row["reliable"] is False and self.row["why"] in _WANTS_EXAMPLES
-        return wants and self.vaguest.high - self.vaguest.low > WIDE
+        lacks_examples = self.row["reliable"] is False and self.row["why"] in _CURED_BY_EXAMPLES
+        return lacks_examples and self.vaguest.high - self.vaguest.low > WIDE
 
     @property
     def vaguest(self) -> Estimate:
         """What is known worst: the value by which the model is judged, or how many alerts are right."""
-        known = [estimate for estimate in (self.merit, self.precision) if estimate.span is not None]
-        return max(known, key=lambda estimate: estimate.high - estimate.low, default=self.merit)
+        estimates = [each for each in (self.merit, self.precision) if each.span is not None]
+        return max(estimates, key=lambda estimate: estimate.high - estimate.low, default=self.merit)
 
     def read(self, name: str) -> Estimate:
         """Return a value of the row and its interval."""
@@ -132,7 +134,8 @@ class Case:
     n_pos: float
     n_neg: float
     per: float
-    takes_apart: bool  # whether models are compared by their intervals, each of which is of one model
+    compares_intervals: bool
+    """Whether models are compared by their intervals, each of which is of one model."""
 
     @property
     def groups(self) -> dict[str, Any]:
@@ -151,36 +154,36 @@ class Case:
         return bool(self.candidates) and all(candidate.is_reversed for candidate in self.candidates)
 
     @property
-    def met(self) -> list[Candidate]:
+    def qualifiers(self) -> list[Candidate]:
         """The models that keep all targets, the best first."""
-        return [candidate for candidate in self.candidates if candidate.is_met]
+        return [candidate for candidate in self.candidates if candidate.meets_targets]
 
     @property
-    def rivals_that_miss(self) -> list[Candidate]:
-        """Models that miss the targets in this test, and may be the best nevertheless."""
+    def near_misses(self) -> list[Candidate]:
+        """The models that miss the targets in this test, and may be the best nevertheless."""
         # Chance decides which of two equal models keeps a target by a hair. A model that keeps none of
         # the targets by itself has no place in a ranking: its alerts at half of the positives tell.
-        missed = [each for each in self.candidates if not each.is_met and each.may_be_best]
+        misses = [model for model in self.candidates if not model.meets_targets and model.may_be_best]
         return [
-            each
-            for each in (missed if self.met else [])
-            if each.row.get("may_be_best") is not None or not each.is_surely_below(self.met[0])
+            model
+            for model in (misses if self.qualifiers else [])
+            if model.row.get("may_be_best") is not None or not model.is_surely_below(self.qualifiers[0])
         ]
 
     @property
     def rivals(self) -> list[Candidate]:
         """The models that keep all targets and may be best: all, if at each target another one is."""
-        return [candidate for candidate in self.met if candidate.may_be_best] or self.met
+        return [candidate for candidate in self.qualifiers if candidate.may_be_best] or self.qualifiers
 
     @property
     def width(self) -> float:
         """The width of the widest interval by which its models are judged; infinite if one has none."""
-        of = self.rivals or self.candidates
-        widths = (one.merit.high - one.merit.low if one.merit.span else math.inf for one in of)
+        merits = [candidate.merit for candidate in self.rivals or self.candidates]
+        widths = (merit.high - merit.low if merit.span else math.inf for merit in merits)
         return max(widths, default=math.inf)
 
     def judge(self) -> tuple[Status, list[Candidate]]:
-        """Return the first status that holds, and the models that it names."""
+        """Return the first status that holds, and the models that it is about."""
         if min(self.n_pos, self.n_neg) < LEAST_OF_CLASS:
             return "too little data", []
         if all(candidate.may_be_chance for candidate in self.candidates):
@@ -190,93 +193,110 @@ class Case:
             useful = USEFUL_LIFT * (self.eta or 0.0)
             rules_out_use = all(end is not None and end < useful for end in ends)
             return "no better than chance" if rules_out_use else "too little data", []
-        if not self.met:
+        if not self.qualifiers:
             return "not met", []
-        first, *others = self.rivals
-        is_alone = not others and not self.rivals_that_miss and not first.may_be_chance
+        first, *other_rivals = self.rivals
+        has_no_rival = not other_rivals and not self.near_misses and not first.may_be_chance
         # A model is settled if no other one may be best, even where its interval is not reliable: a
         # test of the difference has a rule of its own, and a model without a false alert never has a
         # reliable interval.
         says_little = all(candidate.says_little for candidate in self.rivals)
-        if is_alone and (len(self.met) > 1 or not says_little):
+        if has_no_rival and (len(self.qualifiers) > 1 or not says_little):
             return "settled", self.rivals
         if says_little:
             return "too little data", []
-        return "not told apart", [*self.rivals, *self.rivals_that_miss]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What is settled: a status, the models that it is about, and the sentence that says it.
-
-    Every report, page, card and terminal quotes the sentence, and claims no more than it does. So does
-    a chart with `points=decision`.
-    """
-
-    status: Status
-    """`"settled"`, `"not told apart"`, `"no better than chance"`, `"not met"` or `"too little data"`."""
-    models: tuple[Any, ...]
-    """If settled, the one to use; if not told apart, all that may be best; otherwise none. A table
-    without models has none either."""
-    sentence: str
-    reasons: tuple[str, ...] = ()
-    """What else is known: models that are left out, and what an interval or a test lacks."""
-    would_settle: str = ""
-    """What more data would tell, and how much of it."""
-
-    def __str__(self) -> str:
-        return self.sentence
+        return "not told apart", [*self.rivals, *self.near_misses]
 
 
 @dataclass(frozen=True)
 class JudgedCase(Case):
     """A case, and what is decided there."""
 
-    verdict: Verdict
-    name: str  # its name where all cases stand below each other: `Algeria, 1 in 15`
+    status: Status
+    named_candidates: Sequence[Candidate]
+    """The models that the status is about: the one to use, or all that may be best; otherwise none."""
     standing: GroupStanding | None  # how its group stands beside all others; None if that is not tested
 
     @property
-    def status(self) -> str:
-        """Its status as people read it: where its group is tested, how that stands beside all others."""
-        if self.standing is None or self.verdict.status == "too little data":
-            return self.verdict.status
-        return "not told apart" if self.standing == "open" else f"{self.standing} than the others"
+    def models(self) -> tuple[Any, ...]:
+        """The models that the status is about; a table without models has none."""
+        models = (candidate.model for candidate in self.named_candidates)
+        return tuple(model for model in models if model is not None)
 
     @property
-    def is_told_apart(self) -> bool:
+    def outcome(self) -> Outcome:
+        """How its group stands beside all others where that is tested, and otherwise its status."""
+        return self.status if self.status == "too little data" or not self.standing else self.standing
+
+    @property
+    def is_group_apart(self) -> bool:
         """Whether its group is tested, and unlike all others together."""
-        return self.standing in ("worse", "better") and self.verdict.status != "too little data"
+        return self.outcome in ("worse", "better")
+
+    @property
+    def clear_misses(self) -> list[Candidate]:
+        """The models without a threshold within the targets, where others have one, and no rivals."""
+        rivals = self.near_misses if self.status == "not told apart" else []
+        misses = [candidate for candidate in self.candidates if not candidate.meets_targets]
+        return [candidate for candidate in misses if candidate not in rivals] if self.qualifiers else []
+
+    @property
+    def chance_suspects(self) -> list[Candidate]:
+        """The models that keep all targets, and are not shown to be better than chance."""
+        return [candidate for candidate in self.qualifiers if candidate.may_be_chance]
+
+    @property
+    def backward_models(self) -> list[Candidate]:
+        """The models whose scores surely rank negatives above positives."""
+        return [candidate for candidate in self.candidates if candidate.is_reversed]
+
+    @property
+    def losers(self) -> list[Candidate]:
+        """The models that keep all targets, and that another one surely beats."""
+        return [candidate for candidate in self.qualifiers if not candidate.may_be_best]
+
+    @property
+    def interval_doubts(self) -> list[str]:
+        """Why intervals of the models that may be best may be too narrow, in the words of `why`."""
+        return sorted({str(model.row["why"]) for model in self.rivals if model.row["why"]})
 
 
-def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:
+def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
     """Return the cases in the order of the evidence, or of prevalences as they were listed."""
-    goal, model, keys = asked.goal, asked.model, evidence.keys
+    goal, model, keys = request.goal, request.model, evidence.keys
     n_groups = keys.index("eta")
     sizes: dict[tuple[Any, ...], tuple[float, float]] = {}  # of models with a sample each, the fewest
     for row in evidence.sizes.iter_rows(named=True):
         group = tuple(row[name] for name in keys[:n_groups])
-        here = row["n_pos"] or 0, row["n_neg"] or 0
-        n_pos, n_neg = sizes.get(group, here)
-        sizes[group] = min(n_pos, here[0]), min(n_neg, here[1])
-    grouped: dict[tuple[Any, ...], list[Candidate]] = {}
+        size = row["n_pos"] or 0, row["n_neg"] or 0
+        n_pos, n_neg = sizes.get(group, size)
+        sizes[group] = min(n_pos, size[0]), min(n_neg, size[1])
+    candidates_by_key: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
         candidate = Candidate(None if model is None else row[model], row, goal)
-        grouped.setdefault(tuple(row[name] for name in keys), []).append(candidate)
-    listed = asked.eta if isinstance(asked.eta, list | tuple) else ()
-    places = {eta: place for place, eta in enumerate(listed) if not isinstance(eta, str)}
-    return [
-        Case(
-            dict(zip(keys, key, strict=True)),
-            goal,
-            # Models that meet the targets come first, then by merit; ties stay in order.
-            sorted(candidates, key=lambda of: (0, -of.value * goal.sign) if of.is_met else (1, 0.0)),
-            *sizes.get(key[:n_groups], (0, 0)),
-            evidence.per,
-            asked.takes_apart,
+        candidates_by_key.setdefault(tuple(row[name] for name in keys), []).append(candidate)
+    etas = request.eta if isinstance(request.eta, list | tuple) else ()
+    places = {eta: place for place, eta in enumerate(etas) if not isinstance(eta, str)}
+    cases = []
+    for key, candidates in candidates_by_key.items():
+        n_pos, n_neg = sizes.get(key[:n_groups], (0, 0))
+        cases.append(
+            Case(
+                key=dict(zip(keys, key, strict=True)),
+                goal=goal,
+                candidates=sorted(candidates, key=_rank_candidate),
+                n_pos=n_pos,
+                n_neg=n_neg,
+                per=evidence.per,
+                compares_intervals=request.compares_intervals,
+            )
         )
-        for key, candidates in sorted(grouped.items(), key=lambda item: places.get(item[0][n_groups], 0))
-    ]
+    return sorted(cases, key=lambda case: places.get(case.eta, 0))
+
+
+def _rank_candidate(candidate: Candidate) -> tuple[int, float]:
+    """Return what sorts models that meet the targets first, and then by merit; ties stay in order."""
+    return (0, -candidate.value * candidate.goal.sign) if candidate.meets_targets else (1, 0.0)
 
 
 def _find_log_odds(share: float) -> float:

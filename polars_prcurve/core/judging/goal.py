@@ -52,48 +52,55 @@ class Goal:
         """1 if a greater merit is better, otherwise -1."""
         return 1.0 if self.maximized is None else direction_sign(self.maximized)
 
-    def ask(self, *words: str) -> dict[str, Any]:
+    @property
+    def is_of_rate(self) -> bool:
+        """Whether models are judged by what is right of 100 alerts, or found of 100 positives."""
+        return self.merit in ("precision", "recall")
+
+    def build_arguments(self, *words: str) -> dict[str, Any]:
         """Return the arguments that ask for these targets, or for all; `per` goes with alerts."""
-        asked = {word: self.targets[word] for word in words or self.targets}
-        return {**asked, "per": self.per} if "alerts" in asked and self.per is not None else asked
+        arguments = {word: self.targets[word] for word in words or self.targets}
+        if "alerts" in arguments and self.per is not None:
+            arguments["per"] = self.per
+        return arguments
 
 
 def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[str, Any]) -> Goal:
     """Return what is wanted; raise if targets make no sense together. `columns` are of the table."""
     words = (word for word, value in targets.items() if value is not None and word != "per")
-    said = {word: targets[word] for word in sorted(words, key=_ORDER.index)}
+    limits = {word: targets[word] for word in sorted(words, key=_ORDER.index)}
     per = None if targets.get("per") is None else read_events(targets["per"])
-    for word, value in said.items():
+    for word, value in limits.items():
         if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
             raise PrcError(
                 f"decide() takes one number for each target, and all have to hold together; got "
                 f"{word}= as {describe_value(value)}; call once for each"
             )
-    for alone in ("threshold", "maximize"):
-        if alone in said and len(said) > 1:
-            other = next(word for word in said if word != alone)
-            raise PrcError(f"{alone}= chooses a threshold by itself; leave out {other}=")
+    for chooser in ("threshold", "maximize"):
+        if chooser in limits and len(limits) > 1:
+            other = next(word for word in limits if word != chooser)
+            raise PrcError(f"{chooser}= chooses a threshold by itself; leave out {other}=")
     level = None
-    if not said and per is not None:
+    if not limits and per is not None:
         raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")
     if guarantee is not None:
-        if not said:
+        if not limits:
             raise PrcError("guarantee= promises that a target is met; pass a target, such as recall=0.8")
         level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1)
-    if "maximize" in said:
-        [metric] = find_metrics(said["maximize"], PointMetric)
-        return Goal(said, metric.name, per, level, metric)
-    if said and "threshold" not in said:
-        read_targets(None, **said, per=per)  # raises for what is no value of a target
-    if len(said) > 1 and set(said) <= set(FLOORS):
+    if "maximize" in limits:
+        [metric] = find_metrics(limits["maximize"], PointMetric)
+        return Goal(limits, metric.name, per, level, metric)
+    if limits and "threshold" not in limits:
+        read_targets(None, **limits, per=per)  # raises for what is no value of a target
+    if len(limits) > 1 and set(limits) <= set(FLOORS):
         raise PrcError(
-            f"{'= and '.join(said)}= both limit how many positives are missed; pass one of them, or add "
-            "what limits the alerts, such as precision=0.2"
+            f"{'= and '.join(limits)}= both limit how many positives are missed; pass one of them, or "
+            "add what limits the alerts, such as precision=0.2"
         )
-    merit = "recall" if any(word in CAPS for word in said) else "precision"
-    if not said:
+    merit = "recall" if any(word in CAPS for word in limits) else "precision"
+    if not limits:
         merit = default_curve_metric(columns.get("rates"), columns.get("cells"))
-    return Goal(said, merit, per, level)
+    return Goal(limits, merit, per, level)
 
 
 def check_groups(table: Any) -> None:

@@ -30,6 +30,7 @@ from polars_prcurve.doors.cli.options import Option, name_flag
 from polars_prcurve.doors.cli.table_files import TableFile
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
+from polars_prcurve.view.words.number_words import say_dropped_rows
 
 
 class FilePrc(LazyFramePrc):
@@ -62,14 +63,14 @@ class FilePrc(LazyFramePrc):
             dropped_pairs = dropped_rows._replace(what="pairs of row and model")
             dropped_rows = wide_rows if method in COMPARES_MODELS else dropped_pairs
         if dropped_rows.n:
-            yield dropped_rows.sentence
+            yield say_dropped_rows(dropped_rows)
         reference = arguments.get("reference")
         if reference is not None and not isinstance(reference, float):
             frame, columns = say_of_reference(reference, arguments)
             schema = frame.collect_schema()
             columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in schema]
             if (dropped_rows := count_dropped_rows(frame, **columns)).n:
-                yield f"in --reference, {dropped_rows.sentence}"
+                yield f"in --reference, {say_dropped_rows(dropped_rows)}"
 
 
 _NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")

@@ -15,7 +15,11 @@ from polars_prcurve.core.binding.word_groups import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.core.confidence.intervals import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
-from polars_prcurve.core.judging.evidence import Asked, describe_dropped, weigh_field
+from polars_prcurve.core.judging.decision_request import (
+    DecisionRequest,
+    count_rows_left_out,
+    weigh_field,
+)
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
 from polars_prcurve.core.prevalence.eta_argument import Eta
 from polars_prcurve.core.prevalence.fields import Field
@@ -102,8 +106,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
         with warnings.catch_warnings():
             warnings.simplefilter("error", PrcWarning)
             try:
-                asked = self._collect_asked(question, eta, words, goal, certainty.level)
-                return Decision(decide(asked))
+                request = self._collect_request(question, eta, words, goal, certainty.level)
+                return Decision(decide(request))
             except PrcWarning as refuted:  # the prevalence, by its own test
                 raise PrcError(
                     f"{refuted}; nothing can be decided there; pass a prevalence that you know"
@@ -162,29 +166,29 @@ class DecisionMethods(BoundTable[F], path="prc"):
         decision = self._decide("report", eta, words, guarantee, confidence)
         return decision.report(path, title=title, date=date, notes=notes)
 
-    def _collect_asked(
+    def _collect_request(
         self, question: Question, eta: Any, words: Any, goal: Goal, confidence: float
-    ) -> Asked:
+    ) -> DecisionRequest:
         """Return the table in memory, whose methods are asked, and that whose models are ranked."""
-        said = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-        bound: Any = self(**said)
+        table_words = {name: value for name, value in words.items() if name not in TARGET_WORDS}
+        bound: Any = self(**table_words)
         bound = bound._collect_table()
         column = question.columns.get("model")
         if column is not None and question.stacked is None:
             bound = bound(model=column)
-        asked = Asked(
+        request = DecisionRequest(
             bound,
             eta,
             goal,
             confidence,
             None if column is None else name_column(column),
             type(bound),
-            takes_apart=goal.maximized is not None
+            compares_intervals=goal.maximized is not None
             or (question.columns.get("cluster") is not None and not goal.is_of_curve),
-            dropped=describe_dropped(question),
+            dropped_rows=count_rows_left_out(question),
             is_published=question.points is not None,
-            unweighted=None if question.columns.get("weight") is None else bound(weight=None),
+            unweighted_table=None if question.columns.get("weight") is None else bound(weight=None),
         )
         if not isinstance(eta, Field):
-            return asked
-        return weigh_field(asked, question, pl.DataFrame(question.find_eta().lazy().collect()))
+            return request
+        return weigh_field(request, question, pl.DataFrame(question.find_eta().lazy().collect()))

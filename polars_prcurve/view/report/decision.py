@@ -12,8 +12,9 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
 from polars_prcurve.core.ground.atomic_file import resolve_target
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.judging.cases import Verdict
+from polars_prcurve.view.verdicts.case_summary import say_status
 from polars_prcurve.view.verdicts.findings import Findings, build_table, build_verdicts
+from polars_prcurve.view.verdicts.verdict import Verdict
 
 _SCALED = '<svg style="width:100%;height:auto" '
 
@@ -145,7 +146,7 @@ class Decision:
         return write_model_card(self._findings, date)
 
     def __repr__(self) -> str:
-        return f"<decision: {self._findings.status}: {self.verdict.sentence}>"
+        return f"<decision: {say_status(self._findings)}: {self.verdict.sentence}>"
 
     def say(self, width: int | None = None, *, hint: str = "; decision.table has all") -> str:
         """Return the decision as plain text: the verdict, a row per model, and what would settle it.

@@ -20,13 +20,9 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground import message_text
-from polars_prcurve.core.judging.cases import (
-    LEAST_OF_CLASS,
-    Candidate,
-    Case,
-    JudgedCase,
-    Verdict,
-)
+from polars_prcurve.core.judging.cases import LEAST_OF_CLASS, Candidate, Case, JudgedCase
+from polars_prcurve.core.judging.judged_table import find_least_known
+from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.view.report import decision_drawings as drawings
 from polars_prcurve.view.report.html_and_svg import (
@@ -41,15 +37,11 @@ from polars_prcurve.view.report.html_and_svg import (
     write_document,
 )
 from polars_prcurve.view.verdicts import verdict_phrases
-from polars_prcurve.view.verdicts.findings import (
-    Findings,
-    build_table,
-    list_all_names,
-    pick_open,
-    say_place,
-    say_places,
-)
-from polars_prcurve.view.verdicts.verdict_sentences import count_needed
+from polars_prcurve.view.verdicts.case_places import say_place, say_places
+from polars_prcurve.view.verdicts.case_summary import say_status
+from polars_prcurve.view.verdicts.findings import Findings, build_table, list_all_names
+from polars_prcurve.view.verdicts.verdict import Verdict
+from polars_prcurve.view.verdicts.verdict_phrases import name_outcome
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, name_value
 
@@ -134,7 +126,7 @@ def isolate_names(findings: Findings, text: str) -> str:
 
 def choose_shown(case: Case) -> list[Candidate]:
     """Return the models whose alerts are drawn: the first, and the next that may be the best, or is."""
-    first, *others = case.met or list(case.candidates)
+    first, *others = case.qualifiers or list(case.candidates)
     rivals = [other for other in others if other.may_be_best]
     return [first, *(rivals or others)[:1]]
 
@@ -146,8 +138,8 @@ def list_drawn(case: Case) -> list[Candidate]:
 
 def write_status(findings: Findings) -> str:
     """Return the status, filled where all is settled."""
-    kind = "status settled" if findings.verdict.status == "settled" else "status"
-    return f'<p class="{kind}">{escape(findings.status)}</p>'
+    kind = "status settled" if findings.status == "settled" else "status"
+    return f'<p class="{kind}">{escape(say_status(findings))}</p>'
 
 
 def _write_cards(findings: Findings, drawn: Sequence[tuple[Case, Candidate, int, str]]) -> Iterator[str]:
@@ -229,7 +221,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
         for case in cases
     ]
     yield from _write_cards(findings, cards)
-    what = "group" if findings.groups else "prevalence"
+    what = "group" if findings.group_columns else "prevalence"
     yield f'<section class="chart"><h2>Every {what}, by what is known of it</h2>'
     merit, tests = findings.goal.merit, findings.group_tests
     axis = {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
@@ -258,7 +250,7 @@ def pick_rows(findings: Findings, cases: Sequence[Case], *frames: pl.DataFrame) 
     keys = [make_key(*case.groups.values(), case.eta) for case in cases]
     rows: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
     for row in (row for frame in frames for row in frame.iter_rows(named=True)):
-        of_case = rows.get(make_key(*(row[name] for name in findings.groups), row["eta"]))
+        of_case = rows.get(make_key(*(row[name] for name in findings.group_columns), row["eta"]))
         if of_case is not None:
             model = None if findings.model is None else row[findings.model]
             of_case.setdefault(model, []).append(row)
@@ -308,18 +300,18 @@ def _write_names(colors: Mapping[str, int | None], kind: str = "") -> str:
 
 
 def _write_need(findings: Findings) -> Iterator[str]:
-    would_settle, case = findings.verdict.would_settle, pick_open(findings.cases)
+    would_settle, case = findings.verdict.would_settle, find_least_known(findings.cases)
     if would_settle:
-        is_settled = findings.verdict.status == "settled"
+        is_settled = findings.status == "settled"
         heading = "What more data would tell" if is_settled else "What would settle it"
         yield f'<h2>{heading}</h2><p class="settle">{escape(would_settle)}.</p>'
-        needed = count_needed(case, case.verdict.status, findings.evidence.test_level)
-        if findings.group_tests is None and needed is not None and needed.number > needed.here:
-            share = max(100 * needed.here / needed.number, 0.7)
-            here = message_text.format_count(needed.here)
+        need = count_examples_needed(case, findings.evidence.test_level)
+        if findings.group_tests is None and need is not None and not need.is_met:
+            share = max(100 * need.n_tested / need.number, 0.7)
+            n_tested = message_text.format_count(need.n_tested)
             yield (
-                f'<div class="bar"><p><b>{here} {needed.what} tested</b>'
-                f"<span>about {verdict_phrases.say_about(needed.number)} needed</span></p>"
+                f'<div class="bar"><p><b>{n_tested} {need.class_name} tested</b>'
+                f"<span>about {verdict_phrases.say_about(need.number)} needed</span></p>"
                 f'<div><i style="width:{share:.1f}%"></i></div></div>'
             )
     reasons = findings.verdict.reasons
@@ -336,9 +328,9 @@ def _fold(name: str, html: str) -> str:
 
 def describe_difference(case: Case) -> str:
     """Return how far the second model is behind the first, as HTML; empty without a second one."""
-    if len(case.met) < 2:
+    if len(case.qualifiers) < 2:
         return ""
-    first, second = case.met[:2]
+    first, second = case.qualifiers[:2]
     row = second.row
     gap, low, high = (row.get(f"behind{end}") for end in ("", "_low", "_high"))
     if gap is None or low is None or high is None:
@@ -363,8 +355,8 @@ def describe_test(findings: Findings, date: str | None) -> str:
         )
         size = f"tested on {n_pos} positives and {n_neg} negatives"
         said.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
-    if findings.dropped:
-        said.append(findings.dropped.rstrip("."))
+    if findings.dropped_rows is not None:
+        said.append(number_words.say_dropped_rows(findings.dropped_rows))
     # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
     plain = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
     evidence = findings.evidence
@@ -402,7 +394,7 @@ def write_value(value: str, ends: str) -> str:
 
 def write_models(case: JudgedCase) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
-    goal, status = case.goal, case.verdict.status
+    goal, status = case.goal, case.status
     is_of_rate = goal.merit in ("precision", "recall")
     heads = [verdict_phrases.name_precision(case) if is_of_rate else name_metric(goal.merit)]
     if not goal.is_of_curve:
@@ -412,7 +404,7 @@ def write_models(case: JudgedCase) -> str:
     rows = []
     for candidate in case.candidates[:_MOST_ROWS]:
         name = isolate(verdict_phrases.name_model(candidate))
-        if not candidate.is_met:
+        if not candidate.meets_targets:
             rows.append([name, *("–" for _ in heads), "no threshold within the targets"])
             continue
         values = [verdict_phrases.say_merit(candidate)]
@@ -435,7 +427,7 @@ def write_cases(findings: Findings) -> str:
     """Return a row for each case: where it is, its status, and its verdict as a sentence."""
     said = '<span class="words">{}</span>'.format
     rows = [
-        [isolate(case.name), escape(case.status), said(escape(case.verdict.sentence))]
+        [isolate(case.name), escape(name_outcome(case.outcome)), said(escape(case.verdict.sentence))]
         for case in findings.cases[:_MOST_ROWS]
     ]
     more = len(findings.cases) - _MOST_ROWS
@@ -446,9 +438,9 @@ def write_cases(findings: Findings) -> str:
 def write_shares(case: Case) -> str:
     """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
     eta = case.eta
-    if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.met:
+    if eta is None or not 0 < eta < 1 or case.key.get("eta_low") is not None or not case.qualifiers:
         return ""
-    shown = case.met[:4]
+    shown = case.qualifiers[:4]
     etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
     rows = []
     for other in etas:

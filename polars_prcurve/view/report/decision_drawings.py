@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.message_text import format_count
-from polars_prcurve.core.judging.cases import Case, JudgedCase
+from polars_prcurve.core.judging.cases import Case
+from polars_prcurve.core.judging.statuses import Outcome
 from polars_prcurve.view.report.html_and_svg import (
     DOTTED,
     Point,
@@ -21,7 +22,8 @@ from polars_prcurve.view.report.html_and_svg import (
     draw_text,
     name_color,
 )
-from polars_prcurve.view.verdicts.findings import Findings, say_short
+from polars_prcurve.view.verdicts.case_summary import WordedCase, say_short
+from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.verdict_phrases import is_rarely_right, join_within, say_precision
 from polars_prcurve.view.words.number_words import NO_BREAK, count_of_100, say_eta
 from polars_prcurve.view.words.value_names import count_letters, name_value, wrap_words
@@ -221,8 +223,8 @@ _ROW, _NEXT, _HEAD, _APART = 14.0, 12.0, 22.0, 3.6
 """Pixels that a row takes, a further row of its name, the head of a block, and a further model."""
 _LETTER, _MOST_ROWS = 6.0, 3
 _LEAST_DRAWN = 4  # cases from which on all are drawn in one picture; of fewer each has a sentence
-_LITTLE, _OPEN = "too little data", None
-_BLOCKS = {
+_OPEN = None  # the colour of what is not decided: grey
+_BLOCKS: Mapping[Outcome, tuple[str, int | None]] = {
     "worse": ("{} worse than the others", 1),
     "open": ("{} not told apart from the others", _OPEN),
     "better": ("{} better than the others", 0),
@@ -230,7 +232,7 @@ _BLOCKS = {
     "not told apart": ("{} not told apart", _OPEN),
     "no better than chance": ("{} no better than chance", 1),
     "not met": ("{} without a threshold that keeps what is asked for", _OPEN),
-    _LITTLE: ("{} with too little data", _OPEN),
+    "too little data": ("{} with too little data", _OPEN),
 }
 
 
@@ -240,13 +242,13 @@ class GroupBlock:
 
     title: str
     color: int | None
-    cases: Sequence[JudgedCase]
+    cases: Sequence[WordedCase]
     is_in_doubt: bool  # whether intervals are known to be too narrow, so lines are dotted
 
 
 def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, kind: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
-    middle = None if findings.group_tests is None else findings.group_tests.together
+    middle = None if findings.group_tests is None else findings.group_tests.overall_value
     colors = {} if findings.has_one_model else number_models(*findings.cases)
     left, right = min(170.0, 0.36 * width), width - 52
     # The axis ends at a round number beyond all intervals, in 100.
@@ -259,7 +261,7 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
 
     rows_of = {id(case): wrap_words(case.name, left / _LETTER)[:_MOST_ROWS] for case in findings.cases}
 
-    def measure(case: JudgedCase) -> float:
+    def measure(case: WordedCase) -> float:
         of_name = _ROW + _NEXT * (max(len(rows_of[id(case)]), 1) - 1)
         return max(of_name, _APART * (len(case.candidates) + 1))
 
@@ -290,7 +292,7 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
 
 def _draw_marks(
     block: GroupBlock,
-    case: JudgedCase,
+    case: WordedCase,
     colors: Mapping[Any, int],
     middle: float,
     place: Callable[[float], float],
@@ -327,12 +329,11 @@ def number_models(*cases: Case) -> dict[Any, int]:
     return {name: number for number, name in enumerate(sorted(names, key=name_value))}
 
 
-def place_cases(findings: Findings) -> dict[str, list[JudgedCase]]:
-    """Return the cases of each kind, in the order of kinds, and the lowest of a kind first."""
-    placed: dict[str, list[JudgedCase]] = {kind: [] for kind in _BLOCKS}
+def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
+    """Return the cases of each outcome, in the order of blocks, and the lowest of an outcome first."""
+    placed: dict[Outcome, list[WordedCase]] = {outcome: [] for outcome in _BLOCKS}
     for case in findings.cases:
-        status = case.verdict.status
-        placed[status if status == _LITTLE else case.standing or status].append(case)
+        placed[case.outcome].append(case)
     for cases in placed.values():
         cases.sort(key=lambda of: of.candidates[0].merit.value or 0.0)
     return placed
@@ -342,15 +343,15 @@ def list_blocks(findings: Findings) -> list[GroupBlock]:
     """Return the blocks; the cases that settle which model is better have one for each model."""
     colors = number_models(*findings.cases)
     blocks = []
-    for kind, cases in place_cases(findings).items():
-        title, color = _BLOCKS[kind]
-        parts: dict[str, list[JudgedCase]] = {}
+    for outcome, cases in place_cases(findings).items():
+        title, color = _BLOCKS[outcome]
+        parts: dict[str, list[WordedCase]] = {}
         for case in cases:
-            is_won = kind == "settled" and not findings.has_one_model
+            is_won = outcome == "settled" and not findings.has_one_model
             who = say_short(case) if is_won else ""
             parts.setdefault(who, []).append(case)
         for who, part in sorted(parts.items(), key=lambda pair: -len(pair[1])):
-            winner = colors[part[0].met[0].model] if who else color
+            winner = colors[part[0].qualifiers[0].model] if who else color
             said = f"{len(part)} where {who}" if who else title.format(len(part))
-            blocks.append(GroupBlock(said, winner, part, kind == _LITTLE))
+            blocks.append(GroupBlock(said, winner, part, outcome == "too little data"))
     return blocks

@@ -21,7 +21,8 @@ from polars_prcurve.view.report.html_and_svg import (
     escape,
     write_document,
 )
-from polars_prcurve.view.verdicts.findings import Findings, name_cases, say_place
+from polars_prcurve.view.verdicts.case_places import name_cases, say_place
+from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.verdict_phrases import name_model
 from polars_prcurve.view.words.number_words import glue_numbers, say_cases
 from polars_prcurve.view.words.value_names import mark_names
@@ -122,7 +123,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     told = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
     places = [glue_numbers(say_place(case, with_eta=False)).lower() for case in cases]
     is_named = [
-        case.is_told_apart or not place or mark_names(told, [place], lambda _: "") != told
+        case.is_group_apart or not place or mark_names(told, [place], lambda _: "") != told
         for case, place in zip(cases, places, strict=True)
     ]
     for n in sorted(range(len(cases)), key=lambda n: not is_named[n]):

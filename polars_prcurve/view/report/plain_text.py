@@ -19,7 +19,9 @@ from polars_prcurve.core.ground.terminal_text import (
 )
 from polars_prcurve.core.judging.cases import Candidate, Case
 from polars_prcurve.view.report import decision_document as document
-from polars_prcurve.view.verdicts.findings import Findings, list_all_names, say_place, say_short
+from polars_prcurve.view.verdicts.case_places import say_place
+from polars_prcurve.view.verdicts.case_summary import say_short, say_status
+from polars_prcurve.view.verdicts.findings import Findings, list_all_names
 from polars_prcurve.view.verdicts.verdict_phrases import (
     join_within,
     name_model,
@@ -55,7 +57,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     """Return the decision in lines of at most this width; `hint` tells where what is left out is."""
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
-    status, sentence = findings.status, verdict.sentence
+    status, sentence = say_status(findings), verdict.sentence
     if sentence.lower().startswith(f"{status}:"):  # which is not said twice
         sentence = sentence[len(status) + 2 :]
     blocks = [_wrap(f"{status.upper()}: {sentence}.", width)]
@@ -113,7 +115,7 @@ def list_columns(
     first = [found, right] if case.goal.merit == "recall" else [right, alerts]
     others = [alerts] if case.goal.merit == "recall" else [found]
     score = Column("score", fill(lambda of: (document.say_score(of), "")))
-    rows = [each.row if each.is_met else {} for each in shown]
+    rows = [each.row if each.meets_targets else {} for each in shown]
     counts = [
         Column(name, ["-" if row.get(name) is None else format_count(row[name]) for row in rows])
         for name in ("tp", "fp")
@@ -126,7 +128,9 @@ def list_columns(
 
 def _write(say: Callable[[Candidate], tuple[str, str]], candidate: Candidate | None) -> str:
     """Return a value of a model, and its interval in brackets; a dash if the targets are not met."""
-    return "-" if candidate is None or not candidate.is_met else _clean(join_within(*say(candidate)))
+    if candidate is None or not candidate.meets_targets:
+        return "-"
+    return _clean(join_within(*say(candidate)))
 
 
 def _write_cases(findings: Findings, width: int) -> list[str]:
@@ -184,7 +188,7 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[
 def write_model_card(findings: Findings, date: str | None) -> str:
     """Return the card; every number in it is in the decision."""
     verdict, level = findings.verdict, format_level(findings.confidence)
-    lines = [f"**{_escape(verdict.sentence)}** ({findings.status}, {level})", ""]
+    lines = [f"**{_escape(verdict.sentence)}** ({say_status(findings)}, {level})", ""]
     if findings.cases and findings.group_tests is None:
         lines += [*_write_markdown_table(findings), ""]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
@@ -203,7 +207,7 @@ def _write_markdown_table(findings: Findings) -> list[str]:
     names = ["" if each.model is None else name_model(each) for each in shown]
 
     def write(name: str, show: Callable[[Candidate], tuple[str, str]]) -> str:
-        cells = [_escape(join_within(*show(each))) if each.is_met else "–" for each in shown]
+        cells = [_escape(join_within(*show(each))) if each.meets_targets else "–" for each in shown]
         return f"| {name} | {' | '.join(cells)} |"
 
     is_one = len(findings.cases) == 1

@@ -27,7 +27,8 @@ from polars_prcurve.view.report.html_and_svg import (
     name_color,
     paint,
 )
-from polars_prcurve.view.verdicts.findings import Findings, say_place
+from polars_prcurve.view.verdicts.case_places import say_place
+from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.verdict_phrases import (
     is_rarely_right,
     name_model,
@@ -48,7 +49,7 @@ def draw_card(findings: Findings, date: str | None) -> str:
     is_of_cases = bool(findings.cases) and are_drawn(findings)
     key = ""
     if is_of_cases:
-        key = f"a circle per {'group' if findings.groups else 'prevalence'}"
+        key = f"a circle per {'group' if findings.group_columns else 'prevalence'}"
     elif findings.cases and (drawn := list_drawn(findings.cases[0])):
         doubt = describe_doubt((findings.cases[0], each.precision) for each in drawn)
         key = f"solid right · hatched {doubt} · hollow false"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from polars_prcurve.core.confidence.intervals import Estimate
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.judging.cases import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.core.judging.statuses import Outcome
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
     say_cases,
@@ -21,14 +22,21 @@ from polars_prcurve.view.words.number_words import (
 )
 from polars_prcurve.view.words.value_names import join_words, name_metric, name_value
 
-MOST_NAMES = 4
+MOST_NAMES = 4  # names of models, at most, that a sentence lists, and values beside them
+_STANDINGS: Mapping[str, str] = {
+    "worse": "worse than the others",
+    "open": "not told apart",
+    "better": "better than the others",
+}
+"""How a group stands beside all others, in words; a status is a word itself."""
 
 
 def is_rarely_right(case: Case) -> bool:
     """Return whether all values of precision are said as `1 in 83` in a case: all models' are small."""
-    known = [each.precision for each in case.candidates if each.precision.value is not None]
-    most = max((float(each.value) for each in known), default=0.0)
-    return 0 < most < RARELY_RIGHT and all((each.high or 0.0) <= 0.5 for each in known)
+    precisions = [candidate.precision for candidate in case.candidates]
+    precisions = [precision for precision in precisions if precision.value is not None]
+    most = max((float(precision.value) for precision in precisions), default=0.0)
+    return 0 < most < RARELY_RIGHT and all((precision.high or 0.0) <= 0.5 for precision in precisions)
 
 
 def say_right(shares: Sequence[float], *, is_rare: bool | None = None) -> list[str]:
@@ -126,6 +134,11 @@ def list_names(candidates: Sequence[Candidate]) -> str:
     return join_words(names)
 
 
+def name_outcome(outcome: Outcome) -> str:
+    """Return what is known of a case in two or three words."""
+    return _STANDINGS.get(outcome, outcome)
+
+
 # What was asked ---------------------------------------------------------------------------------
 
 
@@ -137,11 +150,12 @@ def describe_goal(goal: Goal) -> str:
         return f"at the best {name_metric(goal.maximized.name)}"
     if "threshold" in goal.targets:
         return "at the threshold given"
-    wanted = dict(goal.targets)
-    recall = wanted.pop("recall", None)
-    found = [] if recall is None else [f"to find {say_part(recall)} of the positives"]
-    limits = [describe_limit(word, value, goal.per) for word, value in wanted.items()]
-    return " ".join([*found, *([f"with {join_words(limits)}"] if limits else [])])
+    others = dict(goal.targets)
+    recall = others.pop("recall", None)
+    phrases = [] if recall is None else [f"to find {say_part(recall)} of the positives"]
+    if limits := [describe_limit(word, value, goal.per) for word, value in others.items()]:
+        phrases.append(f"with {join_words(limits)}")
+    return " ".join(phrases)
 
 
 def describe_limit(word: str, value: Any, per: float | None) -> str:

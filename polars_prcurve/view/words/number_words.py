@@ -9,6 +9,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, TypeAlias
 
 from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.inputs.table_reader import DroppedRows
 
 SayShares: TypeAlias = Callable[[list[Any]], list[str]]
 NO_BREAK = "\u00a0"
@@ -164,6 +165,14 @@ def count_one_in(share: float) -> int:
     n = 1 / share
     scale = 10.0 ** max(math.floor(math.log10(n)) - 1, 0)
     return round(math.floor(n / scale + 0.5) * scale)
+
+
+def say_dropped_rows(dropped: DroppedRows) -> str:
+    """Return how many rows of a table are left out because a value is missing."""
+    return (
+        f"{format_count(dropped.n)} of {format_count(dropped.total)} {dropped.what} are left out, "
+        "because a value is missing in them"
+    )
 
 
 def say_sizes(n_pos: str, n_neg: str) -> str:

@@ -1,0 +1,87 @@
+"""The request for a decision: which table is asked, at which prevalences, for what, and how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.binding.bound_table import Question
+from polars_prcurve.core.confidence.interval_columns import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.core.inputs.table_reader import DroppedRows, count_dropped_rows
+from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.core.prevalence.fields import Field
+
+
+@dataclass(frozen=True)
+class DecisionRequest:
+    """What is asked: of which table, at which prevalences, for what, and how sure."""
+
+    table: Any  # a bound table, whose methods the evidence comes from
+    eta: Any
+    goal: Goal
+    confidence: float
+    model: str | None  # the column of models in results; None of a table without models
+    open_table: Callable[[pl.DataFrame], Any]  # the function that gives another table its methods
+    compares_intervals: bool = False
+    """Whether models at a target are compared by the intervals of each, without a test of pairs."""
+    dropped_rows: DroppedRows | None = None  # the rows that were left out; None if none was
+    unweighted_table: Any = None
+    """Of rows with weights, the table in which each row counts as one example."""
+    weighted_field: tuple[Any, Any] | None = None
+    """Of a field, its examples with weights that make it one table, and its prevalence: areas and
+    rankings are of that."""
+    is_published: bool = False  # whether the table holds points of curves, without examples
+    n_groups: int = 1  # the number of groups, which share the error of all tests
+
+    @property
+    def test_level(self) -> float:
+        """The level of each test, with which all groups together err as one may (Bonferroni)."""
+        return 1 - (1 - self.confidence) / self.n_groups
+
+    @property
+    def whole_table(self) -> tuple[Any, Any]:
+        """The table whose areas are computed and whose models are ranked, and its prevalences."""
+        return (self.table, self.eta) if self.weighted_field is None else self.weighted_field
+
+
+def count_rows_left_out(question: Question) -> DroppedRows | None:
+    """Return how many rows are left out because a value is missing; None if none is."""
+    columns, stacked = question.columns, question.stacked
+    if columns.get("missing") != "drop":
+        return None
+    dropped = count_dropped_rows(question.frame, id=columns.get("example"), **columns)
+    if stacked is not None and columns.get("model") is not None:  # a row goes for all models
+        dropped = DroppedRows(dropped.n // len(stacked), dropped.total // len(stacked))
+    elif stacked is not None:  # each class leaves out rows of its own
+        dropped = dropped._replace(what="scores")
+    return dropped if dropped.n else None
+
+
+def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFrame) -> DecisionRequest:
+    """Return the request, with the examples of a field weighted so that they make one table.
+
+    `frame` tells its parts.
+    """
+    table: Any = request.table
+    field: Field = request.eta
+    exact_field = replace(field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
+    summary = table.summary(exact_field, metrics="roc_auc")
+    groups = summary.columns[: summary.columns.index("eta")]
+    groups = [name for name in groups if name != request.model]
+    etas = summary.select(*groups, "eta").unique(maintain_order=True)
+    eta: Any = etas if groups else etas["eta"].to_list()
+    weight = "weight"
+    while weight in table._frame.columns:
+        weight += " of the field"
+    words = {**table._words, "by": question.columns["by"], "weight": weight}
+    if request.model is not None and question.stacked is None:
+        words["model"] = request.model
+    weighted_table = type(table)(table.reweight(eta=exact_field, name=weight), words)
+    request = replace(request, unweighted_table=table(by=question.columns["by"]))
+    # Without a promise, and at exact prevalences, that table is asked for everything.
+    if request.goal.guarantee is None and exact_field.frame.columns == frame.columns:
+        return replace(request, table=weighted_table, eta=eta)
+    return replace(request, weighted_field=(weighted_table, eta))

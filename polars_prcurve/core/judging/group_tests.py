@@ -1,0 +1,103 @@
+"""How each group of one model stands beside all others together, all groups tested at once.
+
+A group and all others have examples of their own, so their errors add up in quadrature (`compare`).
+Groups are tested by Holm's steps (1979), in which the least likely ones go first, and the others then
+share the level that is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.core.judging.decision_request import DecisionRequest
+from polars_prcurve.core.judging.evidence import Evidence
+from polars_prcurve.core.judging.statuses import GroupStanding
+
+_LEAST_GROUPS = 3  # of two groups each is all the others of the other one: `compare` tests that
+_MOST_ROWS = 10_000_000
+"""Rows, at most, that the groups beside all others have; of more groups nothing is said."""
+_CELL = "cell"  # the group that is tested, in the table that holds the counts once for each group
+_SIDE = "side"  # whether a row is of that group or of the others
+_GROUP = "group"  # the number of the group of a row
+_COUNTS = ("n_pos", "n_neg")  # the columns of counts, as `prc.counts` names them
+
+
+@dataclass(frozen=True)
+class GroupTests:
+    """How each group stands beside all others together, in the order of the cases."""
+
+    standings: tuple[GroupStanding, ...]
+    overall_value: float | None  # the value of all groups together, by which models are judged
+
+
+def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | None:
+    """Return how groups of one model stand; None if they cannot be tested."""
+    groups, goal = evidence.group_columns, request.goal
+    if not _are_testable(request, evidence):
+        return None
+    counts: pl.DataFrame = request.table.counts()
+    if request.model is not None:
+        if counts[request.model].n_unique() > 1:
+            return None
+        counts = counts.drop(request.model)
+    cases = evidence.rows.select(*groups, "eta")
+    numbered_groups = cases.select(groups).with_row_index(_GROUP)
+    counts = counts.join(numbered_groups, on=groups, nulls_equal=True).drop(groups)
+    if counts.height * cases.height > _MOST_ROWS:
+        return None
+    eta, target = cases["eta"][0], goal.build_arguments()
+    table = request.open_table(counts)(counts=_COUNTS)
+    if target:
+        value = table.operating_points(eta, metrics=["precision"], **target)[goal.merit][0]
+    else:
+        value = table.summary(eta, metrics=goal.merit)["value"][0]
+    arguments = {"eta": eta, "metrics": goal.merit, "paired": False, **target}
+    gaps = _find_gaps(request, counts, range(cases.height), arguments)
+    standings: list[GroupStanding] = ["open"] * cases.height
+    for cell, gap in gaps.items():
+        standings[cell] = "better" if gap > 0 else "worse"
+    return GroupTests(tuple(standings), value)
+
+
+def _are_testable(request: DecisionRequest, evidence: Evidence) -> bool:
+    """Return whether cases are groups at one prevalence, with examples that count alike."""
+    groups, goal = evidence.group_columns, request.goal
+    is_weighted = request.unweighted_table is not None or request.weighted_field is not None
+    if is_weighted or request.compares_intervals or request.is_published:
+        return False
+    if goal.is_joint or goal.maximized is not None:
+        return False
+    cases = evidence.rows.select(*groups, "eta")
+    if len(evidence.keys) > len(groups) + 1 or cases.height < _LEAST_GROUPS or request.eta is None:
+        return False  # prevalences have to be numbers: groups with their own ones differ by these alone
+    return cases.select(groups).n_unique() == cases.height and cases["eta"].n_unique() <= 1
+
+
+def _find_gaps(
+    request: DecisionRequest, counts: pl.DataFrame, cells: Iterable[int], arguments: Mapping[str, Any]
+) -> dict[int, float]:
+    """Return how far groups are ahead of all others, of those groups that are told apart from them."""
+    gaps: dict[int, float] = {}
+    open_cells = [*cells]
+    side = (
+        pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    while open_cells:
+        # The level is shared by the groups that no earlier step has told apart (Holm).
+        level = 1 - (1 - request.confidence) / len(open_cells)
+        tested_cells = pl.DataFrame({_CELL: open_cells}, schema={_CELL: pl.Int64})
+        # The counts once for each group, which is one model, and all others are another one.
+        stacked_counts = counts.join(tested_cells, how="cross").with_columns(side.alias(_SIDE))
+        table = request.open_table(stacked_counts)(by=_CELL, model=_SIDE, counts=_COUNTS)
+        differences: pl.DataFrame = table.compare(**arguments, confidence=level)
+        differences = differences.filter(pl.col("resolved"))
+        gaps |= dict(zip(differences[_CELL].to_list(), differences["difference"].to_list(), strict=True))
+        remaining_cells = [cell for cell in open_cells if cell not in gaps]
+        if len(remaining_cells) == len(open_cells):
+            break
+        open_cells = remaining_cells
+    return gaps

@@ -1,0 +1,178 @@
+"""How many examples would tell what is open, and what a test with too few of them leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Literal, NamedTuple, TypeAlias
+
+from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.judging.cases import LEAST_OF_CLASS, WIDE, Candidate, Case, JudgedCase
+
+RELEVANT_GAP = 0.1  # the difference that matters: 10 of 100 alerts, a tenth of the positives
+WELL_KNOWN = 0.05  # how far an interval reaches to either side where a value is well known
+_POWER_MARGIN = NormalDist().inv_cdf(0.8)
+"""A difference d is found four times in five if it is z + 0.84 standard errors: 0.84 farther from 0 than
+its interval, of z standard errors, reaches."""
+_LEAST_ETA = 1e-300  # in place of a lower limit of 0, at which no alert would be right, nor false
+
+ClassName: TypeAlias = Literal["positives", "negatives"]
+
+
+class SampleNeed(NamedTuple):
+    """How many examples of a class would tell what is still open, and how many there are."""
+
+    number: float
+    n_tested: float
+    class_name: ClassName = "positives"
+
+    @property
+    def n_missing(self) -> float:
+        """How many more it takes; of positives alone, negatives are to grow in proportion."""
+        return max(self.number - self.n_tested, 0)
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the test has as many."""
+        return self.number <= self.n_tested
+
+
+def count_examples_needed(case: JudgedCase, test_level: float) -> SampleNeed | None:
+    """Return how many examples would tell what is still open, or None if more would not tell it."""
+    if not case.goal.is_of_rate:
+        return None
+    if case.status == "not told apart":
+        return _count_to_tell_apart(case, test_level)
+    if case.status not in ("settled", "too little data") or rests_on_eta(case):
+        return None
+    if case.status == "settled":
+        half = measure_half_width(case.rivals[:1])
+        return None if half is None else _scale(case, half / WELL_KNOWN)
+    spans = [candidate.vaguest.span for candidate in case.qualifiers or case.candidates]
+    half = max(((span[1] - span[0]) / 2 for span in spans if span is not None), default=0.0)
+    if half <= RELEVANT_GAP or min(case.n_pos, case.n_neg) == 0:
+        return None
+    need = _scale(case, half / RELEVANT_GAP)
+    return need._replace(number=float(max(need.number, LEAST_OF_CLASS)))
+
+
+def _count_to_tell_apart(case: JudgedCase, test_level: float) -> SampleNeed | None:
+    """Return how many positives find a gap that matters between the first two models."""
+    row, z = case.rivals[min(1, len(case.rivals) - 1)].row, z_value(test_level)
+    low, high = row.get("behind_low"), row.get("behind_high")
+    if low is None or high is None:
+        return None
+    # The gap of the second model has the standard error (high - low) / 2z, and errors shrink with the
+    # root of n: n * ((z + 0.84) * error / d)**2 examples find a gap of d.
+    error = float(high - low) / 2 / z
+    return SampleNeed(case.n_pos * ((z + _POWER_MARGIN) * error / RELEVANT_GAP) ** 2, case.n_pos)
+
+
+def count_group_need(cases: Sequence[JudgedCase], confidence: float) -> SampleNeed | None:
+    """Return how many positives tell a group apart: the group in the middle of those that are not."""
+    open_cases = [case for case in cases if case.standing == "open"]
+    halves = [(case.n_pos, measure_half_width(case.candidates)) for case in open_cases]
+    known_halves = sorted((n_pos, half) for n_pos, half in halves if half is not None)
+    if not known_halves or not cases[0].goal.is_of_rate:
+        return None
+    n_pos, half = known_halves[len(known_halves) // 2]
+    z = z_value(confidence)
+    return SampleNeed(n_pos * ((z + _POWER_MARGIN) / z * half / RELEVANT_GAP) ** 2, n_pos)
+
+
+def find_promise_need(case: Case) -> SampleNeed | None:
+    """Return how many examples perfect scores take to promise the targets; infinite if none suffice."""
+    sizes: list[tuple[ClassName, float]] = [("positives", case.n_pos), ("negatives", case.n_neg)]
+    for class_name, size in sizes:
+        numbers = [candidate.row.get(f"n_{class_name[:3]}_needed") for candidate in case.candidates]
+        least = min((number for number in numbers if number is not None), default=None)
+        if least is not None:
+            return SampleNeed(least, size, class_name)
+    return None
+
+
+def _scale(case: Case, factor: float) -> SampleNeed:
+    """Return how many examples make an interval narrower by so many times."""
+    # Intervals get narrower with the root of the number of examples, if both classes grow: it takes
+    # factor**2 as many. If errors of negatives are the greater part, more of these alone may do: the
+    # variance (pos + neg) / factor**2, less that of the positives, is left to the negatives.
+    positives = SampleNeed(case.n_pos * factor**2, case.n_pos)
+    if (variances := find_log_variances(case)) is None:
+        return positives
+    pos_variance, neg_variance = variances
+    neg_share = (pos_variance + neg_variance) / factor**2 - pos_variance
+    if neg_variance <= pos_variance or neg_share <= 0:
+        return positives
+    return SampleNeed(case.n_neg * neg_variance / neg_share, case.n_neg, "negatives")
+
+
+# What an interval rests on -------------------------------------------------------------------------
+
+
+def find_log_variances(case: Case) -> tuple[float, float] | None:
+    """Return the variances of the log of recall and of fpr, from the counts of the best model."""
+    candidates = case.qualifiers or case.candidates
+    row = candidates[0].row if candidates else {}
+    cells = [row.get(name) for name in ("tp", "fn", "fp", "tn")]
+    if any(cell is None for cell in cells) or min(case.n_pos, case.n_neg) == 0:
+        return None
+    # The variance of log(k/n) is (1 - p) / p / n, with p = (k + 1/2) / (n + 1), so that k may be 0.
+    tp, fn, fp, tn = (float(cell) for cell in cells if cell is not None)
+    return (fn + 0.5) / (tp + 0.5) / case.n_pos, (tn + 0.5) / (fp + 0.5) / case.n_neg
+
+
+def rests_on_eta(case: Case) -> bool:
+    """Return whether most of the doubt about precision is that of a prevalence that is an estimate."""
+    low, high = case.key.get("eta_low"), case.key.get("eta_high")
+    rivals = case.rivals or case.candidates
+    if low is None or high is None or not rivals or case.goal.merit != "precision":
+        return False
+    row, half = rivals[0].row, measure_half_width(rivals[:1])
+    recall, fpr = row.get("recall"), row.get("fpr")
+    if not recall or fpr is None or half is None:
+        return False
+    etas = (max(low, _LEAST_ETA), high)
+    least, most = (recall * eta / (recall * eta + fpr * (1 - eta)) for eta in etas)
+    # Variances add up, so more than half of that of precision is of eta.
+    return bool((most - least) / 2 > half * 0.5**0.5)
+
+
+def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
+    """Return half the width of the widest interval of what models are judged by."""
+    merits = [candidate.merit for candidate in candidates]
+    return max(((m.high - m.low) / 2 for m in merits if m.span is not None), default=None)
+
+
+# What too little data leaves open ------------------------------------------------------------------
+
+
+def find_scarce_class(case: Case) -> tuple[float, ClassName]:
+    """Return the number of examples of the class that says least, and its name."""
+    sizes: list[tuple[float, ClassName]] = [(case.n_pos, "positives"), (case.n_neg, "negatives")]
+    size, class_name = min(sizes, key=lambda pair: pair[0])
+    variances = find_log_variances(case)
+    if size >= LEAST_OF_CLASS and variances is not None and variances[0] < variances[1]:
+        return case.n_neg, "negatives"
+    return size, class_name
+
+
+class OpenRange(NamedTuple):
+    """From which value of a metric to which one it may be, by the intervals of all models."""
+
+    metric: str
+    low: float
+    high: float
+
+
+def find_open_range(case: Case) -> OpenRange | None:
+    """Return what intervals leave open of what models are judged by, or of how many alerts are right."""
+    candidates, metric = case.qualifiers or case.candidates, case.goal.merit
+    merits = [candidate.merit for candidate in candidates if candidate.merit.span is not None]
+    if not merits:
+        return None
+    low, high = min(merit.low for merit in merits), max(merit.high for merit in merits)
+    if metric == "recall" and high - low <= WIDE and low > 0:  # how many alerts are right is not known
+        precisions = [model.precision for model in candidates if model.precision.span is not None]
+        low, high = min(each.low for each in precisions), max(each.high for each in precisions)
+        metric = "precision"
+    return OpenRange(metric, low, high)
