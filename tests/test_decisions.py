@@ -667,7 +667,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "is NaN in 6300 row(s)",
     ),
     "no such column": (lambda: SETTLED.prc.decide(0.1, score=["new", "odl"]), "odl"),
-    "no such word": (lambda: SETTLED.prc.decide(0.1, scores=["new"]), "scores"),
     "points of several": (
         lambda: CELLS.prc(cells=("tp", "fp", "fn", "tn")).decide(0.1, recall=0.5),
         "published points have none",
