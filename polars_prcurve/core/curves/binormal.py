@@ -32,11 +32,19 @@ from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end
 
 BINORMAL_COLUMNS = (
-    *("mu_pos", "sigma_pos", "mu_neg", "sigma_neg"),
-    *("alpha", "n_pos", "n_neg", "roc_auc"),
+    "mu_pos",
+    "sigma_pos",
+    "mu_neg",
+    "sigma_neg",
+    "alpha",
+    "n_pos",
+    "n_neg",
+    "roc_auc",
 )
-Smooth: TypeAlias = Literal["binormal"] | None
+"""The columns that `binormal` returns beside those of `by`."""
+Smooth: TypeAlias = Literal["binormal"] | None  # what `smooth=` takes
 
+# The columns of a fit that BINORMAL_COLUMNS begin with, in their order.
 _MOMENT_COLUMNS = (NormalFit.MU_POS, NormalFit.SIGMA_POS, NormalFit.MU_NEG, NormalFit.SIGMA_NEG)
 
 
@@ -59,6 +67,7 @@ def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
 
 _HALF_SCORE = f"{RESERVED}half"
 """Half the score: the difference of two scores may overflow, that of two halves does not."""
+# Columns of the sums over a class from which its mean and deviation follow.
 _AMOUNT, _TOTAL, _LOW, _HIGH, _SHARE, _PLACE, _MEAN, _SPREAD, _FACTOR = (
     f"{RESERVED}{name}"
     for name in ("amount", "total", "low", "high", "share", "place", "mean", "spread", "factor")
@@ -90,8 +99,10 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
         mu = (low + (high - low) * pl.col(_MEAN)) * 2  # the ends are half scores
         sigma = (high - low) * spread.sqrt() * 2
         fits = (low < high) & (spread > 0) & mu.is_finite() & sigma.is_finite()
-        found = {name: pl.when(fits).then(of) for name, of in ((mu_name, mu), (sigma_name, sigma))}
-        fit = fit.join(moments.select(Group.NUMBER, **found), on=Group.NUMBER, how="left")
+        fitted = {
+            name: pl.when(fits).then(moment) for name, moment in ((mu_name, mu), (sigma_name, sigma))
+        }
+        fit = fit.join(moments.select(Group.NUMBER, **fitted), on=Group.NUMBER, how="left")
     return fit
 
 
@@ -161,13 +172,15 @@ def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.Lazy
 # The poles of precision are at about d = 0.08 or more, so only rounding errors are left, for any r and
 # at prevalences down to 1e-9.
 
+# A node: its number, sinh of u, z among the positives, and fpr.
 _NODE_NUMBER, _SINH, _Z, _NODE_FPR = (f"{RESERVED}{name}" for name in ("step", "sinh", "z", "x"))
 # The centre c, the z of the mean of the negatives; brought into the range of the positives; and s
 _NEG_CENTRE, _NODE_CENTRE, _NODE_SCALE = (f"{RESERVED}{name}" for name in ("start", "near", "scale"))
-_STEPS_PER_UNIT = 128
+_STEPS_PER_UNIT = 128  # in u: a step is small beside the distance of the poles, see above
 _MAX_Z = 11.0  # fewer than 1e-27 of all positives are further out
-_MAX_CENTRE, _MIN_SCALE = 9.0, 2.0**-46
-_LEAST_FPR = 1e-200
+_MAX_CENTRE = 9.0  # the centre is clipped to it: hardly a positive is further out
+_MIN_SCALE = 2.0**-46  # of s, so that the number of nodes is limited whatever r is
+_LEAST_FPR = 1e-200  # a smaller fpr counts as 0: divided by it, terms could overflow
 
 
 def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
@@ -198,14 +211,12 @@ def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
     # fpr of 0 would leave it undefined.
     ratio = fpr.clip(lower_bound=5e-324) / pl.col("recall")
     return frame.select(
-        *(
-            Group.NUMBER,
-            "recall",
-            Segment.RISE,
-            BinormalModel.AUC,
-            BinormalModel.SLOPE,
-            BinormalModel.SHIFT,
-        ),
+        Group.NUMBER,
+        "recall",
+        Segment.RISE,
+        BinormalModel.AUC,
+        BinormalModel.SLOPE,
+        BinormalModel.SHIFT,
         # Means over prevalences divide by fpr, which may overflow; where fpr is 0, they take the limit.
         pl.when(fpr > _LEAST_FPR).then(fpr).otherwise(0.0).alias(Segment.FPR_OR_ZERO),
         ratio.alias(Segment.FPR_RECALL_RATIO),
@@ -214,15 +225,19 @@ def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
 
 def _build_shapes(fit: pl.LazyFrame) -> pl.LazyFrame:
     """Return area, slope, shift, and centre and scale of the nodes, for each group that has a model."""
-    most = 1e300  # an infinite ratio would make 0 * inf at the nodes
+    largest_ratio = 1e300  # an infinite ratio would make 0 * inf at the nodes
     apart = pl.col(NormalFit.MU_POS) - pl.col(NormalFit.MU_NEG)
-    slope = (pl.col(NormalFit.SIGMA_POS) / pl.col(NormalFit.SIGMA_NEG)).clip(1 / most, most)
+    slope = (pl.col(NormalFit.SIGMA_POS) / pl.col(NormalFit.SIGMA_NEG)).clip(
+        1 / largest_ratio, largest_ratio
+    )
     shapes = fit.drop_nulls(_MOMENT_COLUMNS).select(
         Group.NUMBER,
         _binormal_auc().alias(BinormalModel.AUC),
         slope.alias(BinormalModel.SLOPE),
-        (apart / pl.col(NormalFit.SIGMA_NEG)).clip(-most, most).alias(BinormalModel.SHIFT),
-        (-apart / pl.col(NormalFit.SIGMA_POS)).clip(-most, most).alias(_NEG_CENTRE),
+        (apart / pl.col(NormalFit.SIGMA_NEG))
+        .clip(-largest_ratio, largest_ratio)
+        .alias(BinormalModel.SHIFT),
+        (-apart / pl.col(NormalFit.SIGMA_POS)).clip(-largest_ratio, largest_ratio).alias(_NEG_CENTRE),
     )
     return shapes.with_columns(
         (1 / pl.col(BinormalModel.SLOPE)).clip(_MIN_SCALE, 1.0).alias(_NODE_SCALE),
@@ -233,9 +248,9 @@ def _build_shapes(fit: pl.LazyFrame) -> pl.LazyFrame:
 def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
     """Return a metric that sums over the nodes of a fitted model; raise if it is not known there."""
     if metric.recipe.fitted is None:
-        known = [name for name, declared in CURVE_METRICS.items() if declared.recipe.fitted is not None]
+        names = [name for name, declared in CURVE_METRICS.items() if declared.recipe.fitted is not None]
         raise PrcError(
-            f"{metric.name} is not available for a fitted model; smooth= takes {', '.join(known)}, "
+            f"{metric.name} is not available for a fitted model; smooth= takes {', '.join(names)}, "
             "pr_auc_trapezoid(...), precision_at_recall(...), integrated_average_precision(...) and "
             "integrated(...) of those"
         )
@@ -243,10 +258,10 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
     averages, finish = metric.recipe.averages, metric.recipe.finish
     if averages is not None:
         averages = averages._replace(metric=to_binormal_metric(averages.metric))
-    given = {
+    promises = {
         **metric.recipe.fitted._asdict(),
         # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.
         "finish": lambda value, facts: finish(value.clip(upper_bound=1.0), facts),
         "averages": averages,
     }
-    return metric.change_recipe(**{**PROMISES, **given, "needs": "rises"})
+    return metric.change_recipe(**{**PROMISES, **promises, "needs": "rises"})

@@ -48,7 +48,7 @@ from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_sizes, has
 from polars_prcurve.core.sweep.sweep_columns import GroupSums, SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import add_row_before, build_sweep, check_at_end, late_checks
 
-_WEIGHT = f"{RESERVED}weight"
+_WEIGHT = f"{RESERVED}weight"  # of a prevalence in the mean over several
 
 
 class CurveSegments(NamedTuple):
@@ -69,7 +69,7 @@ class CurveSegments(NamedTuple):
 
     def read_from_pairs(self, *names: str) -> CurveSegments:
         """Return the curves, of which formulas read these columns at each prevalence."""
-        segments = {on: frame.drop(names, strict=False) for on, frame in self.segments.items()}
+        segments = {on_hull: frame.drop(names, strict=False) for on_hull, frame in self.segments.items()}
         return self._replace(segments=segments, of_pair=names)
 
     def build_pairs(self, grid: EtaTable) -> pl.LazyFrame:
@@ -91,25 +91,27 @@ class CurveSegments(NamedTuple):
             kind = on_hull, on_eta
             alike = {n: m for n, m in summed.items() if (m.recipe.on_hull, m.depends_on_eta) == kind}
             if alike:
-                key, own = (Pair.NUMBER, pairs) if on_eta else (Group.NUMBER, None)
-                values = values.join(self._reduce(alike, on_hull, own), on=key, how="left")
+                key, own_pairs = (Pair.NUMBER, pairs) if on_eta else (Group.NUMBER, None)
+                values = values.join(self._reduce(alike, on_hull, own_pairs), on=key, how="left")
         values = values.with_columns(
             null_if_nan(metric.recipe.finish(pl.col(name), self.facts)).alias(name)
             for name, metric in summed.items()
         )
         for name, metric in averaged.items():  # means over prevalences, null where one value is null
-            of, etas, weights = average = cast("Average", metric.recipe.averages)
+            averaged_metric, etas, weights = average = cast("Average", metric.recipe.averages)
             nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
             curves = self._replace(of_pair=())  # no mean reads those columns, and its pairs have none
-            at_nodes = curves.compute_values(curves.build_pairs(EtaTable(nodes)), {name: of})
+            at_nodes = curves.compute_values(
+                curves.build_pairs(EtaTable(nodes)), {name: averaged_metric}
+            )
             share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
             at_nodes = at_nodes.select(
                 Group.NUMBER, share.alias(name), pl.col(name).is_null().alias(_WEIGHT)
             )
             mean = sum_shares(pl.col(name)) * (1 / average.unit)
-            mean = mean.clip(*of.range)  # rounding can push it just out of range
-            known = pl.when(~pl.col(_WEIGHT).any()).then(mean)
-            means = at_nodes.group_by(Group.NUMBER).agg(known.alias(name))
+            mean = mean.clip(*averaged_metric.range)  # rounding can push it just out of range
+            mean_or_null = pl.when(~pl.col(_WEIGHT).any()).then(mean)
+            means = at_nodes.group_by(Group.NUMBER).agg(mean_or_null.alias(name))
             values = values.join(means, on=Group.NUMBER, how="left")
         return values
 
@@ -118,7 +120,7 @@ class CurveSegments(NamedTuple):
     ) -> pl.LazyFrame:
         """Return the totals of metrics over segments, by pair, or by group if `pairs` is None."""
         key = Group.NUMBER if pairs is None else Pair.NUMBER
-        read = (
+        columns = (
             Group.NUMBER,
             Pair.NUMBER,
             "eta",
@@ -144,15 +146,15 @@ class CurveSegments(NamedTuple):
             parts = [(segments.filter(~short), False), (segments.filter(short), True)]
         terms = []
         for part, is_short in parts:
-            frame = part if pairs is None else part.join(pairs.select(read), on=Group.NUMBER)
+            frame = part if pairs is None else part.join(pairs.select(columns), on=Group.NUMBER)
             rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 bound = (step(rows).items() for step in steps if step is not None)
                 frame = frame.with_columns(**{name: e for items in bound for name, e in items})
-            found = {n: m.prepare_term(rows) for n, m in metrics.items()}
+            values = {n: m.prepare_term(rows) for n, m in metrics.items()}
             if self.has_unscored:
-                found = {n: metrics[n].recipe.leave_out_unscored(term) for n, term in found.items()}
-            terms.append(frame.select(key, **found))
+                values = {n: metrics[n].recipe.leave_out_unscored(v) for n, v in values.items()}
+            terms.append(frame.select(key, **values))
         totals = {name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()}
         sums = [part.group_by(key).agg(**totals) for part in terms]
         reduced = pl.concat(sums).group_by(key).agg(**totals) if len(sums) > 1 else sums[0]
@@ -170,7 +172,7 @@ def build_curves(
     """Return the curves of a table, with the rows that the metrics need, `with_last` the last ones."""
     rows = build_segments(table, sweep, metrics, with_last=with_last)
     # Used twice or more, and Polars would compute them anew for each use.
-    segments = {on: frame.cache() for on, frame in build_hulls(table, rows, metrics).items()}
+    segments = {on_hull: frame.cache() for on_hull, frame in build_hulls(table, rows, metrics).items()}
     return _assemble_curves(table, sweep.groups, segments)._replace(design=sweep.design)
 
 
@@ -198,12 +200,12 @@ def _assemble_curves(
 
 def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSegments:
     """Build, check and collect the curves, for callers that evaluate them many times."""
-    found = build_sweep(table)
+    sweep = build_sweep(table)
     checks = late_checks(table, EtaTable(pl.LazyFrame()))
-    groups = table.collect(check_at_end(table, found.groups.sort(Group.NUMBER), *checks), "", n_etas=1)
-    rows = table.collect(build_segments(table, found, metrics), "", n_etas=1).lazy()
+    groups = table.collect(check_at_end(table, sweep.groups.sort(Group.NUMBER), *checks), "", n_etas=1)
+    rows = table.collect(build_segments(table, sweep, metrics), "", n_etas=1).lazy()
     hulls = build_hulls(table, rows, metrics).items()
-    segments = {on: table.collect(frame, "", n_etas=1).lazy() for on, frame in hulls}
+    segments = {on_hull: table.collect(frame, "", n_etas=1).lazy() for on_hull, frame in hulls}
     return _assemble_curves(table, groups.lazy(), segments)
 
 
@@ -227,8 +229,11 @@ def build_hulls(
             f"{', '.join(names)}, of a convex hull, is not known where examples were never scored; "
             'leave it out, or leave out below= and missing="below"'
         )
-    found = table.collect(segments, f"{', '.join(names)}, of a convex hull", n_etas=1)
-    return {False: found.lazy(), True: add_extents(add_row_before(find_upper_hull(found).lazy()))}
+    hull_rows = table.collect(segments, f"{', '.join(names)}, of a convex hull", n_etas=1)
+    return {
+        False: hull_rows.lazy(),
+        True: add_extents(add_row_before(find_upper_hull(hull_rows).lazy())),
+    }
 
 
 def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
@@ -266,14 +271,14 @@ def build_segments(
         early = pl.col(Segment.FPR_BEFORE) == 0
     needs = {metric.recipe.needs for metric in metrics}
     if "all" not in needs:
-        kept = rises | early if "corners" in needs else rises
+        is_kept = rises | early if "corners" in needs else rises
         if with_last:
-            kept |= pl.col(Sweep.ENDS_GROUP)
-        frame = frame.filter(kept)
+            is_kept |= pl.col(Sweep.ENDS_GROUP)
+        frame = frame.filter(is_kept)
     frame = frame.with_columns(rises.alias(Segment.RISES))
     if any(metric.recipe.reads_half_positive for metric in metrics):
-        counted = isinstance(table, ScoreTable) and not _has_weights(table)
-        half = 0.5 / pl.col(Group.N_POS) if counted else pl.lit(0.0)
+        is_counted = isinstance(table, ScoreTable) and not _has_weights(table)
+        half = 0.5 / pl.col(Group.N_POS) if is_counted else pl.lit(0.0)
         frame = frame.with_columns(half.alias(Segment.HALF_POSITIVE))
     frame = add_extents(frame, metrics, unscored=has_unscored(table))
     if not sweep.design:
@@ -311,6 +316,6 @@ def add_extents(
         ratio = pl.when(pl.col(Row.SCORE).is_not_null()).then(ratio)
     ratio = ratio.fill_null(float("inf"))
     packed = pl.col(Group.NUMBER).cast(pl.Int128) * 2**64 + float_bits(ratio)
-    least = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
+    lowest = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
     turned = segments.with_row_index(row).sort(row, descending=True)
-    return turned.with_columns(least.alias(Segment.ENVELOPE)).sort(row)
+    return turned.with_columns(lowest.alias(Segment.ENVELOPE)).sort(row)

@@ -86,8 +86,8 @@ def build_curve_table(
     long: bool = False,
 ) -> pl.LazyFrame:
     """Return the result of `curve`: `by`, eta, what the eta frame carries, and the other columns."""
-    eta, *others = list_curve_columns(metrics, long=long, bands=bands, in_field=is_field(table))
-    check_result_columns(table, grid, [eta, *others])
+    eta, *other_columns = list_curve_columns(metrics, long=long, bands=bands, in_field=is_field(table))
+    check_result_columns(table, grid, [eta, *other_columns])
     if smooth:
         grid = grid.require_exact("smooth=")
     if long:
@@ -99,7 +99,7 @@ def build_curve_table(
     if smooth and isinstance(table, ScoreTable):
         frame = replace_by_binormal_rates(frame, table)
     frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
-    return frame.select(*table.by, eta, *grid.carried, *others)
+    return frame.select(*table.by, eta, *grid.carried, *other_columns)
 
 
 def fit_bands(
@@ -126,7 +126,7 @@ def add_metrics(
     names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
-        metrics = [replace(of, name=f"{RESERVED}metric_{i}") for i, of in enumerate(metrics)]
+        metrics = [replace(metric, name=f"{RESERVED}metric_{i}") for i, metric in enumerate(metrics)]
     values = metric_values(metrics, table if from_counts else None)
     if bands is None:
         return frame.with_columns(long_columns({"value": values}, names) if long else values)
@@ -173,9 +173,12 @@ def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr]
 def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
     """Return `metric`, and `columns`: copy i of a row gets the name and values of metric i."""
     if len(names) == 1:  # there may be no Pair.COPY to pick by
-        return [pl.lit(names[0]).alias("metric"), *(of[0].alias(name) for name, of in columns.items())]
+        return [
+            pl.lit(names[0]).alias("metric"),
+            *(values[0].alias(name) for name, values in columns.items()),
+        ]
     metric = pick_by_number(Pair.COPY, names, pl.lit(None, dtype=pl.String)).alias("metric")
-    return [metric, *(pick_by_number(Pair.COPY, of).alias(name) for name, of in columns.items())]
+    return [metric, *(pick_by_number(Pair.COPY, values).alias(name) for name, values in columns.items())]
 
 
 def pick_by_number(

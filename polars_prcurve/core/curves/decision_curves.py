@@ -39,17 +39,18 @@ from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import build_eta_sweep
 
-PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))
-_RARE, _N_RISKS = 0.05, 60
-_ETA_NUMBER = f"{RESERVED}eta_number"
-_PROBABILITY = "threshold_probability"
-_ENDS = ("net_benefit_low", "net_benefit_high")
+PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))  # where users name none
+_RARE = 0.05  # below this prevalence, whole percents are too coarse for a risk
+_N_RISKS = 60  # the fewest risks, so that a curve looks smooth
+_ETA_NUMBER = f"{RESERVED}eta_number"  # the place of a prevalence among those of the call
+_PROBABILITY = "threshold_probability"  # the column of the risk at which users act
+_ENDS = ("net_benefit_low", "net_benefit_high")  # columns that intervals add
 
 
 def _list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
     """Return the columns that a decision curve adds to `by`."""
-    shown = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
-    return (*shown, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
+    columns = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
+    return (*columns, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
 
 
 def build_decision_table(
@@ -62,18 +63,13 @@ def build_decision_table(
     """Return the result of `decision_curve`: `by`, then `_list_decision_columns`."""
     columns = _list_decision_columns(bands=bands is not None, in_field=is_field(table))
     check_group_names(table.by, columns)
-    expected = "probabilities in [0, 1), such as [0.1, 0.2]"
-    given = read_list("probabilities=", probabilities, expected, single=Real)
-    risks = sorted(read_number("probabilities=", risk, expected, lambda p: 0 <= p < 1) for risk in given)
-    if len(set(risks)) < len(risks):
-        raise PrcError("probabilities= holds a number twice; pass each once")
-    etas = _read_etas(eta, eta_train)
+    risks, etas = _read_risks(probabilities), _read_etas(eta, eta_train)
     parts = []  # one row per prevalence and risk, with the threshold as a value of the score's dtype
-    for number, at in enumerate(etas):
-        moved: Any = risks
-        if at is not None and eta_train is not None and at != eta_train:
-            moved = [shift_prior(risk, at, eta_train) for risk in risks]
-        exact = read_threshold_list("probabilities", moved, table.score_dtype)
+    for number, prevalence in enumerate(etas):
+        moved_risks: Any = risks
+        if prevalence is not None and eta_train is not None and prevalence != eta_train:
+            moved_risks = [shift_prior(risk, prevalence, eta_train) for risk in risks]
+        exact = read_threshold_list("probabilities", moved_risks, table.score_dtype)
         part = to_least_scores(exact, table.score_dtype).alias("threshold").to_frame()
         at_risk = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
         parts.append(part.with_columns(at_risk, pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER)))
@@ -98,8 +94,20 @@ def build_decision_table(
     frame = add_metrics(frame, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     frame = frame.with_columns(treat_all.alias("treat_all"))
-    first, *others = columns
-    return frame.select(*table.by, first, *grid.carried, *others)
+    first, *other_columns = columns
+    return frame.select(*table.by, first, *grid.carried, *other_columns)
+
+
+def _read_risks(probabilities: Sequence[float]) -> list[float]:
+    """Return the risks at which users act, in order; raise unless they are distinct probabilities."""
+    expected = "probabilities in [0, 1), such as [0.1, 0.2]"
+    risks = sorted(
+        read_number("probabilities=", risk, expected, lambda p: 0 <= p < 1)
+        for risk in read_list("probabilities=", probabilities, expected, single=Real)
+    )
+    if len(set(risks)) < len(risks):
+        raise PrcError("probabilities= holds a number twice; pass each once")
+    return risks
 
 
 def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:

@@ -35,9 +35,12 @@ from polars_prcurve.core.sweep.sweep_columns import COUNT_COLUMNS, SQUARE_COLUMN
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None for the own prevalence of its rows."""
-_POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"
-_COUNTS = ("tp_in_unit", "fp_in_unit", "fn_in_unit", "tn_in_unit")
-_TOTALS, _FACTORS, _AT = ("pos_in_unit", "neg_in_unit"), ("pos_factor", "neg_factor"), "filled_eta"
+# Fields of a point, which is a struct in a list.
+_POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"  # of the units of weights
+_COUNTS = ("tp_in_unit", "fp_in_unit", "fn_in_unit", "tn_in_unit")  # cells, in units of their class
+_TOTALS = ("pos_in_unit", "neg_in_unit")  # sizes of the classes
+_FACTORS = ("pos_factor", "neg_factor")  # of counts of each class at the prevalence
+_FILLED_ETA = "filled_eta"  # the prevalence, the own one where none was passed
 
 
 def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
@@ -49,6 +52,7 @@ def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
 
 # The four counts are the integers that are added up.
 _TP, _FP, _FN, _TN = map(pl.field, CELLS)
+# Shares of both classes at or above the threshold.
 _RECALL, _FPR = _share(_TP, _FN), _share(_FP, _TN)
 
 
@@ -71,8 +75,8 @@ class _CountReader:
         """Return a count as a float; a sum of weights in the unit that brings weights near 1."""
         if not self.weighted:
             return count.cast(pl.Float64)
-        least = pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
-        return count.cast(pl.Float64) * exact_arithmetic.weight_unit(least)
+        least_exponent = pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
+        return count.cast(pl.Float64) * exact_arithmetic.weight_unit(least_exponent)
 
     def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
         """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
@@ -93,7 +97,7 @@ class _CountReader:
         tp, fp, fn, tn = map(pl.field, _COUNTS)
         rates, eta, factors = (pl.field("recall"), pl.field("fpr")), pl.lit(None, dtype=pl.Float64), None
         if self.eta is not None:  # at the own prevalence from counts
-            (pos, neg), eta = map(pl.field, _FACTORS), pl.field(_AT)
+            (pos, neg), eta = map(pl.field, _FACTORS), pl.field(_FILLED_ETA)
             factors = pos, neg
         return metric.from_counts((tp, fn, fp, tn), factors, rates, eta)
 
@@ -106,11 +110,13 @@ class _CountReader:
         totals = zip(_TOTALS, self.class_totals(), strict=True)
         steps = [{**dict(counts), **dict(totals), "recall": _RECALL, "fpr": _FPR}]
         if self.eta is not None:
-            at = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
+            prevalence = (
+                self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
+            )
             pos, neg = map(pl.field, _TOTALS)
-            factors = class_factors(at, at.is_null(), pos, neg)
-            filled = at.cast(pl.Float64).fill_null(pos / (pos + neg))
-            steps.append({_AT: filled, **dict(zip(_FACTORS, factors, strict=True))})
+            factors = class_factors(prevalence, prevalence.is_null(), pos, neg)
+            filled = prevalence.cast(pl.Float64).fill_null(pos / (pos + neg))
+            steps.append({_FILLED_ETA: filled, **dict(zip(_FACTORS, factors, strict=True))})
         return steps
 
 
@@ -260,8 +266,8 @@ class ScoredRows:
         values = {name: extreme.value for name, extreme in extremes.items()}
         steps = [step(rows) for step in target.search.steps]
         points = _add_steps(points, [rates, *reader.list_steps(), *steps, values])
-        chosen = target.search.row(lambda name: extremes[name].reduce(element(name)))
-        return self.keep_name(points.list.eval(element("score").gather(chosen)).list.first())
+        row_number = target.search.row(lambda name: extremes[name].reduce(element(name)))
+        return self.keep_name(points.list.eval(element("score").gather(row_number)).list.first())
 
     def _bind_eta(self) -> tuple[pl.Expr, _CountReader]:
         """Return the list of distinct scores and its reader; an eta that is an expression is a field."""
@@ -377,7 +383,7 @@ def read_scored_rows(
 ) -> ScoredRows:
     """Read score, label, prevalence and weight in any context, with a guard that checks their values."""
     etas = _read_prevalences(eta, takes_several=takes_several)
-    score, given = read_expression(".prc", score), read_expression("label=", label)
+    score, labels = read_expression(".prc", score), read_expression("label=", label)
     tallies: list[pl.Expr] = []  # fields of one struct, so that each is computed once
 
     def count(test: pl.Expr) -> pl.Expr:
@@ -385,29 +391,29 @@ def read_scored_rows(
         tallies.append(test.sum().cast(pl.Int64).alias(name))
         return pl.field(name)
 
-    named = {"score": describe_expression("score", score), "label": describe_expression("label", given)}
+    named = {"score": describe_expression("score", score), "label": describe_expression("label", labels)}
     score = query_checks.SCORE_DTYPES.restrict(named["score"], score)
-    given = label_dtypes(pos_label).restrict(named["label"], given)
+    labels = label_dtypes(pos_label).restrict(named["label"], labels)
     checks = [
         *query_checks.missing_checks(count, named["score"], score, nan=True),
-        *query_checks.missing_checks(count, named["label"], given, nan=False),
+        *query_checks.missing_checks(count, named["label"], labels, nan=False),
     ]
     if pos_label is None:
-        number = given.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
+        number = labels.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
         positive = number == 1
         checks += query_checks.label_checks(count, named["label"], number)
     else:
-        positive = equals_label(given, pos_label)
+        positive = equals_label(labels, pos_label)
         checks += query_checks.pos_label_checks(count, named["label"], positive, pos_label)
     pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
     weights: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()
     if weight is not None:
         weights = read_expression("weight=", weight)
-        what = describe_expression("weight", weights)
-        weights = query_checks.AMOUNT_DTYPES.restrict(what, weights).cast(pl.Float64)
-        checks += query_checks.missing_checks(count, what, weights, nan=True)
-        checks += query_checks.amount_checks(count, what, weights)
+        description = describe_expression("weight", weights)
+        weights = query_checks.AMOUNT_DTYPES.restrict(description, weights).cast(pl.Float64)
+        checks += query_checks.missing_checks(count, description, weights, nan=True)
+        checks += query_checks.amount_checks(count, description, weights)
         amounts = weights * pos, weights * neg
         exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amounts)
         pos, neg = map(exact_arithmetic.to_integer, amounts, exponents)

@@ -54,12 +54,13 @@ from polars_prcurve.core.prevalence.field_parts import build_field
 from polars_prcurve.core.prevalence.pair_columns import Part
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
-_ROW = f"{RESERVED}field_row"
-_RATES = {"recall": f"{RESERVED}part_recall", "fpr": f"{RESERVED}part_fpr"}
-_SIZES = {"recall": PART_COUNTS[1], "fpr": PART_COUNTS[3]}
-_FIELD_SIZES = {"recall": EffectiveSize.N_POS, "fpr": EffectiveSize.N_NEG}
-_SPREAD, _EVEN_SPREAD = f"{RESERVED}spread", f"{RESERVED}even_spread"
-_FARTHEST = f"{RESERVED}farthest"
+_ROW = f"{RESERVED}field_row"  # the number of a row of a field
+_RATES = {"recall": f"{RESERVED}part_recall", "fpr": f"{RESERVED}part_fpr"}  # both rates of a part
+_SIZES = {"recall": PART_COUNTS[1], "fpr": PART_COUNTS[3]}  # examples of a part that a rate is of
+_FIELD_SIZES = {"recall": EffectiveSize.N_POS, "fpr": EffectiveSize.N_NEG}  # what a class counts as
+_SPREAD = f"{RESERVED}spread"  # what the column with the variance of a rate of a field begins with
+_EVEN_SPREAD = f"{RESERVED}even_spread"  # the same, if all parts had the rate of the field
+_FARTHEST = f"{RESERVED}farthest"  # with the distance to the end that one part alone explains
 RATES_AT_ETAS = [
     (f"{RESERVED}recall_at_eta_{i}", f"{RESERVED}fpr_at_eta_{i}", f"{RESERVED}eta_at_eta_{i}")
     for i in (0, 1)
@@ -71,9 +72,9 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     """Return the own prevalences of fields, with their intervals if those of parts are estimates."""
     # Bands carry the error of each part, so the grid itself counts as exact.
     assert field.parts is not None
-    own = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
+    own_etas = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
     carried = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
-    return EtaTable(own, field.by, carried, etas_per_group=1, own_eta=Part.FIELD_ETA)
+    return EtaTable(own_etas, field.by, carried, etas_per_group=1, own_eta=Part.FIELD_ETA)
 
 
 def read_field(eta: Eta, table: ScoreTable, confidence: float | None) -> ScoreTable:
@@ -84,10 +85,10 @@ def read_field(eta: Eta, table: ScoreTable, confidence: float | None) -> ScoreTa
             f"a field needs a frame with a row per part, and the columns {names}, 'eta', 'share'"
         )
     field = build_field(table, frame, confidence=confidence)
-    taken = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
-    if field.parts is not None and field.parts.uncertain_eta and taken:
+    clashes = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
+    if field.parts is not None and field.parts.uncertain_eta and clashes:
         raise PrcError(
-            f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
+            f"by= holds the column {clashes[0]!r}, and the result has a column of that name; rename it"
         )
     return field
 
@@ -111,14 +112,19 @@ def add_field_bands(
     eta_squares = [(f"{below}_{i}", f"{above}_{i}") for i in range(len(metrics))]
     if options.uncertain_eta:
         parts = add_moved_etas(parts)
-        at_ends = {end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS}
-        sums += [sum_shares(to_whole_shares(of)).alias(end) for end, of in at_ends.items()]
+        etas_at_ends = {
+            end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS
+        }
+        sums += [sum_shares(to_whole_shares(value)).alias(end) for end, value in etas_at_ends.items()]
         for metric, squares in zip(metrics, eta_squares, strict=True):
             # The squares of how far the prevalence of a part moves the metric down and up. Values are
             # columns before they are scaled: an expression that is used twice is computed twice.
             rates = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
             rates |= {f"{RESERVED}scaled_at_eta_{end}": RATES_AT_ETAS[end] for end in (0, 1)}
-            values = {name: point_intervals.evaluate_metric(metric, *of) for name, of in rates.items()}
+            values = {
+                name: point_intervals.evaluate_metric(metric, *columns)
+                for name, columns in rates.items()
+            }
             scale = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
             scaled = {name: scale(pl.col(name)) for name in values}
             parts = parts.with_columns(**values).with_columns(**scaled)
@@ -143,15 +149,15 @@ def _measure_spread() -> list[pl.Expr]:
     weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
     measured = []
     for rate, weight in weights.items():
-        own, size = pl.col(_RATES[rate]), pl.col(_SIZES[rate])
+        part_rate, size = pl.col(_RATES[rate]), pl.col(_SIZES[rate])
         low, high = point_intervals.LIMIT_COLUMNS[rate]
         # A part without examples of a class has no weight in its rate.
         even = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
         measured += [
-            add_squares((even * own * (1 - own)).fill_null(0.0)).alias(_SPREAD + rate),
+            add_squares((even * part_rate * (1 - part_rate)).fill_null(0.0)).alias(_SPREAD + rate),
             add_squares(even).alias(_EVEN_SPREAD + rate),
-            (weight * (own - pl.col(low))).max().alias(_FARTHEST + low),
-            (weight * (pl.col(high) - own)).max().alias(_FARTHEST + high),
+            (weight * (part_rate - pl.col(low))).max().alias(_FARTHEST + low),
+            (weight * (pl.col(high) - part_rate)).max().alias(_FARTHEST + high),
         ]
     return measured
 
@@ -172,9 +178,9 @@ def _add_rate_limits_of_field(
     rows = point_intervals.add_rate_limits(rows, columns, options, table)
     ends = {}
     for rate, (low, high) in point_intervals.LIMIT_COLUMNS.items():
-        least, most = pl.col(rate) - pl.col(_FARTHEST + low), pl.col(rate) + pl.col(_FARTHEST + high)
-        ends[low] = pl.min_horizontal(low, least).clip(lower_bound=0.0)
-        ends[high] = pl.max_horizontal(high, most).clip(upper_bound=1.0)
+        lowest, highest = pl.col(rate) - pl.col(_FARTHEST + low), pl.col(rate) + pl.col(_FARTHEST + high)
+        ends[low] = pl.min_horizontal(low, lowest).clip(lower_bound=0.0)
+        ends[high] = pl.max_horizontal(high, highest).clip(upper_bound=1.0)
     return rows.with_columns(**ends)
 
 
@@ -191,10 +197,10 @@ def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
     for end, (recall, fpr, eta) in zip(EtaError.LIMITS, RATES_AT_ETAS, strict=True):
         step = pl.col(Part.SHARE) * (pl.col(end) - pl.col(Part.ETA))
         # With s more positives, all in part i: eta' = eta + s, eta' recall' = eta recall + s recall_i.
-        moved = pl.col("eta") + step
+        moved_eta = pl.col("eta") + step
         flagged_pos = pl.col("eta") * pl.col("recall") + step * pl.col(_RATES["recall"])
         flagged_neg = (1 - pl.col("eta")) * pl.col("fpr") - step * pl.col(_RATES["fpr"])
-        new = {recall: flagged_pos / moved, fpr: flagged_neg / (1 - moved), eta: moved}
+        new = {recall: flagged_pos / moved_eta, fpr: flagged_neg / (1 - moved_eta), eta: moved_eta}
         old = {recall: "recall", fpr: "fpr", eta: "eta"}
         columns += [
             pl.when(step == 0).then(old[name]).otherwise(value.clip(0.0, 1.0)).alias(name)
@@ -206,8 +212,8 @@ def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
 def add_squares(square: pl.Expr) -> pl.Expr:
     """Return the sum of squared distances, in which an infinite one is far beyond any other."""
     # Integers are added, so that the order of the parts changes no bit (see `exact_arithmetic`).
-    known = pl.when(square.is_finite()).then(square.clip(upper_bound=_MOST_SQUARE))
-    whole = to_whole(known.otherwise(_INFINITE_SQUARE) * _SQUARE_SCALE)
+    finite_square = pl.when(square.is_finite()).then(square.clip(upper_bound=_MOST_SQUARE))
+    whole = to_whole(finite_square.otherwise(_INFINITE_SQUARE) * _SQUARE_SCALE)
     return whole.sum().cast(pl.Float64) * (1 / _SQUARE_SCALE)
 
 
@@ -240,9 +246,15 @@ class RunColumns(NamedTuple):
 
 
 PRECISION_RUN, NPV_RUN = (
-    RunColumns(*(f"{RESERVED}field_{name}_{of}" for of in RunColumns._fields))
+    RunColumns(
+        limit=f"{RESERVED}field_{name}_limit",
+        is_long_enough=f"{RESERVED}field_{name}_is_long_enough",
+        best=f"{RESERVED}field_{name}_best",
+        best_of_all=f"{RESERVED}field_{name}_best_of_all",
+    )
     for name in ("precision", "npv")
 )
+"""The columns of both runs."""
 FIELD_RECALL_LOW, FIELD_FPR_HIGH, FIELD_ALERTS_HIGH = (
     f"{RESERVED}field_{name}" for name in ("recall_low", "fpr_high", "alerts_high")
 )
@@ -266,11 +278,13 @@ def add_field_tests(
     flagged, passed = pl.min_horizontal(alerts, n_pos), pl.min_horizontal(silent, n_neg)
     cells = (flagged, alerts - flagged), (n_pos - (silent - passed), n_neg - passed)
     labels = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in cells)
-    every = [counts, *(counts.with_columns(**label) for label in labels)]
-    limits = _compute_limits(pl.concat(every), alpha)
+    labellings = [counts, *(counts.with_columns(**label) for label in labels)]
+    limits = _compute_limits(pl.concat(labellings), alpha)
     n = limits.height // 3
     best = {PRECISION_RUN: limits[n : 2 * n], NPV_RUN: limits[2 * n :]}
-    tests = limits[:n].with_columns(found[run.limit].alias(run.best) for run, found in best.items())
+    tests = limits[:n].with_columns(
+        best_limits[run.limit].alias(run.best) for run, best_limits in best.items()
+    )
     tests = tests.with_columns(
         *(pl.col(run.best).min().over(Group.NUMBER).alias(run.best_of_all) for run in best),
         pl.col(PRECISION_RUN.best).cum_min().over(Group.NUMBER),
@@ -340,8 +354,9 @@ def _add_limit_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
 
 def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
     """Return the upper limit of ln(top / bottom), each a rate, and its high or its low limit."""
-    (rate, high), (other, low) = top, bottom
-    apart = ((high / rate).log() ** 2 + (other / low).log() ** 2).sqrt()
+    (top_rate, top_high), (bottom_rate, bottom_low) = top, bottom
+    distance = ((top_high / top_rate).log() ** 2 + (bottom_rate / bottom_low).log() ** 2).sqrt()
     # The logarithm of 0 is infinitely far: then both rates are at their limits.
-    limit = pl.when(rate > 0).then((rate / other).log() + apart).otherwise((high / low).log())
-    return pl.when(low > 0).then(limit).otherwise(float("inf"))
+    at_ends = (top_high / bottom_low).log()
+    limit = pl.when(top_rate > 0).then((top_rate / bottom_rate).log() + distance).otherwise(at_ends)
+    return pl.when(bottom_low > 0).then(limit).otherwise(float("inf"))

@@ -43,9 +43,9 @@ from polars_prcurve.core.curves.targets import (
     TARGET_NUMBER,
     ClassSizes,
     Extreme,
-    Found,
+    ExtremeReader,
     GroupThresholds,
-    Needed,
+    NeededCount,
     Promise,
     RowTest,
     Search,
@@ -72,24 +72,33 @@ from polars_prcurve.core.prevalence.eta_argument import EtaTable
 from polars_prcurve.core.sweep.effective_alerts import GREATEST_SIZES
 from polars_prcurve.core.sweep.sweep_columns import AlertSize
 
-_RECALL_HIGH, _FPR_HIGH = f"{RESERVED}recall_high", f"{RESERVED}fpr_high"
-"""One-sided upper limits of both rates at a row, by Clopper and Pearson."""
-ALPHA, _ALPHA_QUANTILE = f"{RESERVED}alpha", f"{RESERVED}alpha_quantile"
-"""What an interval of eta leaves of the probability of error, and its normal quantile."""
+_RECALL_HIGH = f"{RESERVED}recall_high"  # the one-sided upper limit at a row, by Clopper and Pearson
+_FPR_HIGH = f"{RESERVED}fpr_high"  # that of fpr
+ALPHA = f"{RESERVED}alpha"  # what an interval of eta leaves of the probability of error
+_ALPHA_QUANTILE = f"{RESERVED}alpha_quantile"  # the normal quantile of that
 _ETA_ENDS = f"{RESERVED}promised_eta_low", f"{RESERVED}promised_eta_high"
 """The interval of eta; eta itself, where it is exact."""
 PROMISE_COLUMNS = (*_ETA_ENDS, ALPHA, _ALPHA_QUANTILE)
 """The columns of a pair that tests read where prevalences are estimates."""
 Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """The function from eta to the fpr per recall at which a target is just met."""
-Promised: TypeAlias = "tuple[Search, Callable[[Rows], Extreme], Needed | None, Needed | None]"
-"""A search, the other end of its stretch, and the examples that are needed of the class that is not
-sought, and, at the own prevalence, of the class that is sought."""
 _PROMISED_WORDS = tuple(
     dict.fromkeys([*RUN_WORDS, *(word for word, kind in TARGET_KINDS.items() if kind.promise_test)])
 )
 """The words of targets that can be promised, in the order in which errors name them."""
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
+"""The columns that a guarantee adds to points, of which the names are public."""
+
+
+class PromisedSearch(NamedTuple):
+    """The search for thresholds that meet a target in truth, and what it says of its promise."""
+
+    search: Search
+    end: Callable[[Rows], Extreme]  # the score at the other end of the stretch
+    n_others_needed: NeededCount | None = None
+    """The examples that are needed of the class that is not sought."""
+    n_sought_needed: NeededCount | None = None
+    """Those of the class that is sought, which are needed at the own prevalence."""
 
 
 @dataclass(frozen=True)
@@ -112,23 +121,27 @@ class Guarantee:
 
     def promise(self, targets: Sequence[Target]) -> list[Target]:
         """Return the targets with a search for thresholds that meet them in truth."""
-        promised = []
+        promised_targets = []
         for number, target in enumerate(targets):
             is_run, goes_up = isinstance(_read_test(target), RunTest), target.takes_first
             find = _promise_run if is_run else _promise_rate
-            search, end, needed, own_needed = find(target, self, number)
+            search, end, n_others, n_sought = find(target, self, number)
             # The examples that prove it are positives for recall and npv, and negatives for all other
             # targets; at the own prevalence it is the other way round.
             promise = Promise(
-                *(self.level, self.alpha, end, not goes_up, self.starts),
+                level=self.level,
+                alpha=self.alpha,
+                end=end,
+                holds_above=not goes_up,
+                starts=self.starts,
                 has_sizes=self.has_sizes,
                 run_start="start" if is_run else None,
                 changes_once_in_block=not (self.in_field or self.has_sizes),
-                n_pos_needed=needed if goes_up else own_needed,
-                n_neg_needed=own_needed if goes_up else needed,
+                n_pos_needed=n_others if goes_up else n_sought,
+                n_neg_needed=n_sought if goes_up else n_others,
             )
-            promised.append(replace(target, search=search, promise=promise))
-        return promised
+            promised_targets.append(replace(target, search=search, promise=promise))
+        return promised_targets
 
 
 def promise_and_join(
@@ -156,18 +169,23 @@ def promise_and_join(
                 "interval"
             )
         table = table.require_example_counts("guarantee=")
-        starts, value, start = None, None, take_frame(start)
+        starts, start_score, start = None, None, take_frame(start)
         if isinstance(start, pl.DataFrame | pl.LazyFrame):
             starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
-            value = pl.col(LEAST_SCORE)
+            start_score = pl.col(LEAST_SCORE)
         elif start is not None:
             numbers = read_threshold_list("start", [start], table.score_dtype)
-            value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
-        in_field, sized = table.parts is not None, has_unlike_examples(table)
-        shared = len(targets) if together else 1
-        targets = Guarantee(level, value, starts, grid.uncertain, shared, in_field, sized).promise(
-            targets
+            start_score = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
+        guarantee = Guarantee(
+            level,
+            start=start_score,
+            starts=starts,
+            uncertain_eta=grid.uncertain,
+            n_shared=len(targets) if together else 1,
+            in_field=table.parts is not None,
+            has_sizes=has_unlike_examples(table),
         )
+        targets = guarantee.promise(targets)
     return [join_targets(targets)] if together else list(targets)
 
 
@@ -187,17 +205,19 @@ def promise_targets_of_expression(
             "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "
             "has no expression; ask a DataFrame for it with .prc.operating_points"
         )
-    value = None
+    start_score = None
     if start is not None:
-        value = pl.lit(read_number("start=", start, "a score", lambda score: not math.isnan(score)))
-    return Guarantee(level, value).promise(targets)
+        start_score = pl.lit(
+            read_number("start=", start, "a score", lambda score: not math.isnan(score))
+        )
+    return Guarantee(level, start=start_score).promise(targets)
 
 
 def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
     """Return the level, or None without `guarantee=`; raise for targets that cannot be promised."""
     if guarantee is None:
         return None
-    level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda at: 0.5 < at < 1)
+    level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda share: 0.5 < share < 1)
     for target in targets:
         if target.kind is None or target.kind.promise_test is None:
             reason = "it has no test yet"
@@ -222,7 +242,7 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
         checks.append(promise.starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
     if not grid.uncertain or not any(target.depends_on_eta for target in targets):
         return checks
-    given, interval = pl.col(ETA_LOW).is_not_null(), pl.col(ETA_CONFIDENCE)
+    has_interval, eta_level = pl.col(ETA_LOW).is_not_null(), pl.col(ETA_CONFIDENCE)
     unknown = (
         "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
         "eta_confidence to the eta= frame",
@@ -231,33 +251,35 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     share = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
     no_room = (
         "an eta_confidence of ",
-        interval.min(),
+        eta_level.min(),
         f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
         f"of a level above {1 - 2 * alpha:.12g}",
     )
-    checks.append(Check((given & interval.is_null()).any(), unknown))
-    return [*checks, Check((given & pl.col(ALPHA).is_null()).any(), no_room)]
+    checks.append(Check((has_interval & eta_level.is_null()).any(), unknown))
+    return [*checks, Check((has_interval & pl.col(ALPHA).is_null()).any(), no_room)]
 
 
 def add_guarantee_columns(
-    points: pl.LazyFrame, targets: Sequence[Target], counted: Iterable[pl.Expr], table: ScoreTable
+    points: pl.LazyFrame, targets: Sequence[Target], n_examples: Iterable[pl.Expr], table: ScoreTable
 ) -> pl.LazyFrame:
-    """Add GUARANTEE_COLUMNS to points at eta, from both `counted` class sizes and END of stretches."""
+    """Add GUARANTEE_COLUMNS to points at eta, from the sizes of both classes and END of stretches."""
     threshold, eta = pl.col("threshold"), pl.col("eta")
-    counts = [count.cast(pl.Float64) for count in counted]
+    counts = [count.cast(pl.Float64) for count in n_examples]
     is_whole = table.count_dtype.is_integer()  # sums of weights are no whole numbers
     columns: list[list[Any]] = []
     for number, target in enumerate(targets):
         promise = target.promise
         assert promise is not None
-        sizes = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)] if promise.has_sizes else counts
-        of = ClassSizes(*counts, *sizes)
-        other = pl.when(threshold.is_not_null()).then(EXTREME.format(END, number))
-        asked = (promise.n_pos_needed, promise.n_neg_needed)
-        needed = [pl.lit(None, dtype=pl.Float64) if n is None else n(of, eta) for n in asked]
-        needed = [n.ceil() if is_whole else n.round_sig_figs(12) for n in needed]
-        stretch = (threshold, other) if promise.holds_above else (other, threshold)
-        columns.append([promise.level, *stretch, *needed])
+        effective = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)] if promise.has_sizes else counts
+        sizes = ClassSizes(*counts, *effective)
+        other_score = pl.when(threshold.is_not_null()).then(EXTREME.format(END, number))
+        exact_numbers = (
+            pl.lit(None, dtype=pl.Float64) if count is None else count(sizes, eta)
+            for count in (promise.n_pos_needed, promise.n_neg_needed)
+        )
+        numbers = [count.ceil() if is_whole else count.round_sig_figs(12) for count in exact_numbers]
+        stretch = (threshold, other_score) if promise.holds_above else (other_score, threshold)
+        columns.append([promise.level, *stretch, *numbers])
     return points.with_columns(
         pick_by_number(TARGET_NUMBER, picked).alias(name)
         for name, picked in zip(GUARANTEE_COLUMNS, zip(*columns, strict=True), strict=True)
@@ -289,10 +311,11 @@ def add_upper_limits(
     tested = collected.filter(may_pass)
     tail = tested[ALPHA].to_numpy() if alpha is None else alpha
     columns = {}
-    for high, k, rest in ((_RECALL_HIGH, "tp", "fn"), (_FPR_HIGH, "fp", "tn")):
+    for high, flagged, unflagged in ((_RECALL_HIGH, "tp", "fn"), (_FPR_HIGH, "fp", "tn")):
         limits = np.ones(collected.height)
-        hits, n = tested[k].to_numpy(), (tested[k] + tested[rest]).to_numpy()
-        limits[may_pass.to_numpy()] = compute_upper_limits(hits, n, tail)
+        n = tested[flagged] + tested[unflagged]
+        upper_limits = compute_upper_limits(tested[flagged].to_numpy(), n.to_numpy(), tail)
+        limits[may_pass.to_numpy()] = upper_limits
         columns[high] = pl.Series(limits).fill_nan(None)
     return collected.with_columns(**columns).lazy()
 
@@ -308,7 +331,7 @@ class _Run(NamedTuple):
     passes: RowTest
 
 
-def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
+def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedSearch:
     """Return the search along a run of precision, fdr, lift or npv."""
     start, goes_up, value = guarantee.start, target.takes_first, _read_value(target)
     test = _read_run_test(target)
@@ -323,12 +346,12 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
     alpha: tails.Alpha = guarantee.alpha
     if guarantee.uncertain_eta:
         alpha = tails.AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
-    needed: tuple[Needed | None, Needed | None] = (None, None)
+    n_others, n_sought = None, None
     if guarantee.in_field:
         run = _build_field_run(target, ratio)
     else:
         run = _build_run(target, guarantee, number, ratio, alpha)
-        needed = _count_needed(target, ratio, alpha)
+        n_others, n_sought = _count_needed(target, ratio, alpha)
     if start is not None:
         run = run._replace(
             has_started=lambda rows: (
@@ -341,8 +364,8 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> Promised:
             return Extreme(start)
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(Row.SCORE)), not goes_up)
 
-    from_score = start is not None and not goes_up
-    return _search_run(run, goes_up=goes_up, from_score=from_score), end, *needed
+    search = _search_run(run, goes_up=goes_up, from_score=start is not None and not goes_up)
+    return PromisedSearch(search, end, n_others, n_sought)
 
 
 def _build_field_run(target: Target, ratio: Ratio) -> _Run:
@@ -350,17 +373,17 @@ def _build_field_run(target: Target, ratio: Ratio) -> _Run:
     run = in_field.NPV_RUN if target.takes_first else in_field.PRECISION_RUN
 
     def has_started(rows: Rows) -> pl.Expr:
-        most = ratio(rows.eta).log()
+        log_ratio = ratio(rows.eta).log()
         # The limit of the best labels must be below the target by ln 2, or by a quarter of the farthest
         # that it gets: a start where the target is barely in reach would fail its test at once.
-        room = ((most - rows.column(run.best_of_all)) * 0.25).clip(0.0, math.log(2))
-        started: pl.Expr = rows.column(run.is_long_enough) & (rows.column(run.best) <= most - room)
+        room = ((log_ratio - rows.column(run.best_of_all)) * 0.25).clip(0.0, math.log(2))
+        started: pl.Expr = rows.column(run.is_long_enough) & (rows.column(run.best) <= log_ratio - room)
         return started
 
     def passes(rows: Rows) -> pl.Expr:
-        right, most = _read_cells(rows, target)[0], ratio(rows.eta)
-        kept: pl.Expr = rows.column(run.limit) <= most.log()
-        return (right > 0) & ((most == math.inf) | kept)
+        n_right, ratio_at_eta = _read_cells(rows, target)[0], ratio(rows.eta)
+        is_below: pl.Expr = rows.column(run.limit) <= ratio_at_eta.log()
+        return (n_right > 0) & ((ratio_at_eta == math.inf) | is_below)
 
     return _Run((), has_started, passes)
 
@@ -370,40 +393,43 @@ def _build_run(
 ) -> _Run:
     """Return the run of a target, whose tests are of the cells of each row."""
     # What is used more than once is a column, since expressions in lists share no common parts.
-    odds, most, passing, started, passed = (
+    odds_column, start_column, passing_column, started_column, passed_column = (
         f"{RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
     )
 
     def add_odds(rows: Rows) -> dict[str, pl.Expr]:
         # The false alerts per true one at which the target is just met in this table
         tp, fp, fn, tn = _read_cells(rows, target)
-        at_eta: pl.Expr = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
+        odds: pl.Expr = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
         if (own_odds := _find_own_odds(target)) is None:
-            return {odds: at_eta}
+            return {odds_column: odds}
         is_own = rows.column(EtaError.IS_OWN) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
-        return {odds: pl.when(is_own).then(own_odds).otherwise(at_eta)}
+        return {odds_column: pl.when(is_own).then(own_odds).otherwise(odds)}
 
     def add_test(rows: Rows) -> dict[str, pl.Expr]:
         tp, fp, fn, tn = _read_cells(rows, target)
-        wrong, alerts, _ = _count_alerts(rows, target, guarantee)
-        test = {passed: (tp > 0) & tails.is_tail_at_most(alpha, wrong, alerts, rows.column(odds))}
+        n_wrong, alerts, _ = _count_alerts(rows, target, guarantee)
+        odds = rows.column(odds_column)
+        test = {passed_column: (tp > 0) & tails.is_tail_at_most(alpha, n_wrong, alerts, odds)}
         if guarantee.start is not None:
             return test
         share = rows.column(AlertSize.TABLE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
-        sought, others = (tp + fn) * share, (fp + tn) * share
-        return test | {most: count_alerts_at_start(sought, others, rows.column(odds), alpha)}
+        n_sought, n_others = (tp + fn) * share, (fp + tn) * share
+        return test | {start_column: count_alerts_at_start(n_sought, n_others, odds, alpha)}
 
     def add_passing(rows: Rows) -> dict[str, pl.Expr]:
-        return {passing: tails.count_passing(rows.column(most), rows.column(odds), alpha)}
+        alerts, odds = rows.column(start_column), rows.column(odds_column)
+        return {passing_column: tails.count_passing(alerts, odds, alpha)}
 
     def add_start(rows: Rows) -> dict[str, pl.Expr]:
         _, _, alerts = _count_alerts(rows, target, guarantee)
-        fewer = tails.is_tail_at_most(alpha, rows.column(passing), alerts, rows.column(odds))
-        has_fewest = (rows.column(odds) < math.inf) & fewer
-        return {started: (alerts >= rows.column(most)) | has_fewest}
+        odds = rows.column(odds_column)
+        fewer_pass = tails.is_tail_at_most(alpha, rows.column(passing_column), alerts, odds)
+        has_fewest = (odds < math.inf) & fewer_pass
+        return {started_column: (alerts >= rows.column(start_column)) | has_fewest}
 
     steps = (add_odds, add_test, *((add_passing, add_start) if guarantee.start is None else ()))
-    return _Run(steps, lambda rows: rows.column(started), lambda rows: rows.column(passed))
+    return _Run(steps, lambda rows: rows.column(started_column), lambda rows: rows.column(passed_column))
 
 
 def _find_own_odds(target: Target) -> float | None:
@@ -431,27 +457,29 @@ def _read_value(target: Target) -> float:
     return value
 
 
-def _count_needed(target: Target, ratio: Ratio, alpha: tails.Alpha) -> tuple[Needed, Needed | None]:
+def _count_needed(
+    target: Target, ratio: Ratio, alpha: tails.Alpha
+) -> tuple[NeededCount, NeededCount | None]:
     """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
     own_odds, is_own = _find_own_odds(target), pl.col(EtaError.IS_OWN)
 
-    def read_sought(of: ClassSizes) -> tuple[pl.Expr, pl.Expr]:
-        return (of.n_neg, of.neg_size) if target.takes_first else (of.n_pos, of.pos_size)
+    def read_sought(sizes: ClassSizes) -> tuple[pl.Expr, pl.Expr]:
+        return (sizes.n_neg, sizes.neg_size) if target.takes_first else (sizes.n_pos, sizes.pos_size)
 
-    def count_others(of: ClassSizes, eta: pl.Expr) -> pl.Expr:
+    def count_others(sizes: ClassSizes, eta: pl.Expr) -> pl.Expr:
         # n (alpha**(-1/m) - 1) / ratio, for n examples of the class that is sought, which count as m.
         # With sinh, because the difference from 1 would cancel where m is large.
-        n, size = read_sought(of)
+        n, size = read_sought(sizes)
         half: pl.Expr = -tails.log_alpha(alpha) / size / 2
-        needed: pl.Expr = (n * 2 * half.sinh() * half.exp() / ratio(eta)).fill_nan(math.inf)
-        return needed if own_odds is None else pl.when(~is_own).then(needed)
+        n_needed: pl.Expr = (n * 2 * half.sinh() * half.exp() / ratio(eta)).fill_nan(math.inf)
+        return n_needed if own_odds is None else pl.when(~is_own).then(n_needed)
 
-    def count_sought(of: ClassSizes, _eta: pl.Expr) -> pl.Expr:
+    def count_sought(sizes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
         # So many alerts without a false one are as improbable as alpha; others change nothing.
-        n, size = read_sought(of)
+        n, size = read_sought(sizes)
         per_alert = 1 / math.log1p(own_odds) if own_odds else math.inf
-        least: pl.Expr = (pl.lit(-per_alert) * tails.log_alpha(alpha)).ceil()
-        return pl.when(is_own).then(least * (n / size).fill_nan(1.0))
+        least_alerts: pl.Expr = (pl.lit(-per_alert) * tails.log_alpha(alpha)).ceil()
+        return pl.when(is_own).then(least_alerts * (n / size).fill_nan(1.0))
 
     return count_others, None if own_odds is None else count_sought
 
@@ -467,12 +495,13 @@ def _search_run(run: _Run, *, goes_up: bool, from_score: bool = False) -> Search
             # The counts at a given score are those of the lowest row that is not below it. Its number
             # and, in the low bit, whether it passes:
             head = pl.when(~runs).then(number * 2 + passed.cast(pl.Int64))
-            start = Extreme(head, row_of=lambda found: found // 2)
+            start = Extreme(head, row_of=lambda extreme: extreme // 2)
         failure = number_where(runs & ~passed, rows, greatest=goes_up)
         return {"start": start, "failure": failure, "last": Extreme(number, not goes_up)}
 
-    def read_row(found: Found) -> pl.Expr:
-        row, start = found("failure").fill_null(found("last") + step) - step, found("start")
+    def read_row(extreme_of: ExtremeReader) -> pl.Expr:
+        start = extreme_of("start")
+        row = extreme_of("failure").fill_null(extreme_of("last") + step) - step
         if from_score:
             return pl.when(start % 2 == 1).then(row)
         return pl.when(row <= start if goes_up else row >= start).then(row)
@@ -487,16 +516,19 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
     alerts = tp + fp
     if not guarantee.has_sizes:
         return fp, alerts, alerts
-    own, at_eta = AlertSize.FLAGGED, AlertSize.FLAGGED_AT_ETA
+    own_column, eta_column = AlertSize.FLAGGED, AlertSize.FLAGGED_AT_ETA
     if target.takes_first:
-        own, at_eta = AlertSize.SILENT, AlertSize.SILENT_AT_ETA
+        own_column, eta_column = AlertSize.SILENT, AlertSize.SILENT_AT_ETA
     # A lift at the own prevalence is tested at the number that was counted.
     is_own = rows.column(EtaError.IS_OWN) & pl.lit(_read_run_test(target).own_odds is not None)
-    size, most = (
-        pl.when(is_own).then(rows.column(of_own)).otherwise(rows.column(of_eta))
-        for of_own, of_eta in ((own, at_eta), (GREATEST_SIZES[own], GREATEST_SIZES[at_eta]))
+    size, most_alerts = (
+        pl.when(is_own).then(rows.column(own_size)).otherwise(rows.column(eta_size))
+        for own_size, eta_size in (
+            (own_column, eta_column),
+            (GREATEST_SIZES[own_column], GREATEST_SIZES[eta_column]),
+        )
     )
-    return fp * (size / alerts), size, most
+    return fp * (size / alerts), size, most_alerts
 
 
 def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
@@ -512,19 +544,20 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
     """Return the number of alerts at which a run starts at the latest, which no label chooses."""
     # With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
     # with that number are a better start, since fewer alerts hold no more false positives.
-    # Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
-    # target is just met, and no target needs more alerts than there are examples.
-    least = (-tails.log_alpha(alpha) / odds.log1p()).ceil()
-    most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
-    return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
+    # Fewer than `least_alerts` prove nothing even without a false positive. At `most_alerts` and
+    # recall 1 the target is just met, and no target needs more alerts than there are examples.
+    least_alerts = (-tails.log_alpha(alpha) / odds.log1p()).ceil()
+    most_alerts = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
+    early_start = pl.min_horizontal(least_alerts * 2, most_alerts / 4)
+    return pl.max_horizontal(least_alerts, early_start, most_alerts * 0.1).ceil()
 
 
 # Rates ----------------------------------------------------------------------------------------
 
 
-def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promised:
+def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> PromisedSearch:
     """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
-    value, goes_up, needed = _read_value(target), target.takes_first, None
+    value, goes_up, needed_count = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:
         limit = in_field.FIELD_ALERTS_HIGH
@@ -552,16 +585,18 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> Promise
 
         test = are_alerts_within
     else:
-        test, needed = _build_rate_test(target, value, guarantee)
+        test, needed_count = _build_rate_test(target, value, guarantee)
     search = choose_row(test, first=goes_up)
     if guarantee.has_sizes:
         # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
         run = _Run((), lambda rows: rows.column(ROW_NUMBER) >= 0, test)
         search = _search_run(run, goes_up=goes_up)
-    return search, lambda rows: Extreme(rows.column(Row.SCORE), not goes_up), needed, None
+    return PromisedSearch(
+        search, lambda rows: Extreme(rows.column(Row.SCORE), not goes_up), n_others_needed=needed_count
+    )
 
 
-def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, Needed]:
+def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, NeededCount]:
     """Return the test of a rate, and the number of examples of its class without which none passes."""
     of_recall = target.takes_first
     wrong_share, right_share = (1 - value, value) if of_recall else (value, 1 - value)
@@ -569,20 +604,20 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
 
     def passes(rows: Rows) -> pl.Expr:
         tp, fp, fn, tn = _read_cells(rows, target)
-        wrong, right = (fn, tp) if of_recall else (fp, tn)
-        n, has_any = right + wrong, right + wrong > 0
+        n_wrong, n_right = (fn, tp) if of_recall else (fp, tn)
+        n, has_any = n_right + n_wrong, n_right + n_wrong > 0
         if guarantee.has_sizes:
             size = rows.column(AlertSize.RECALL if of_recall else AlertSize.FPR)
-            wrong, n = wrong * (size / n), size
-        return tails.is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
+            n_wrong, n = n_wrong * (size / n), size
+        return tails.is_tail_at_most(guarantee.alpha, n_wrong, n, pl.lit(odds)) & has_any
 
     # So many right ones in a row are as improbable as alpha where the rate is just missed.
-    needed = math.inf if right_share == 1 else 0.0
+    n_needed = math.inf if right_share == 1 else 0.0
     if 0 < right_share < 1:
-        needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
+        n_needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
 
-    def count_needed(of: ClassSizes, _eta: pl.Expr) -> pl.Expr:
-        rows_each = of.n_pos / of.pos_size if of_recall else of.n_neg / of.neg_size
-        return needed * rows_each.fill_nan(1.0)
+    def count_needed(sizes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
+        rows_each = sizes.n_pos / sizes.pos_size if of_recall else sizes.n_neg / sizes.neg_size
+        return n_needed * rows_each.fill_nan(1.0)
 
     return passes, count_needed

@@ -64,8 +64,9 @@ from polars_prcurve.core.sweep.sweep_table import (
 )
 
 _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
-SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")
-RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")
+"""The columns of a point that has no metrics, only counts."""
+SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")  # of `sample_size`
+RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")  # of `resolution`
 IntervalKind: TypeAlias = Literal["threshold", "model", "best"]
 """What an interval is of: what the threshold does, the model at its target, or the best value."""
 _SHOWN = (point.recall, point.fpr)
@@ -89,10 +90,12 @@ _ALERTS = {
 """The shares of all events whose numbers among `per` events are columns."""
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96 %, and those of a
 # threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
-_FEW, _FEW_CLUSTERS, _COARSE = 10, 30, 0.5
+_FEW = 10  # fewer examples in a cell make an interval unreliable
+_FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
+_COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
 _pick = partial(curve_table.pick_by_number, TARGET_NUMBER)
-_CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)
-_ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}
+_CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)  # columns of groups, which rows and pairs both have
+_ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}  # effective sizes on a row
 
 
 def list_points_columns(
@@ -174,23 +177,23 @@ def build_points_table(
     """Return the result of `operating_points`: one row per group, prevalence and target."""
     promise = targets[0].promise
     table = table if bands is None else table.require_example_counts()
-    shown = list_shown_metrics(metrics, bands, per=per, long=long)
+    shown_metrics = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table)
-    bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown)
+    bands = None if bands is None else curve_table.fit_bands(bands, grid, table, shown_metrics)
     columns = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     check_result_columns(table, grid, columns)
     sized = promise is not None and promise.has_sizes
-    effective = bands is not None or sized
     clusters = (sized and of_table.is_clustered(table)) or (bands is not None and bands.clustered)
-    design = choose_design(table, effective=effective, clustered=clusters)
-    moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
-    moved = moved if bands is not None and bands.moving else {}
-    search = _choose_search(grid, targets, moved.values(), bands, design)
+    design = choose_design(table, effective=bands is not None or sized, clustered=clusters)
+    moving_targets: dict[int, Target] = {}
+    if bands is not None and bands.moving:
+        moving_targets = {i: t for i, t in enumerate(targets) if not kinds or kinds[i] == "model"}
+    search = _choose_search(grid, targets, moving_targets.values(), bands, design)
     points = _find_points(search, targets)
-    if bands is not None and moved:
+    if bands is not None and moving_targets:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
-        every = replace(search, has_many_etas=False) if design.weighted else search
-        points = row_search.add_moved_rates(points, every, moved, bands)
+        full_search = replace(search, has_many_etas=False) if design.weighted else search
+        points = row_search.add_moved_rates(points, full_search, moving_targets, bands)
     if kinds:
         is_moving = _pick(kind == "model" for kind in kinds).alias(TargetRow.IS_MOVING)
         points = points.with_columns(is_moving, interval_of=_pick(kinds))
@@ -201,7 +204,7 @@ def build_points_table(
     if long:
         points, order = repeat_rows(points, len(metrics)), [*order, Pair.COPY]
     checks = [*late_checks(table, grid)]
-    checks += (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
+    checks += [frame.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, frame in frames.items()]
     checks += [] if promise is None else guarantees.list_promise_checks(targets, grid)
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
@@ -209,25 +212,25 @@ def build_points_table(
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
         points = _add_chance(points, search, table, bands.confidence)
-    points = curve_table.add_metrics(points, shown, table, bands, long=long)
-    points = points if per is None else _add_alerts(points, float(per), table, shown)
+    points = curve_table.add_metrics(points, shown_metrics, table, bands, long=long)
+    points = points if per is None else _add_alerts(points, float(per), table, shown_metrics)
     return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *columns[1:])
 
 
 def _choose_search(
     grid: EtaTable,
     targets: Sequence[Target],
-    moved: Collection[Target],
+    moving_targets: Collection[Target],
     bands: BandOptions | None,
     design: Design,
 ) -> row_search.RowSearch:
     """Return the search among all rows; of a table that is asked again, among the few that matter."""
     build = partial(_build_search, grid, targets, bands, design)
-    in_blocks = not design.varies and all(of.changes_once_in_block for of in targets)
+    in_blocks = not design.varies and all(target.changes_once_in_block for target in targets)
     corners = keep_blocks(design.table) if in_blocks else None
     if corners is None:
         return build()
-    ends = [] if bands is None else row_search.move_targets(moved, bands)
+    ends = [] if bands is None else row_search.move_targets(moving_targets, bands)
     return build(among=build(among=corners).find_blocks([*targets, *ends]))
 
 
@@ -290,50 +293,51 @@ def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> 
     if EffectiveSize.RATE_CORRELATION in design.row_columns:
         points = points.with_columns(pl.col(EffectiveSize.RATE_CORRELATION).fill_null(0.0))
     return points.with_columns(
-        pl.coalesce(_ROW_SIZES[size], least).alias(size)
-        for size, least in design.sizes_without_alerts().items()
+        pl.coalesce(_ROW_SIZES[size], least_size).alias(size)
+        for size, least_size in design.sizes_without_alerts().items()
     )
 
 
 def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
     """Return one row per pair and target, with the row that was chosen and what was asked for."""
-    chosen, rows, table = search.choose_rows(targets), search.rows, search.table
+    choices, rows, table = search.choose_rows(targets), search.rows, search.table
     if (end_row := targets[0].search.end_row) is not None:
         # Targets that are met together: END is the score at the other end of their stretch.
         number = f"{RESERVED}end_row"
         score = pl.col(Row.SCORE).alias(EXTREME.format(END, 0))
         ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
-        numbered = chosen.with_columns(end_row(row_search.read_extreme(0)).alias(number))
-        chosen = numbered.join(ends, on=number, how="left")
-    rows = rows.drop(Group.NUMBER, EffectiveSize.WEIGHT_UNIT).drop(
-        _CLASS_SIZES, strict=False
-    )  # pairs have these
+        numbered = choices.with_columns(end_row(row_search.read_extreme(0)).alias(number))
+        choices = numbered.join(ends, on=number, how="left")
+    # Pairs have these columns, too.
+    rows = rows.drop(Group.NUMBER, EffectiveSize.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)
     no_text, no_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
-    points = chosen.join(rows, on=ROW_NUMBER, how="left").with_columns(
+    points = choices.join(rows, on=ROW_NUMBER, how="left").with_columns(
         criterion=_pick((target.criterion for target in targets), no_text),
         target=_pick((target.value for target in targets), no_number),
     )
-    least = [target.least_score for target in targets]
+    least_scores = [target.least_score for target in targets]
     if isinstance(table, ScoreTable):
-        # A given threshold stays. Above all scores it meets no row, and nothing is flagged there.
-        given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
-        above_all, zero = given & pl.col("tp").is_null(), pl.lit(0, dtype=table.count_dtype)
-        n_pos, n_neg = class_counts(table)
-        there: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
-        for rate, n in {"recall": pl.col(Group.N_POS), "fpr": pl.col(Group.N_NEG)}.items():
-            there[rate] = pl.when(n.is_not_null()).then(0.0).otherwise(rate)  # null for an empty class
-        points = points.with_columns(
-            _pick(least, pl.col(Row.SCORE)).alias("threshold"),
-            *(pl.when(above_all).then(v).otherwise(name).alias(name) for name, v in there.items()),
-        )
+        threshold = _pick(least_scores, pl.col(Row.SCORE)).alias("threshold")
+        points = points.with_columns(threshold, **_fill_above_all_scores(table))
         if targets[0].promise is not None:
-            points = guarantees.add_guarantee_columns(points, targets, (n_pos, n_neg), table)
+            points = guarantees.add_guarantee_columns(points, targets, class_counts(table), table)
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        is_given = pl.col("threshold") == _pick(least, pl.col("threshold"))
-        known = (pl.col("criterion") != "threshold") | is_given
-        points = points.with_columns(pl.when(known).then(name).alias(name) for name in SWEEP_COLUMNS)
+        is_given = pl.col("threshold") == _pick(least_scores, pl.col("threshold"))
+        is_known = (pl.col("criterion") != "threshold") | is_given
+        points = points.with_columns(pl.when(is_known).then(name).alias(name) for name in SWEEP_COLUMNS)
     return points
+
+
+def _fill_above_all_scores(table: ScoreTable) -> dict[str, pl.Expr]:
+    """Return the cells and rates of points; at a given threshold above all scores nothing is flagged."""
+    has_threshold = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
+    is_above_all = has_threshold & pl.col("tp").is_null()
+    zero, (n_pos, n_neg) = pl.lit(0, dtype=table.count_dtype), class_counts(table)
+    values: dict[str, pl.Expr] = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+    for rate, n in {"recall": pl.col(Group.N_POS), "fpr": pl.col(Group.N_NEG)}.items():
+        values[rate] = pl.when(n.is_not_null()).then(0.0).otherwise(rate)  # null for an empty class
+    return {name: pl.when(is_above_all).then(v).otherwise(name) for name, v in values.items()}
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
@@ -391,14 +395,16 @@ def _lists_scores(table: InputTable) -> bool:
 
 
 def _add_alerts(
-    points: pl.LazyFrame, per: float, table: InputTable, shown: Sequence[PointMetric]
+    points: pl.LazyFrame, per: float, table: InputTable, shown_metrics: Sequence[PointMetric]
 ) -> pl.LazyFrame:
     """Add alerts, true alerts and missed positives among `per` events, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
     metrics = [point.predicted_positive_rate, point.recall, point.fnr]
     flagged, *rates = curve_table.metric_values(metrics, table)
     shares = dict(zip(_ALERTS, (flagged, *(pl.col("eta") * rate for rate in rates)), strict=True))
-    with_ends = [name for name in _ALERTS if f"{RESERVED}{name}" in {of.name for of in shown}]
+    with_ends = [
+        name for name in _ALERTS if f"{RESERVED}{name}" in {metric.name for metric in shown_metrics}
+    ]
     ends = [f"{name}_{end}" for name in with_ends for end in ("low", "high")]
     shares |= {name: pl.col(f"{RESERVED}{name}") for name in ends}
     return points.with_columns((share * per).alias(name) for name, share in shares.items())
@@ -416,9 +422,9 @@ def _add_chance(
         rows = build_sweep(table).rows  # all that have ranks, flagged by a threshold or not
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])
-    found = measure_chance(rows, groups, class_sizes(table), confidence)
-    found = store(table, (ABOVE_CHANCE, confidence), found)
-    return points.join(found, on=Group.NUMBER, how="left", maintain_order="left")
+    chances = measure_chance(rows, groups, class_sizes(table), confidence)
+    chances = store(table, (ABOVE_CHANCE, confidence), chances)
+    return points.join(chances, on=Group.NUMBER, how="left", maintain_order="left")
 
 
 def _add_doubts(
@@ -459,8 +465,8 @@ def _add_doubts(
     if targets[0].is_joined and targets[0].promise is None:
         doubts["several targets"] = pl.lit(True)
     # Sums over the parts of a field do not tell how full a cell is.
-    known = pl.lit(False) if of_table.is_field(table) else pl.col("tp").is_not_null()
-    reliable, why = tell_doubts(doubts, known)
+    has_cells = pl.lit(False) if of_table.is_field(table) else pl.col("tp").is_not_null()
+    reliable, why = tell_doubts(doubts, has_cells)
     error = pl.lit(0.0)
     if bands.counts_eta:
         error = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)

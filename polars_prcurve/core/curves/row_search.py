@@ -67,7 +67,7 @@ from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.sweep_columns import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
 
-_REQUEST = f"{RESERVED}request"
+_REQUEST = f"{RESERVED}request"  # the number of a pair, target and threshold of its group
 
 
 @dataclass(frozen=True)
@@ -83,61 +83,57 @@ class RowSearch:
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
         """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null."""
         frames = list_frame_targets(targets)
-        sought = {n: target for n, target in enumerate(targets) if n not in frames}
-        eta_free = {n: target for n, target in sought.items() if not target.depends_on_eta}
+        plain_targets = {n: target for n, target in enumerate(targets) if n not in frames}
+        eta_free = {n: target for n, target in plain_targets.items() if not target.depends_on_eta}
         # At one prevalence a look at every row costs no more than the search for blocks.
-        at_eta = {n: target for n, target in sought.items() if target.depends_on_eta}
-        in_blocks = {
-            n: of for n, of in at_eta.items() if self.has_many_etas and of.changes_once_in_block
-        }
-        others = {n: target for n, target in at_eta.items() if n not in in_blocks}
-        alike = pl.LazyFrame({TARGET_NUMBER: [*sought]}, schema={TARGET_NUMBER: pl.Int64})
-        parts = [self.pairs.join(alike, how="cross")] if sought else []
-        for number, thresholds in frames.items():
-            one = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
-            parts.append(thresholds.join_thresholds(one))
-        requests = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
-        if frames:
-            # A larger query may run this twice, and a join may return rows in another order each time.
-            requests = requests.sort(Pair.NUMBER, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
+        at_eta = {n: target for n, target in plain_targets.items() if target.depends_on_eta}
+        in_blocks = {n: t for n, t in at_eta.items() if self.has_many_etas and t.changes_once_in_block}
+        in_rows = {n: target for n, target in at_eta.items() if n not in in_blocks}
+        requests = self._list_requests([*plain_targets], frames)
         if eta_free:
-            found = self._find_extremes(self.rows, Group.NUMBER, eta_free)
-            requests = requests.join(found, on=Group.NUMBER, how="left")
-        if others:
-            found = self._find_extremes(self._repeat_at_eta(self.rows, others), Pair.NUMBER, others)
-            requests = requests.join(found, on=Pair.NUMBER, how="left")
+            extremes = self._find_extremes(self.rows, Group.NUMBER, eta_free)
+            requests = requests.join(extremes, on=Group.NUMBER, how="left")
+        if in_rows:
+            eta_rows = self._repeat_at_eta(self.rows, in_rows)
+            extremes = self._find_extremes(eta_rows, Pair.NUMBER, in_rows)
+            requests = requests.join(extremes, on=Pair.NUMBER, how="left")
         if in_blocks:
             requests = requests.join(self._search_blocks(in_blocks), on=Pair.NUMBER, how="left")
         for n in frames:
-            asked = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-            found = self._find_extremes(
-                self.rows.join(asked, on=Group.NUMBER), _REQUEST, {n: targets[n]}
-            )
-            requests = requests.join(found, on=_REQUEST, how="left")
+            scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+            rows_of_requests = self.rows.join(scores, on=Group.NUMBER)
+            extremes = self._find_extremes(rows_of_requests, _REQUEST, {n: targets[n]})
+            requests = requests.join(extremes, on=_REQUEST, how="left")
         rows = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
-        chosen = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
-        return requests.with_columns(chosen.alias(ROW_NUMBER))
+        row_number = pick_by_number(TARGET_NUMBER, rows, pl.lit(None, dtype=pl.Int64))
+        return requests.with_columns(row_number.alias(ROW_NUMBER))
+
+    def _list_requests(self, numbers: list[int], frames: Mapping[int, GroupThresholds]) -> pl.LazyFrame:
+        """Return a row per pair and target: one of those `numbers`, or a threshold of a frame."""
+        alike = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
+        parts = [self.pairs.join(alike, how="cross")] if numbers else []
+        for number, thresholds in frames.items():
+            pairs = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
+            parts.append(thresholds.join_thresholds(pairs))
+        requests = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
+        if not frames:
+            return requests
+        # A larger query may run this twice, and a join may return rows in another order each time.
+        return requests.sort(Pair.NUMBER, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
 
     def find_blocks(self, targets: Sequence[Target]) -> pl.Expr:
         """Return the test of rows that can matter to targets, and of those beside; these are corners."""
         search = replace(self, has_many_etas=False)
-        named = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
-        numbers = [of.row_of(pl.col(name)) for name, of in named.items() if of.row_of is not None]
-        number = pl.concat_list(*numbers, ROW_NUMBER).alias(ROW_NUMBER)
-        found = search.choose_rows(targets).select(number).explode(ROW_NUMBER)
-        begins = begin_block(
-            Group.NUMBER
-        )  # what a search reads of a whole curve is its first and last row
+        extremes = self._name_extremes(dict(enumerate(targets)), build_metric_rows(self.table))
+        number = pl.concat_list(*_list_rows_of(extremes), ROW_NUMBER).alias(ROW_NUMBER)
+        row_numbers = search.choose_rows(targets).select(number).explode(ROW_NUMBER)
+        # What a search reads of a whole curve is its first and last row.
+        begins = begin_block(Group.NUMBER)
         ends = self.rows.filter(begins | end_block(begins)).select(ROW_NUMBER)
-        corners = self.rows.join(pl.concat([found, ends]), on=ROW_NUMBER, how="semi")
-        near = (
-            pl.concat_list(Sweep.BLOCK, pl.col(Sweep.BLOCK) - 1, pl.col(Sweep.BLOCK) + 1)
-            .explode()
-            .unique()
-        )
-        return pl.col(Sweep.BLOCK).is_in(
-            self.table.collect(corners.select(near), "")[Sweep.BLOCK].implode()
-        )
+        corners = self.rows.join(pl.concat([row_numbers, ends]), on=ROW_NUMBER, how="semi")
+        block = pl.col(Sweep.BLOCK)
+        near = pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode().unique()
+        return block.is_in(self.table.collect(corners.select(near), "")[Sweep.BLOCK].implode())
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
@@ -145,31 +141,30 @@ class RowSearch:
         corners = rows.filter(Sweep.IS_CORNER)
         at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), Pair.NUMBER, targets)
         extremes = self._name_extremes(targets, build_metric_rows(self.table))
-        numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
+        numbers = _list_rows_of(extremes)
         if not numbers:
             return at_corners
-        found = at_corners.select(Pair.NUMBER, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(
-            ROW_NUMBER
-        )
-        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
+        number = pl.concat_list(numbers).alias(ROW_NUMBER)
+        row_numbers = at_corners.select(Pair.NUMBER, number).explode(ROW_NUMBER)
+        blocks = row_numbers.drop_nulls().join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
         # A row inside a block joins its pairs, and not all prevalences of its group.
         inner = rows.filter(~pl.col(Sweep.IS_CORNER)).drop(Group.NUMBER)
         inner = inner.join(blocks.select(Pair.NUMBER, Sweep.BLOCK).unique(), on=Sweep.BLOCK)
         within = self._find_extremes(
-            self._repeat_at_eta(inner, targets, on=Pair.NUMBER), Pair.NUMBER, targets
+            self._repeat_at_eta(inner, targets, key=Pair.NUMBER), Pair.NUMBER, targets
         )
         reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
         return pl.concat([at_corners, within]).group_by(Pair.NUMBER).agg(reduced)
 
     def _repeat_at_eta(
-        self, rows: pl.LazyFrame, targets: Mapping[int, Target], *, on: str = Group.NUMBER
+        self, rows: pl.LazyFrame, targets: Mapping[int, Target], *, key: str = Group.NUMBER
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their NUMBER, or NUMBER, and what promises read."""
         of_pairs = self.pairs.collect_schema().names()
-        read = (Group.NUMBER, Pair.NUMBER, "eta", Pair.POS_FACTOR, Pair.NEG_FACTOR, EtaError.IS_OWN)
+        columns = (Group.NUMBER, Pair.NUMBER, "eta", Pair.POS_FACTOR, Pair.NEG_FACTOR, EtaError.IS_OWN)
         promised = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
-        pairs = self.pairs.select(*read, *(name for name in promised if name in of_pairs))
-        eta_rows = rows.join(pairs, on=on)
+        pairs = self.pairs.select(*columns, *(name for name in promised if name in of_pairs))
+        eta_rows = rows.join(pairs, on=key)
         rate = find_greatest_rate(targets.values())
         if set(PROMISE_COLUMNS) <= set(of_pairs) and rate is not None:
             return add_upper_limits(eta_rows, None, rate, self.table)
@@ -198,6 +193,13 @@ class RowSearch:
         return named
 
 
+def _list_rows_of(extremes: Mapping[str, Extreme]) -> list[pl.Expr]:
+    """Return the numbers of the rows that have the extremes, over the columns with these names."""
+    return [
+        extreme.row_of(pl.col(name)) for name, extreme in extremes.items() if extreme.row_of is not None
+    ]
+
+
 def read_extreme(number: int) -> Callable[[str], pl.Expr]:
     """Return the function from the name of an extreme of a target to its column."""
     return lambda name: pl.col(EXTREME.format(name, number))
@@ -214,8 +216,10 @@ COARSENESS = f"{RESERVED}coarseness"
 """The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
-_ETA_ENDS = [("eta", limit) for limit in EtaError.LIMITS]
-_END, _BEYOND = f"{RESERVED}moved_end", f"{RESERVED}rate_beyond"
+"""The ends of both rates: the column that a target reads, and that which it reads once it is moved."""
+_ETA_ENDS = [("eta", limit) for limit in EtaError.LIMITS]  # those of eta
+_END = f"{RESERVED}moved_end"  # the place of an end in the list of ends
+_BEYOND = f"{RESERVED}rate_beyond"  # both rates where no row meets a moved target
 
 
 def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
@@ -253,41 +257,45 @@ def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    ends, moved = _list_ends(targets.values(), bands), move_targets(targets.values(), bands)
+    ends, moved_targets = _list_ends(targets.values(), bands), move_targets(targets.values(), bands)
     rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
     beyond = (1.0 if target.takes_first else 0.0 for target in targets.values())
     # A moved target has a number for its end of a rate in that of its target.
     number, place = pl.col(TARGET_NUMBER), pl.col(TARGET_NUMBER) // len(ends)
-    found = search.choose_rows(moved).join(rates, on=ROW_NUMBER, how="left")
-    found = found.with_columns((number % len(ends)).alias(_END), place).with_columns(
+    moved_points = search.choose_rows(moved_targets).join(rates, on=ROW_NUMBER, how="left")
+    moved_points = moved_points.with_columns((number % len(ends)).alias(_END), place).with_columns(
         pick_by_number(TARGET_NUMBER, beyond).alias(_BEYOND)
     )
     columns, reached = [], pl.col(_BEYOND).first()
-    limits_there: dict[str, pl.Expr] = {}
+    limits_beyond: dict[str, pl.Expr] = {}
     for rate, size_column in SIZE_COLUMNS.items():
         size = pl.col(size_column).first()
-        limits_there |= dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))
+        limits_beyond |= dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))
     for end, (rate, limit) in enumerate(ends):
         for name, column in MOVED_RATES[limit].items():
-            found_there, there = (limit, limits_there[limit]) if name == rate else (name, reached)
-            at_end = pl.col(found_there).filter(pl.col(_END) == end).first()
-            columns.append(at_end.fill_null(there).alias(column))
-    found = found.group_by(Pair.NUMBER, TARGET_NUMBER).agg(columns)
+            moved_column, beyond_value = (name, reached)
+            if name == rate:
+                moved_column, beyond_value = limit, limits_beyond[limit]
+            at_end = pl.col(moved_column).filter(pl.col(_END) == end).first()
+            columns.append(at_end.fill_null(beyond_value).alias(column))
+    moved_points = moved_points.group_by(Pair.NUMBER, TARGET_NUMBER).agg(columns)
     numbers = pick_by_number(TARGET_NUMBER, targets).cast(pl.Int64)
-    found = found.with_columns(numbers.alias(TARGET_NUMBER))
-    points = points.join(found, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
+    moved_points = moved_points.with_columns(numbers.alias(TARGET_NUMBER))
+    points = points.join(moved_points, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
     if not bands.moves_with_eta or len(ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.
-    same = {column: name for limit in EtaError.LIMITS for name, column in MOVED_RATES[limit].items()}
-    return points.with_columns(pl.col(name).alias(column) for column, name in same.items())
+    unmoved_rates = {
+        column: name for limit in EtaError.LIMITS for name, column in MOVED_RATES[limit].items()
+    }
+    return points.with_columns(pl.col(name).alias(column) for column, name in unmoved_rates.items())
 
 
 def _list_ends(targets: Collection[Target], bands: BandOptions) -> list[tuple[str, str]]:
     """Return the ends of the intervals that move targets: of both rates, and of eta if one reads it."""
-    of_eta = bands.moves_with_eta and any(of.depends_on_eta for of in targets)
+    of_eta = bands.moves_with_eta and any(target.depends_on_eta for target in targets)
     return [*_LIMITS, *_ETA_ENDS] if of_eta else _LIMITS
 
 
@@ -304,8 +312,8 @@ def _move_target(target: Target, source: str, limit: str) -> Target:
 
     def test_at_limit(rows: Rows) -> pl.Expr:
         def column(name: str) -> pl.Expr:
-            found: pl.Expr = rows.column(limit if name == source else name)
-            return found
+            expression: pl.Expr = rows.column(limit if name == source else name)
+            return expression
 
         eta = column("eta") if source == "eta" else rows.eta
         return test(

@@ -41,19 +41,28 @@ from polars_prcurve.core.sweep.sweep_table import count_scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Floats: TypeAlias = "NDArray[np.float64]"
-Integers: TypeAlias = "NDArray[np.int64]"
+Floats: TypeAlias = "NDArray[np.float64]"  # one value per stratum
+Integers: TypeAlias = "NDArray[np.int64]"  # one number per stratum
 
 PLAN_COLUMNS = (
-    *("stratum", "score_low", "score_high", "n", "n_labelled", "positive_share", "n_next", "weight"),
+    "stratum",
+    "score_low",
+    "score_high",
+    "n",
+    "n_labelled",
+    "positive_share",
+    "n_next",
+    "weight",
 )
+"""The columns of a plan, one row per stratum."""
 LEAST_PER_STRATUM = 50
 """Labels that a stratum gets at least, if it has that many rows and the budget suffices."""
 
 _GROWTH = 3  # how many times the rows of a stratum the next one has that is farther off the threshold
 _MOST_STRATA = 1_000  # half of them are on a side, and floats hold powers of _GROWTH up to 646
-SAMPLE_COLUMNS = ("stratum", "weight")
-_READ = ("stratum", "score_low", "score_high", "n")
+SAMPLE_COLUMNS = ("stratum", "weight")  # what a weighed sample gets
+_READ = ("stratum", "score_low", "score_high", "n")  # what is read of a plan to weigh a sample
+# Whether a score is above the threshold; the place of the stratum of a row; rows of its stratum.
 _IS_ABOVE, _PLACE, _IN_STRATUM = (f"{RESERVED}{name}" for name in ("is_above", "place", "in_stratum"))
 
 
@@ -64,13 +73,13 @@ def build_sampling_plan(
     budget = read_whole_number("budget=", budget, 0)
     strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
     [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
-    least = to_least_scores([number], table.score_dtype)
+    least_scores = to_least_scores([number], table.score_dtype)
     query = count_scores(table, UNLABELLED_COLUMNS)
     if labelled is None:
         query = query.with_columns(pl.lit(0).alias(name) for name in ("n_pos", "n_neg"))
     else:
         query = query.join(count_scores(labelled), on="score", how="left")
-    is_above = (pl.col("score") >= pl.lit(least).first()).fill_null(False)
+    is_above = (pl.col("score") >= pl.lit(least_scores).first()).fill_null(False)
     n_labelled = (pl.col("n_pos") + pl.col("n_neg")).alias("n_labelled")
     query = query.with_columns(is_above.alias(_IS_ABOVE), n_labelled).sort("score", descending=True)
     scores = table.collect(query, "sampling_plan")
@@ -86,8 +95,8 @@ def build_sampling_plan(
     total = int(labels.sum()) + min(budget, int((n - labels).sum()))
     deviations = compute_deviations(n, shares, cut[_IS_ABOVE].to_numpy())
     n_next = allocate_labels(n, deviations, labels, total) - labels
-    drawn = pl.col("n_labelled") + pl.col("n_next")
-    weight = pl.when(drawn > 0).then(pl.col("n") / drawn).alias("weight")
+    n_after = pl.col("n_labelled") + pl.col("n_next")
+    weight = pl.when(n_after > 0).then(pl.col("n") / n_after).alias("weight")
     plan = cut.with_columns(
         pl.Series("positive_share", shares), n_next=pl.Series(n_next, dtype=pl.Int64)
     )
@@ -98,8 +107,8 @@ def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
     """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
     above, n = scores[_IS_ABOVE].to_numpy(), scores["n"].to_numpy()
     flagged = _place_outwards(n[above][::-1], strata // 2)
-    others = _place_outwards(n[~above], strata - strata // 2)
-    places = pl.Series("stratum", np.concatenate([-1 - flagged[::-1], others]))
+    lower_strata = _place_outwards(n[~above], strata - strata // 2)
+    places = pl.Series("stratum", np.concatenate([-1 - flagged[::-1], lower_strata]))
     cut = scores.group_by(places, maintain_order=True).agg(
         pl.col("score").min().alias("score_low"),
         pl.col("score").max().alias("score_high"),
@@ -134,34 +143,34 @@ def allocate_labels(n: Integers, deviations: Floats, n_labelled: Integers, total
     No stratum has fewer than it has already, nor more than its rows, nor fewer than LEAST_PER_STRATUM.
     If `total` does not allow that, or if nothing is known yet, those that have fewest come first.
     """
-    least = np.maximum(n_labelled, np.minimum(LEAST_PER_STRATUM, n))
-    if least.sum() >= total or n_labelled.sum() == 0:
+    least_labels = np.maximum(n_labelled, np.minimum(LEAST_PER_STRATUM, n))
+    if least_labels.sum() >= total or n_labelled.sum() == 0:
         return _share_out(np.ones(len(n)), n_labelled, n, total)
-    return _share_out(n * deviations, least, n, total)
+    return _share_out(n * deviations, least_labels, n, total)
 
 
-def _share_out(wanted: Floats, least: Integers, most: Integers, total: int) -> Integers:
+def _share_out(shares: Floats, lowest: Integers, highest: Integers, total: int) -> Integers:
     """Return whole numbers in proportion to those wanted, but within bounds, with this sum."""
     low, high = 0.0, 1.0
-    while np.clip(high * wanted, least, most).sum() < total and high < 1e300:
+    while np.clip(high * shares, lowest, highest).sum() < total and high < 1e300:
         high *= 2
     for _ in range(200):
         middle = (low + high) / 2
-        if np.clip(middle * wanted, least, most).sum() < total:
+        if np.clip(middle * shares, lowest, highest).sum() < total:
             low = middle
         else:
             high = middle
-    exact = np.clip(high * wanted, least, most)
+    exact = np.clip(high * shares, lowest, highest)
     labels: Integers = np.floor(exact).astype(np.int64)
     # Rounded down, some labels are left over: they go where rounding cost most, and a row is left.
     # Where no more is wanted of any, as without a deviation, they go round.
     order = np.argsort(labels - exact, kind="stable")
-    while labels.sum() < min(float(total), float(most.sum())):
+    while labels.sum() < min(float(total), float(highest.sum())):
         for place in order:
-            if labels.sum() < total and labels[place] < most[place]:
+            if labels.sum() < total and labels[place] < highest[place]:
                 labels[place] += 1
     while labels.sum() > total:
-        labels[np.argmax(labels - least)] -= 1
+        labels[np.argmax(labels - lowest)] -= 1
     return labels
 
 
@@ -207,8 +216,8 @@ def build_weighed_sample(
 ) -> pl.LazyFrame:
     """Return the rows with a label, in order, with SAMPLE_COLUMNS; `drop` leaves out null scores."""
     names = frame.collect_schema().names()
-    if both := [name for name in SAMPLE_COLUMNS if name in names]:
-        raise PrcError(f"the table has a column {both[0]!r} already; drop or rename it")
+    if shared_names := [name for name in SAMPLE_COLUMNS if name in names]:
+        raise PrcError(f"the table has a column {shared_names[0]!r} already; drop or rename it")
     if drop:
         frame = frame.filter(~query_checks.is_missing(score.value, score.dtype))
     reaches = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
@@ -232,5 +241,5 @@ def build_weighed_sample(
     size = pick_by_number(_PLACE, plan.sizes).cast(pl.Float64)
     stratum = pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype)
     weight = size / pl.len().over(_PLACE).cast(pl.Float64)
-    kept = stop_if_broken(frame, checks).filter(is_labelled)
-    return kept.select(*map(select_column, names), stratum=stratum, weight=weight)
+    labelled_rows = stop_if_broken(frame, checks).filter(is_labelled)
+    return labelled_rows.select(*map(select_column, names), stratum=stratum, weight=weight)

@@ -68,16 +68,19 @@ def divide_shares(wrong: float, right: float) -> float:
     return math.inf if right == 0 else wrong / right
 
 
+# Ratios follow from the definition of each metric, solved for fpr / recall.
 _PRECISION_TEST = RunTest(
     lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
     lambda value: divide_shares(1 - value, value),
     lambda _value: True,
 )
+# Npv is the precision of what is not flagged, so it is harder to meet the higher the prevalence is.
 _NPV_TEST = RunTest(
     lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
     lambda value: divide_shares(1 - value, value),
     lambda _value: False,
 )
+# An fdr is one less the precision.
 _FDR_TEST = RunTest(
     lambda value, eta: (eta * value) / ((1 - eta) * (1 - value)),
     lambda value: divide_shares(value, 1 - value),

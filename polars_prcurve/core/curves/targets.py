@@ -54,10 +54,10 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import rising_code
 
-TargetValues: TypeAlias = float | Sequence[float] | None
-RowTest: TypeAlias = Callable[[Rows], pl.Expr]
+TargetValues: TypeAlias = float | Sequence[float] | None  # what a word for a target takes
+RowTest: TypeAlias = Callable[[Rows], pl.Expr]  # a function from rows to whether each of them passes
 ROW_NUMBER = f"{RESERVED}row"  # the number of a row; within a curve it rises with recall
-TARGET_NUMBER = f"{RESERVED}turn"
+TARGET_NUMBER = f"{RESERVED}turn"  # the place of a target among those of a call
 END = "end"  # the name of the extreme that is the score at the other end of a stretch
 EXTREME = RESERVED + "{}_{}"  # the column of an extreme, from its name and the number of its target
 THRESHOLD_ROW = f"{RESERVED}threshold_row"
@@ -83,15 +83,17 @@ class GroupThresholds:
             return join_groups(requests, self.frame, self.keys, how="left")
         # A left join on a number that all have, since a cross join would lose the requests of no row.
         name = f"{RESERVED}same"
-        same = pl.lit(0, dtype=pl.UInt8).alias(name)
-        found = requests.with_columns(same).join(self.frame.with_columns(same), on=name, how="left")
-        return found.drop(name)
+        common_key = pl.lit(0, dtype=pl.UInt8).alias(name)
+        repeated_requests = requests.with_columns(common_key).join(
+            self.frame.with_columns(common_key), on=name, how="left"
+        )
+        return repeated_requests.drop(name)
 
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
         missing = is_request & pl.col(THRESHOLD_ROW).is_null()
         one_per = Pair.NUMBER if "eta" in self.keys else Group.NUMBER
-        keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
+        keys = {label: pl.col(name) for name, label in self.shown_names.items()}
         n_groups = pl.col(one_per).filter(missing).n_unique()
         droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
         return column_reader.missing_row_check(self.argument, keys, missing, n_groups, droppable)
@@ -106,7 +108,7 @@ class ClassSizes(NamedTuple):
     neg_size: pl.Expr
 
 
-Needed: TypeAlias = Callable[[ClassSizes, pl.Expr], pl.Expr]
+NeededCount: TypeAlias = Callable[[ClassSizes, pl.Expr], pl.Expr]
 """The number of examples of a class without which nothing is proven, from both classes and eta."""
 
 
@@ -124,17 +126,19 @@ class Extreme(NamedTuple):
         return column.max() if self.is_greatest else column.min()
 
 
-Found: TypeAlias = Callable[[str], pl.Expr]  # a function from the name of an extreme to its value
+ExtremeReader: TypeAlias = Callable[
+    [str], pl.Expr
+]  # a function from the name of an extreme to its value
 
 
 class Search(NamedTuple):
     """How the row of a target is found: from extremes over the rows of a curve."""
 
     extremes: Callable[[Rows], Mapping[str, Extreme]]
-    row: Callable[[Found], pl.Expr]  # the number of the row; null where no row meets the target
+    row: Callable[[ExtremeReader], pl.Expr]  # the number of the row; null where no row meets the target
     steps: Sequence[Step] = ()
     """Columns that are added first, each step from those before it, and that the extremes may read."""
-    end_row: Callable[[Found], pl.Expr] | None = None
+    end_row: Callable[[ExtremeReader], pl.Expr] | None = None
     """Return the number of the row at the other end of a stretch, if several promises share one."""
 
 
@@ -153,8 +157,8 @@ class Promise(NamedTuple):
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
     changes_once_in_block: bool = True  # whether, among rows of equal recall, a test goes one way
-    n_pos_needed: Needed | None = None
-    n_neg_needed: Needed | None = None
+    n_pos_needed: NeededCount | None = None
+    n_neg_needed: NeededCount | None = None
 
 
 @dataclass(frozen=True)
@@ -202,7 +206,7 @@ def merge_steps(targets: Iterable[Target]) -> list[Step]:
     def merge(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
         return {name: value for step in steps if step for name, value in step(rows).items()}
 
-    return [partial(merge, each) for each in zip_longest(*(target.search.steps for target in targets))]
+    return [partial(merge, steps) for steps in zip_longest(*(target.search.steps for target in targets))]
 
 
 def find_greatest_rate(targets: Iterable[Target]) -> float | None:
@@ -211,18 +215,18 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 
 
 def read_targets(
-    table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **given: Any
+    table: InputTable | None, *, at_eta: bool = True, one_each: bool = False, **values: Any
 ) -> list[Target]:
-    """Return the targets of all words `given`, in the order of TARGET_KINDS; raise if none is."""
-    given = {name: value for name, value in given.items() if value is not None}
-    targets = _build_threshold_targets(table, given.get("threshold"), at_eta=at_eta, one_each=one_each)
+    """Return the targets of all words with `values`, in the order of TARGET_KINDS; raise if none is."""
+    values = {name: value for name, value in values.items() if value is not None}
+    targets = _build_threshold_targets(table, values.get("threshold"), at_eta=at_eta, one_each=one_each)
     targets += [
         _build_target(kind, value, value)
         for word, kind in TARGET_KINDS.items()
-        if word in given and kind.values != "number"
-        for value in _read_values(kind, given[word])
+        if word in values and kind.values != "number"
+        for value in _read_values(kind, values[word])
     ]
-    alerts, per = _to_list("alerts", given.get("alerts")), given.get("per")
+    alerts, per = _to_list("alerts", values.get("alerts")), values.get("per")
     budgets = [read_number("alerts=", value, "numbers of alerts") for value in alerts]
     if budgets and per is None:
         raise PrcError("alerts= needs per=, the number of events that the alerts are among")
@@ -232,18 +236,18 @@ def read_targets(
             raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
     targets += [_build_target(TARGET_KINDS["alerts"], budget, budget / events) for budget in budgets]
-    if "maximize" in given:
-        targets += map(_build_best_target, find_metrics(given["maximize"], PointMetric, "maximize="))
+    if "maximize" in values:
+        targets += map(_build_best_target, find_metrics(values["maximize"], PointMetric, "maximize="))
     if not targets:
-        taken = "recall=, fpr=, precision=, alerts=, or maximize="
-        taken += "; operating_points takes threshold=, too"
-        taken = taken if at_eta else "pass threshold=, recall= or fpr="
-        raise PrcError(f"an operating point needs a target: {taken}")
+        words = "recall=, fpr=, precision=, alerts=, or maximize="
+        words += "; operating_points takes threshold=, too"
+        words = words if at_eta else "pass threshold=, recall= or fpr="
+        raise PrcError(f"an operating point needs a target: {words}")
     return targets
 
 
 def _build_threshold_targets(
-    table: InputTable | None, given: Any, *, at_eta: bool, one_each: bool
+    table: InputTable | None, thresholds: Any, *, at_eta: bool, one_each: bool
 ) -> list[Target]:
     """Return a target for each threshold, or one for a frame of thresholds of each group."""
 
@@ -251,25 +255,27 @@ def _build_threshold_targets(
         search = choose_row(lambda rows: rows.column(Row.SCORE) >= least_score)
         return Target("threshold", value, search, least_score=least_score)
 
-    given = take_frame(given)
-    if given is None:
+    thresholds = take_frame(thresholds)
+    if thresholds is None:
         return []
-    if isinstance(given, pl.DataFrame | pl.LazyFrame) and table is not None:
-        of_groups = read_group_thresholds(table, given, at_eta=at_eta, one_each=one_each)
+    if isinstance(thresholds, pl.DataFrame | pl.LazyFrame) and table is not None:
+        group_thresholds = read_group_thresholds(table, thresholds, at_eta=at_eta, one_each=one_each)
         # Its columns are joined to the rows, where the search and `value` read them.
         return [
             replace(
                 build(pl.col(GIVEN_THRESHOLD), pl.col(LEAST_SCORE)),
-                thresholds=of_groups,
+                thresholds=group_thresholds,
             )
         ]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
-    numbers = read_threshold_list("threshold", _to_list("threshold", given), score_dtype)
+    numbers = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
     scores = to_least_scores(numbers, score_dtype)
     # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
     literals = (pl.lit(scores[i : i + 1]).first() for i in range(len(scores)))
-    return [build(round_to_float(n), least) for n, least in zip(numbers, literals, strict=True)]
+    return [
+        build(round_to_float(n), least_score) for n, least_score in zip(numbers, literals, strict=True)
+    ]
 
 
 def build_only_point_target(table: RateTable) -> Target:
@@ -287,7 +293,7 @@ def build_only_point_target(table: RateTable) -> Target:
     return Target(_ONLY_POINT, None, choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0))
 
 
-_ONLY_POINT = "the only point"
+_ONLY_POINT = "the only point"  # the criterion of a target that is met by every row
 
 
 class RankingMetric(NamedTuple):
@@ -301,25 +307,28 @@ def read_ranking_metric(
     metric: str | PointMetric | CurveMetric, table: InputTable, *, at_eta: bool = True, **targets: Any
 ) -> RankingMetric:
     """Return a curve metric, or a point metric with its target; without one, its best value."""
-    given = read_one_target(table, **targets, at_eta=at_eta)
-    found = find_metric(metric)
-    if isinstance(found, PointMetric):
-        return RankingMetric(found if given else best(found), given)
-    if given:
-        raise PrcError(f"{found.name} is of a whole curve; leave out {given[0].criterion}=")
-    return RankingMetric(found, given)
+    ranking_targets = read_one_target(table, **targets, at_eta=at_eta)
+    known_metric = find_metric(metric)
+    if isinstance(known_metric, PointMetric):
+        return RankingMetric(known_metric if ranking_targets else best(known_metric), ranking_targets)
+    if ranking_targets:
+        raise PrcError(
+            f"{known_metric.name} is of a whole curve; leave out {ranking_targets[0].criterion}="
+        )
+    return RankingMetric(known_metric, ranking_targets)
 
 
 def read_one_target(table: InputTable, *, at_eta: bool = True, **targets: Any) -> list[Target]:
     """Return the target of all arguments in a list, empty if there is none; raise for several."""
     check_per_has_alerts(targets.get("alerts"), targets.get("per"))
     no_target = all(value is None for value in targets.values())
-    given = [] if no_target else read_targets(table, **targets, at_eta=at_eta, one_each=True)
-    if len(given) > 1:
+    target_list = [] if no_target else read_targets(table, **targets, at_eta=at_eta, one_each=True)
+    if len(target_list) > 1:
         raise PrcError(
-            f"expected at most one target (recall=, fpr=, ...); got {len(given)}; call once for each"
+            f"expected at most one target (recall=, fpr=, ...); got {len(target_list)}; call once for "
+            "each"
         )
-    return given
+    return target_list
 
 
 def direction_sign(metric: CurveMetric | PointMetric) -> float:
@@ -333,17 +342,17 @@ def choose_row(test: RowTest, *, first: bool = False) -> Search:
     """Return the search for the last row that passes a test, or the first."""
     return Search(
         lambda rows: {_ROW: number_where(test(rows), rows, greatest=not first)},
-        lambda found: found(_ROW),
+        lambda extreme_of: extreme_of(_ROW),
     )
 
 
 def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
     """Return the greatest or the least number of the rows that pass a test."""
     number = pl.when(passes).then(rows.column(ROW_NUMBER))
-    return Extreme(number, greatest, row_of=lambda found: found)
+    return Extreme(number, greatest, row_of=lambda extreme: extreme)
 
 
-_ROW = "row"
+_ROW = "row"  # the name of the extreme that tells the row
 
 
 def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
@@ -380,27 +389,27 @@ def _build_best_target(metric: PointMetric) -> Target:
         return {_ROW: Extreme(code * 2**64 - rows.column(ROW_NUMBER))}
 
     # The cast keeps the low 64 bits, which are the number, negated.
-    search = Search(find_best, lambda found: -found(_ROW).cast(pl.Int64, wrap_numerical=True))
+    search = Search(find_best, lambda extreme_of: -extreme_of(_ROW).cast(pl.Int64, wrap_numerical=True))
     name = f"maximize({metric.name})"
     return Target(name, None, search, metric.depends_on_eta, maximized=metric)
 
 
-def _to_list(name: str, given: Any) -> list[Any]:
+def _to_list(name: str, values: Any) -> list[Any]:
     """Return a list of what an argument holds: nothing, one value or several."""
-    if given is None:
+    if values is None:
         return []
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        return [given]
-    return read_list(f"{name}=", given, "a value or a list of values")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return [values]
+    return read_list(f"{name}=", values, "a value or a list of values")
 
 
 def _read_values(kind: TargetKind, values: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or factors."""
-    words, most = "numbers in [0, 1]", 1.0
+    words, greatest_value = "numbers in [0, 1]", 1.0
     if kind.values == "factor":
-        words, most = "numbers of at least 0", sys.float_info.max
+        words, greatest_value = "numbers of at least 0", sys.float_info.max
     numbers = _to_list(kind.word, values)
-    return [read_number(f"{kind.word}=", n, words, lambda x: 0 <= x <= most) for n in numbers]
+    return [read_number(f"{kind.word}=", n, words, lambda x: 0 <= x <= greatest_value) for n in numbers]
 
 
 def read_events(per: object) -> float:
@@ -422,15 +431,17 @@ def join_targets(targets: Sequence[Target]) -> Target:
     promises = [target.promise for target in targets if target.promise is not None]
     tests = [target.test for target in targets if target.test is not None]
 
-    def count_most(counts: Iterable[Needed | None]) -> Needed | None:
-        given = [count for count in counts if count is not None]
-        return (lambda of, eta: pl.max_horizontal(count(of, eta) for count in given)) if given else None
+    def count_most(needed_counts: Iterable[NeededCount | None]) -> NeededCount | None:
+        counts = [count for count in needed_counts if count is not None]
+        if not counts:
+            return None
+        return lambda sizes, eta: pl.max_horizontal(count(sizes, eta) for count in counts)
 
     promise, search = None, choose_row(lambda rows: pl.all_horizontal(test(rows) for test in tests))
     if promises:
         search = _join_searches(targets, promises)
-        n_pos = count_most(one.n_pos_needed for one in promises)
-        n_neg = count_most(one.n_neg_needed for one in promises)
+        n_pos = count_most(target_promise.n_pos_needed for target_promise in promises)
+        n_neg = count_most(target_promise.n_neg_needed for target_promise in promises)
         promise = promises[0]._replace(
             end=None, holds_above=True, run_start=None, n_pos_needed=n_pos, n_neg_needed=n_neg
         )
@@ -450,34 +461,34 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
 
     def find_extremes(rows: Rows) -> dict[str, Extreme]:
         number = rows.column(ROW_NUMBER)
-        found = {"first_row": Extreme(number, False), "last_row": Extreme(number)}
+        extremes = {"first_row": Extreme(number, False), "last_row": Extreme(number)}
         for place, target in enumerate(targets):
-            of_target = target.search.extremes(rows)
-            found |= {f"{name}_{place}": extreme for name, extreme in of_target.items()}
-        return found
+            target_extremes = target.search.extremes(rows)
+            extremes |= {f"{name}_{place}": extreme for name, extreme in target_extremes.items()}
+        return extremes
 
-    def find_stretch(found: Found) -> tuple[pl.Expr, pl.Expr]:
-        first, last = [found("first_row")], [found("last_row")]
+    def find_stretch(extreme_of: ExtremeReader) -> tuple[pl.Expr, pl.Expr]:
+        first, last = [extreme_of("first_row")], [extreme_of("last_row")]
         for place, (target, promise) in enumerate(zip(targets, promises, strict=True)):
 
-            def found_here(name: str, place: int = place) -> pl.Expr:
-                return found(f"{name}_{place}")
+            def target_extreme(name: str, place: int = place) -> pl.Expr:
+                return extreme_of(f"{name}_{place}")
 
             near, far = (last, first) if promise.holds_above else (first, last)
-            near.append(target.search.row(found_here))
+            near.append(target.search.row(target_extreme))
             if promise.run_start is not None:
-                far.append(found_here(promise.run_start))
+                far.append(target_extreme(promise.run_start))
         # max_horizontal skips nulls, and a target that no row meets is one.
-        known = pl.all_horizontal(row.is_not_null() for row in (*first, *last))
+        is_met = pl.all_horizontal(row.is_not_null() for row in (*first, *last))
         top, bottom = pl.max_horizontal(first), pl.min_horizontal(last)
-        shared = known & (top <= bottom)
+        shared = is_met & (top <= bottom)
         return pl.when(shared).then(top), pl.when(shared).then(bottom)
 
     return Search(
         find_extremes,
-        lambda found: find_stretch(found)[1],
+        lambda extreme_of: find_stretch(extreme_of)[1],
         merge_steps(targets),
-        lambda found: find_stretch(found)[0],
+        lambda extreme_of: find_stretch(extreme_of)[0],
     )
 
 
@@ -486,7 +497,7 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
 
 def read_group_thresholds(
     table: InputTable,
-    given: pl.DataFrame | pl.LazyFrame,
+    thresholds: pl.DataFrame | pl.LazyFrame,
     *,
     at_eta: bool,
     one_each: bool,
@@ -501,27 +512,30 @@ def read_group_thresholds(
         if read_score_dtype(table) is not None:
             raise PrcError("with cells= pass threshold= as numbers, or join the frame to the table")
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
-    schema = given.lazy().collect_schema()
+    schema = thresholds.lazy().collect_schema()
     _check_schema(table, schema, argument, at_eta=at_eta)
     # What users call the group columns; names of score columns go by `model`.
     model = "model" if table.model_name == Row.MODEL and "model" not in table.by else table.model_name
-    named = {name: model if name == Row.MODEL else name for name in table.by}
+    shown_names = {name: model if name == Row.MODEL else name for name in table.by}
     by = {
         # Names of score columns may be any text in the frame.
-        shown: schema.get(shown, pl.Null()) if name == Row.MODEL == table.model_name else table.by[name]
-        for name, shown in named.items()
+        label: schema.get(label, pl.Null()) if name == Row.MODEL == table.model_name else table.by[name]
+        for name, label in shown_names.items()
     }
     shown_keys = column_reader.read_group_keys(argument, schema, by)
-    others = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
-    column_reader.check_forgotten_groups(argument, others, table.schema)
-    names = {name: shown for name, shown in named.items() if shown in shown_keys}
-    keys = {name: table.by[name] for name in names}
+    other_columns = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
+    column_reader.check_forgotten_groups(argument, other_columns, table.schema)
+    key_names = {name: label for name, label in shown_names.items() if label in shown_keys}
+    keys = {name: table.by[name] for name in key_names}
     if at_eta and "eta" in schema:
-        keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
+        keys, key_names = {**keys, "eta": pl.Float64()}, {**key_names, "eta": "eta"}
     # A row of a score column that is not compared is one of a group that the table lacks.
-    renamed = [pl.col(shown).cast(keys[n], strict=n != Row.MODEL).alias(n) for n, shown in names.items()]
-    frame = _add_least_scores(given, table.score_dtype, argument).select(
-        *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
+    key_columns = (
+        pl.col(label).cast(keys[name], strict=name != Row.MODEL).alias(name)
+        for name, label in key_names.items()
+    )
+    frame = _add_least_scores(thresholds, table.score_dtype, argument).select(
+        *key_columns, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )
     if one_each:
         # Without keys all rows are thresholds of the same models.
@@ -530,9 +544,9 @@ def read_group_thresholds(
         text = f"{why}, and the {argument}= frame holds several for a group, in "
         sentence = (text, repeated, " row(s); filter it")
         frame = stop_if_broken(frame, [Check(repeated > 1, sentence)])
-    if isinstance(given, pl.DataFrame):
+    if isinstance(thresholds, pl.DataFrame):
         frame = run_query(frame).lazy()
-    return GroupThresholds(frame, keys, names, argument)
+    return GroupThresholds(frame, keys, key_names, argument)
 
 
 def _check_schema(
@@ -541,8 +555,8 @@ def _check_schema(
     """Raise unless thresholds, and prevalences with `at_eta`, are numbers, and none is of a part."""
     dtype = schema.get("threshold", pl.String())
     if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-        shown = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
-        raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {shown}")
+        columns = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+        raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {columns}")
     eta = schema.get("eta", pl.Null())
     if at_eta and not (eta.is_numeric() or eta == pl.Null):
         raise PrcError(f"column 'eta' of the {argument}= frame is {eta}; cast it to Float64")
@@ -561,27 +575,28 @@ _OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn
 
 
 def _add_least_scores(
-    given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType, argument: str
+    thresholds: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType, argument: str
 ) -> pl.LazyFrame:
     """Add GIVEN_THRESHOLD and LEAST_SCORE."""
-    threshold, own_dtype = pl.col("threshold"), given.lazy().collect_schema()["threshold"]
-    if own_dtype in (dtype, pl.Null):
-        same = threshold.cast(dtype)
-        least = merge_zeros(same).cast(dtype) if dtype.is_float() else same
-        columns = {GIVEN_THRESHOLD: least.cast(pl.Float64), LEAST_SCORE: least}
+    threshold, threshold_dtype = pl.col("threshold"), thresholds.lazy().collect_schema()["threshold"]
+    if threshold_dtype in (dtype, pl.Null):
+        cast_threshold = threshold.cast(dtype)
+        least_score = merge_zeros(cast_threshold).cast(dtype) if dtype.is_float() else cast_threshold
+        columns = {GIVEN_THRESHOLD: least_score.cast(pl.Float64), LEAST_SCORE: least_score}
         nan = threshold.cast(pl.Float64).is_nan().sum()
         beyond = " row(s), and no score is at or above it"
         text = (f"{argument}= holds NaN in ", nan, beyond)
-        return stop_if_broken(given.lazy().with_columns(**columns), [Check(nan > 0, text)])
-    if isinstance(given, pl.LazyFrame):
+        return stop_if_broken(thresholds.lazy().with_columns(**columns), [Check(nan > 0, text)])
+    if isinstance(thresholds, pl.LazyFrame):
         raise PrcError(
-            f"the thresholds of a LazyFrame must be of the score's dtype {dtype}, and are {own_dtype}; "
-            "cast them, or call .collect() on that frame, whose numbers are then compared exactly"
+            f"the thresholds of a LazyFrame must be of the score's dtype {dtype}, and are "
+            f"{threshold_dtype}; cast them, or call .collect() on that frame, whose numbers are "
+            "then compared exactly"
         )
-    exact = iter(read_threshold_list(argument, given["threshold"].drop_nulls(), dtype))
-    numbers = [None if value is None else next(exact) for value in given["threshold"]]
-    shown = [None if number is None else round_to_float(number) for number in numbers]
-    return given.lazy().with_columns(
-        pl.Series(GIVEN_THRESHOLD, shown, dtype=pl.Float64),
+    exact = iter(read_threshold_list(argument, thresholds["threshold"].drop_nulls(), dtype))
+    numbers = [None if value is None else next(exact) for value in thresholds["threshold"]]
+    shown_thresholds = [None if number is None else round_to_float(number) for number in numbers]
+    return thresholds.lazy().with_columns(
+        pl.Series(GIVEN_THRESHOLD, shown_thresholds, dtype=pl.Float64),
         to_least_scores(numbers, dtype).alias(LEAST_SCORE),
     )
