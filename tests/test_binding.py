@@ -207,7 +207,7 @@ def test_a_bound_table_is_a_snapshot_that_pickles_without_counts() -> None:
     assert_same(bound.summary(0.1), before)
     assert_same(bound.counts(), DF.prc.counts(by="day"))
     for again in (pickle.loads(pickle.dumps(bound)), copy.copy(bound), copy.deepcopy(bound)):
-        assert again._kept == {}
+        assert len(again._tables) == 0
         assert repr(again) == repr(bound)
         assert_same(again.summary(0.1), before)
 

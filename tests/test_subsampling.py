@@ -14,6 +14,7 @@ from scipy import stats
 
 from polars_prcurve import PrcError, prc
 from polars_prcurve.core.ground.query_checks import run_query
+from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.prevalence.eta_argument import read_eta
 from polars_prcurve.core.uncertainty import subsampling_scatter
@@ -34,8 +35,8 @@ def subsampled(
     thresholds: Any = None,
     **columns: Any,
 ) -> pl.DataFrame:
-    table = read_input(frame.lazy(), makes=SUBSAMPLE_COLUMNS, may_collect=True, **columns)
-    grid = read_eta(eta, table, SUBSAMPLE_COLUMNS)
+    table = read_input(frame.lazy(), InputColumns(**columns), may_collect=True)
+    grid = read_eta(eta, table)
     return run_query(
         build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
     )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
 
 import polars as pl
 
 from polars_prcurve.core.binding import argument_rules as vocabulary
 from polars_prcurve.core.binding import word_groups
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
+from polars_prcurve.core.binding.read_tables import ReadTables
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pairs import Examples
 from polars_prcurve.core.confidence.interval_columns import UNCERTAIN_ETA_COLUMNS
@@ -23,7 +24,6 @@ from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
     read_choice,
     select_column,
-    take_frame,
 )
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_checks import SCORE_DTYPES
@@ -34,6 +34,7 @@ from polars_prcurve.core.inputs.column_reader import (
     check_group_names,
     list_columns,
 )
+from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
@@ -62,8 +63,6 @@ if TYPE_CHECKING:
 #                   -> grid      the prevalences of eta=, of its groups or of fields of parts
 
 _TRUE_CLASS = "true class"
-_MOST_KEPT = 4
-"""As many tables are kept, of the last sets of words."""
 
 
 @dataclass(frozen=True)
@@ -72,79 +71,89 @@ class Question:
 
     method: str
     frame: pl.DataFrame | pl.LazyFrame
-    columns: dict[str, Any]
-    """The arguments of `read_input` that say what the columns hold."""
+    """The table whose rows are read: the user's, or the long one that was made from a wide one."""
+    columns: InputColumns
+    """What the columns of `frame` hold."""
     eta: Any
     certainty: Intervals | None
     """How sure; None without intervals."""
-    targets: dict[str, Any]
-    """The targets of the call, by their words."""
+    targets: Mapping[str, Any]
+    """The values of targets, by their words."""
     may_collect: bool
-    made_from: pl.DataFrame | pl.LazyFrame
-    """The user's table, if `frame` is one that was made from it."""
-    kept: dict[Any, InputTable] | None = None
-    """Tables that were read before, by the words that decide them; None of a table that keeps none."""
-    stacked: Any = None
-    """The word score= of a wide table, which `frame` was made by."""
+    user_table: pl.DataFrame | pl.LazyFrame
+    read_tables: ReadTables | None = None
+    """Tables that were read before; None of a table that keeps none."""
+    wide_scores: Any = None
+    """The word score= of a wide table, which `frame` was made from."""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the user's table has a column of scores for each model, or for each class."""
+        return self.wide_scores is not None
 
     @property
     def has_parts(self) -> bool:
         """Whether the rows are parts of a field."""
-        return "within" in self.columns
+        return self.columns.parts is not None
 
     @property
-    def points(self) -> Any:
-        """The columns of published points; None of a table of examples or counts."""
-        cells = self.columns.get("cells")
-        return self.columns.get("rates") if cells is None else cells
+    def level(self) -> float | None:
+        """The level of intervals; None without any."""
+        return None if self.certainty is None else self.certainty.level
+
+    def require_certainty(self) -> Intervals:
+        """Return how sure the answer is to be; raise if `confidence=` is None."""
+        if self.certainty is None:
+            raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
+        return self.certainty
 
     def find_shared_examples(self, *, paired: bool) -> Examples:
         """Return which examples models share; raise if that is not known, or not so."""
         if not paired:
             return "apart"
-        for name in ("counts", "rates", "cells"):
-            if self.columns.get(name) is not None:
+        columns = self.columns
+        for name, value in (
+            ("counts", columns.counts),
+            ("rates", columns.rates),
+            ("cells", columns.cells),
+        ):
+            if value is not None:
                 raise PrcError(
                     f"{name}= do not tell which examples models share; pass paired=False with model="
                 )
-        if self.columns.get("matched"):
+        if columns.is_matched:
             return "wide"
-        if not list_columns("id=", self.columns.get("example")):
+        if not list_columns("id=", columns.id):
             raise PrcError(
                 "pass score= as a list of columns, one for each model; or id= of a long table, which "
                 "tells the examples apart; or paired=False if models did not score the same examples"
             )
         return "by id"
 
-    def read(self, **options: Any) -> Any:
+    def read(self, *, posteriors: bool = False) -> Any:
         """Return the table with every column resolved and typed."""
         # A bound table of a DataFrame is read once for all calls in which the same words hold.
-        asked = {**self.columns, **options}
-        kept = {} if self.kept is None else self.kept
-        key = None if self.kept is None else _describe_words({**asked, "stacked": self.stacked})
-        found: Any = kept.pop(key, None)
-        if found is None:
-            of = {"may_collect": self.may_collect, "made_from": self.made_from}
-            found = read_input(self.frame, **of, **asked)  # type: ignore[arg-type]
-            found = found.keep_counts() if key is not None and isinstance(found, ScoreTable) else found
-        if key is not None:
-            kept[key] = found  # the last one used stands last
-            while len(kept) > _MOST_KEPT:
-                kept.pop(next(iter(kept)), None)
-        return found
+        tables, options = self.read_tables, (self.wide_scores, posteriors)
+        table = None if tables is None else tables.find(self.columns, *options)
+        if table is not None:
+            return table
+        table = read_input(
+            self.frame,
+            self.columns,
+            may_collect=self.may_collect,
+            made_from=self.user_table,
+            posteriors=posteriors,
+        )
+        if tables is not None:
+            table = table.keep_counts() if isinstance(table, ScoreTable) else table
+            tables.add(table, self.columns, *options)
+        return table
 
     def read_unlabelled(self, *, posteriors: bool = False) -> ScoreTable:
         """Return the table without labels, all of whose rows stand as negatives."""
-        names = ("by", "score", "counts", "missing")
-        columns = {name: self.columns[name] for name in names if name in self.columns}
         return read_unlabelled(
-            self.frame, may_collect=self.may_collect, posteriors=posteriors, **columns
+            self.frame, self.columns, may_collect=self.may_collect, posteriors=posteriors
         )
-
-    @property
-    def level(self) -> float | None:
-        """The level of intervals; None without any."""
-        return None if self.certainty is None else self.certainty.level
 
     def read_bands(
         self, metrics: Iterable[PointMetric], *, corrected: bool = False
@@ -152,13 +161,13 @@ class Question:
         """Return the options for bands of metrics; None without intervals."""
         if self.certainty is None:
             return None
-        return read_bands(self.certainty, metrics, self.columns, corrected=corrected)
-
-    def require_certainty(self) -> Intervals:
-        """Return how sure the answer is to be; raise if `confidence=` is None."""
-        if self.certainty is None:
-            raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
-        return self.certainty
+        return read_bands(
+            self.certainty,
+            metrics,
+            clustered=self.columns.cluster is not None,
+            stratified=self.columns.stratum is not None,
+            corrected=corrected,
+        )
 
     def place_at_etas(
         self, table: InputTable, metrics: Iterable[PointMetric | CurveMetric] = ()
@@ -185,124 +194,116 @@ class Question:
         if not isinstance(self.eta, Field):
             return self.eta
         frame = self.eta.frame
-        known = frame.lazy().collect_schema()
-        if "eta" in known:
+        if "eta" in frame.lazy().collect_schema():
             return frame
         return eta_from_sample(
             frame, k="k", n="n", confidence=0.95 if self.level is None else self.level
         )
 
 
-def _set_parts(call: Question, given: Sequence[Column], said: Mapping[str, Any]) -> Question:
-    """Return the call at a field, whose parts are no groups: bound ones leave `by` and `model`."""
-    parts = {name_column(part) for part in given}
-    columns: dict[str, Any] = {"by": None, **call.columns, "within": list(given)}
-    for word in [word for word in ("by", "model") if columns.get(word) is not None]:
-        groups = list_columns(f"{word}=", columns[word])
-        both = [group for group in groups if name_column(group) in parts]
-        if both and said.get(word) is not None:
-            raise PrcError(
-                f"{word}= and parts= both hold the column {name_column(both[0])!r}; leave {word}= out "
-                "for the answer of the whole field, or pass eta= without field() for one of each part"
-            )
-        kept = [group for group in groups if name_column(group) not in parts]
-        if word == "by" or not kept:
-            columns[word] = kept or None
-    return replace(call, columns=columns)
+def _set_parts(question: Question, parts: Sequence[Column], words: Mapping[str, Any]) -> Question:
+    """Return the question of a field, whose parts are no groups: bound ones leave `by` and `model`.
+
+    `words` are those of the call itself.
+    """
+    columns, names = replace(question.columns, parts=list(parts)), {name_column(part) for part in parts}
+    if columns.by is not None:
+        groups = _leave_parts_out("by", columns.by, names, words)
+        columns = replace(columns, by=groups or None)
+    if columns.model is not None and not _leave_parts_out("model", columns.model, names, words):
+        columns = replace(columns, model=None)
+    return replace(question, columns=columns)
 
 
-def _set_groups(call: Question) -> Question:
-    """Return the call with the column of models where the method reads it: alone, or as a last group."""
-    columns = dict(call.columns)
-    model: Any = columns.pop("model", None)
-    example = columns.pop("id", None)
-    if call.method in vocabulary.TAKES_ONE_MODEL and model is None:
-        known = call.frame.lazy().collect_schema().names()
-        if "model" not in set(known) - set(map(name_column, columns.get("within", ()))):
-            return replace(call, columns=columns)
-    if call.method in vocabulary.COMPARES_MODELS:
+def _leave_parts_out(
+    word: str, columns: Any, parts: Collection[str], words: Mapping[str, Any]
+) -> list[Column]:
+    """Return the columns of `by` or `model` that tell no parts apart; raise for one that was said."""
+    groups: list[Column] = list_columns(f"{word}=", columns)
+    names = [name_column(group) for group in groups]
+    doubles = [name for name in names if name in parts]
+    if doubles and words.get(word) is not None:
+        raise PrcError(
+            f"{word}= and parts= both hold the column {doubles[0]!r}; leave {word}= out "
+            "for the answer of the whole field, or pass eta= without field() for one of each part"
+        )
+    return [group for group, name in zip(groups, names, strict=True) if name not in parts]
+
+
+def _set_groups(question: Question) -> Question:
+    """Return the question with the column of models where it is read: alone, or as a last group."""
+    columns, method = question.columns, question.method
+    model = columns.model
+    groups: list[Column] = list_columns("by=", columns.by)
+    if method in vocabulary.TAKES_ONE_MODEL and model is None:
+        names = set(question.frame.lazy().collect_schema().names())
+        if "model" not in names - set(map(name_column, list_columns("parts=", columns.parts))):
+            return replace(question, columns=replace(columns, id=None))
+    if method in vocabulary.COMPARES_MODELS:
         model = "model" if model is None else model
-        groups = leave_out(model, list_columns("by=", columns.get("by")))
-        columns |= {"by": groups, "model": model}
-        columns |= {"example": example} if example is not None else {}
-    elif model is not None:
-        ColumnReader(call.frame, "raise", may_collect=False).read_column("model", model)
-        columns["by"] = [*leave_out(model, list_columns("by=", columns.get("by"))), model]
-    return replace(call, columns=columns)
+        columns = replace(columns, by=leave_out(model, groups), model=model)
+        return replace(question, columns=columns)
+    if model is not None:
+        ColumnReader(question.frame, "raise", may_collect=False).read_column("model", model)
+        columns = replace(columns, by=[*leave_out(model, groups), model], model=None)
+    return replace(question, columns=replace(columns, id=None))
 
 
-def _make_long(call: Question, *, paired: bool) -> Question:
-    """Return the call on a table with a row for each example and model, or class."""
-    score: Any = call.columns["score"]
-    group = "class" if isinstance(score, Mapping) else "model"
-    if "by" not in vocabulary.USES[call.method]:
-        raise PrcError(f"{call.method}() takes one column as score=; call it once for each {group}")
-    refused: tuple[str, ...] = ("pos_label", "id") if group == "class" else ("model", "id")
-    for name in (*refused, "counts", "rates", "cells"):
-        if call.columns.get(name) is not None:
+def _make_long(question: Question, *, paired: bool) -> Question:
+    """Return the question of a table with a row for each example and model, or class."""
+    columns, method = question.columns, question.method
+    scores = columns.score
+    group = "class" if isinstance(scores, Mapping) else "model"
+    if "by" not in vocabulary.USES[method]:
+        raise PrcError(f"{method}() takes one column as score=; call it once for each {group}")
+    rivals: tuple[str, ...] = ("pos_label", "id") if group == "class" else ("model", "id")
+    for name in (*rivals, "counts", "rates", "cells"):
+        if getattr(columns, name) is not None:
             raise PrcError(f"score= names a column for each {group}; leave out {name}=")
-    groups: list[Column] = list_columns("by=", call.columns.get("by"))
+    groups: list[Column] = list_columns("by=", columns.by)
     if group in map(name_column, groups):
         raise PrcError(f"by= holds a column {group!r}; leave it out: the {group}s of score= are a group")
     if group == "class":
-        return _stack_classes(call, [*groups, pl.col(Row.CLASS).alias("class")])
-    if call.method == "compare" and not paired:
+        return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
+    if method == "compare" and not paired:
         raise PrcError(
             "paired=False is for models that have examples of their own, and models of a wide table "
             "share its rows; leave paired= out"
         )
-    missing = read_choice("missing=", call.columns["missing"], MISSING)
-    long = stack_models(call.frame.lazy(), score, drop=paired and missing == "drop")
-    if paired and len(score) < 2:
-        raise PrcError(f"compare() takes two models or more; got score={list(score)}")
-    columns = {**call.columns, "score": long.score}
+    missing = read_choice("missing=", columns.missing, MISSING)
+    long = stack_models(question.frame.lazy(), scores, drop=paired and missing == "drop")
+    if paired and len(scores) < 2:
+        raise PrcError(f"compare() takes two models or more; got score={list(scores)}")
+    columns = replace(columns, score=long.score)
     model = pl.col(long.name).cast(pl.String).alias("model")
     if paired:
-        columns |= {"model": long.name, "example": long.example, "matched": True}
-    elif call.method in vocabulary.COMPARES_MODELS:
-        columns |= {"model": model, "example": long.example}
+        columns = replace(columns, model=long.name, id=long.example, is_matched=True)
+    elif method in vocabulary.COMPARES_MODELS:
+        columns = replace(columns, model=model, id=long.example)
     else:
-        columns["by"] = [*groups, model]
-    return replace(call, frame=long.frame, columns=columns, stacked=score)
+        columns = replace(columns, by=[*groups, model])
+    return replace(question, frame=long.frame, columns=columns, wide_scores=scores)
 
 
-def _stack_classes(call: Question, groups: list[Column]) -> Question:
-    """Return the call on a table with a row for each example and class; classes are a group."""
-    label, score = call.columns["label"], call.columns["score"]
-    long = stack_classes(call.frame.lazy(), label, score)
-    columns = {**call.columns, "score": long.score, "label": long.label, "by": groups}
-    if isinstance(call.eta, ClassMix):
+def _stack_classes(question: Question, groups: list[Column]) -> Question:
+    """Return the question of a table with a row for each example and class; classes are a group."""
+    frame, label, scores = question.frame.lazy(), question.columns.label, question.columns.score
+    long = stack_classes(frame, label, scores)
+    columns = replace(question.columns, score=long.score, label=long.label, by=groups)
+    question = replace(question, wide_scores=list(scores.items()))
+    if isinstance(question.eta, ClassMix):
         # True classes are the parts of a field: all of the class itself is positive, and no other.
-        dtype = call.frame.lazy().collect_schema()[label]
-        shares = call.eta.shares
+        assert isinstance(label, str)  # `stack_classes` takes no other
+        dtype = frame.collect_schema()[label]
+        shares = question.eta.shares
         true = read_classes(label, dtype, list(shares)).alias(_TRUE_CLASS)
         parts = pl.DataFrame([true, pl.Series("share", list(shares.values()))])
-        each = read_classes(label, dtype, list(score)).alias("class").to_frame()
-        is_own = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
-        eta = each.join(parts, how="cross").with_columns(is_own.alias("eta"))
-        columns["within"] = [select_column(label).alias(_TRUE_CLASS)]
-        call = replace(call, eta=Field(eta, (_TRUE_CLASS,)))
-    stacked = list(score.items())
-    return _set_groups(replace(call, frame=long.frame, columns=columns, stacked=stacked))
-
-
-def _describe_words(columns: Mapping[str, Any]) -> str | None:
-    """Return a text that is equal for equal words alone; None if no text can be."""
-
-    def describe(value: Any) -> Any:
-        if isinstance(value, pl.Expr):
-            return "expression", value.meta.serialize(format="json")
-        value = take_frame(value)
-        if isinstance(value, pl.LazyFrame):  # which may read other values the next time
-            raise TypeError
-        if isinstance(value, pl.DataFrame):
-            return "frame", repr(value.serialize())
-        return type(value).__name__, repr(value)
-
-    try:
-        return json.dumps(columns, default=describe)
-    except (pl.exceptions.PolarsError, TypeError, ValueError):
-        return None
+        classes = read_classes(label, dtype, list(scores)).alias("class").to_frame()
+        is_positive = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
+        eta = classes.join(parts, how="cross").with_columns(is_positive.alias("eta"))
+        columns = replace(columns, parts=[select_column(label).alias(_TRUE_CLASS)])
+        question = replace(question, eta=Field(eta, (_TRUE_CLASS,)))
+    return _set_groups(replace(question, frame=long.frame, columns=columns))
 
 
 def leave_out(column: Column, groups: list[Column]) -> list[Column]:
@@ -360,12 +361,21 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the words of the group that a function takes as `**words`, and what each may be."""
-    for parameter in inspect.signature(function).parameters.values():
+    for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            group = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
-            annotations: Mapping[str, Any] = getattr(word_groups, group).__annotations__
-            return annotations
+            # Only this annotation is looked up: other types are imported for type checkers alone.
+            unpacked = SimpleNamespace(__annotations__={name: parameter.annotation})
+            group = get_type_hints(unpacked, function.__globals__, {"Unpack": _Unpacked})[name]
+            words: Mapping[str, Any] = group.__annotations__
+            return words
     return {}
+
+
+class _Unpacked:
+    """Stands for `Unpack`, which Python has from 3.11 on: what it is of is all that counts."""
+
+    def __class_getitem__(cls, group: type) -> type:
+        return group
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
@@ -380,11 +390,11 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
     def __init__(self, frame: F, words: Mapping[str, Any] | None = None) -> None:
         self._frame: F = frame
         self._words: Mapping[str, Any] = words or {}
-        self._kept: dict[Any, InputTable] = {}
+        self._tables = ReadTables()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles and copies hold: the table and its words, and no counts."""
-        return {"_frame": self._frame, "_words": self._words, "_kept": {}}
+        return {"_frame": self._frame, "_words": self._words, "_tables": ReadTables()}
 
     def __call__(self, **words: Unpack[TableWords]) -> Self:
         """Return the same methods, with words about the table that hold for each of them.
@@ -473,29 +483,23 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         if isinstance(eta, BoundTable):
             eta = ScoresOfField(eta._read_field(words))
         facts = list_facts(words, {**own, **targets}, eta, certainty)
-        chosen = _choose_words(method, words, said, facts)
-        columns = {
-            **vocabulary.DEFAULTS,
-            **{name: value for name, value in chosen.items() if value is not None},
-        }
-        columns |= {"label": None} if chosen.get("label", "") is None else {}
-        keeps = bool(self._words) and isinstance(self._frame, pl.DataFrame)
-        call = Question(
+        keeps_tables = bool(self._words) and isinstance(self._frame, pl.DataFrame)
+        question = Question(
             method,
             self._frame,
-            columns,
+            InputColumns.read_words(_choose_words(method, words, said, facts)),
             eta,
             certainty,
             targets,
             may_collect=self._may_collect or collects,
-            made_from=self._frame,
-            kept=self._kept if keeps else None,
+            user_table=self._frame,
+            read_tables=self._tables if keeps_tables else None,
         )
         if isinstance(eta, Field):
-            call = _set_parts(call, eta.parts, said)
-        if isinstance(columns["score"], list | tuple | Mapping):
-            return _make_long(call, paired=own.get("paired", False))
-        return _set_groups(call)
+            question = _set_parts(question, eta.parts, said)
+        if isinstance(question.columns.score, list | tuple | Mapping):
+            return _make_long(question, paired=own.get("paired", False))
+        return _set_groups(question)
 
     def _read_field(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` hold for what it leaves open."""
@@ -520,24 +524,29 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         return table
 
 
-def say_of_reference(
-    reference: Any, columns: Mapping[str, Any]
-) -> tuple[pl.DataFrame | pl.LazyFrame, dict[str, Any]]:
+def read_reference_columns(
+    reference: Any, columns: InputColumns
+) -> tuple[pl.DataFrame | pl.LazyFrame, InputColumns]:
     """Return the frame of a labelled table beside an unlabelled one, and what its columns hold."""
-    names = ("by", "score", "label", "pos_label", "missing")
-    shared = {name: columns[name] for name in names if columns.get(name) is not None}
+    shared = InputColumns(
+        by=columns.by,
+        score=columns.score,
+        label="label" if columns.label is None else columns.label,
+        pos_label=columns.pos_label,
+        missing=columns.missing,
+    )
     if not isinstance(reference, BoundTable):
-        return reference, {**vocabulary.DEFAULTS, **shared}
+        return reference, shared
     try:
         facts = list_facts(reference._words, {}, None, None)
-        own = _choose_words("estimate_prevalence", reference._words, {}, facts)
+        words = _choose_words("estimate_prevalence", reference._words, {}, facts)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
-    if (model := own.pop("model", None)) is not None:
-        groups: list[Column] = list_columns("by=", own.get("by"))
-        own["by"] = [*leave_out(model, groups), model]
-    held = {name: value for name, value in {**shared, **own}.items() if value is not None}
-    return reference._frame, {**vocabulary.DEFAULTS, **held}
+    if (model := words.pop("model", None)) is not None:
+        groups: list[Column] = list_columns("by=", words.get("by"))
+        words["by"] = [*leave_out(model, groups), model]
+    stated: Any = {name: value for name, value in words.items() if value is not None}
+    return reference._frame, replace(shared, **stated)
 
 
 def merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from polars_prcurve.core.curves.targets import TargetValues
     from polars_prcurve.core.ground.argument_checks import Title
     from polars_prcurve.core.inputs.column_reader import Column, Columns, Counts, Missing
+    from polars_prcurve.core.inputs.input_columns import Cells, Sizes
     from polars_prcurve.core.inputs.never_scored import Below
-    from polars_prcurve.core.inputs.table_reader import Cells, Sizes
     from polars_prcurve.core.metrics.point_metric import PointMetric
 
 # What a table holds, from the least that a method reads to all there is --------------------------

@@ -201,16 +201,16 @@ class BandOptions:
 def read_bands(
     certainty: Intervals,
     metrics: Iterable[PointMetric],
-    columns: Mapping[str, Any],
     *,
+    clustered: bool,
+    stratified: bool,
     corrected: bool = False,
 ) -> BandOptions:
-    """Return the options for bands, of a table with `columns`; raise if a metric has no band."""
+    """Return the options for bands of metrics; raise if a metric has no band."""
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
     band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
     band = "rectangle" if certainty.method == "rectangle" else band
-    clustered, stratified = (columns.get(name) is not None for name in ("cluster", "stratum"))
     options = BandOptions(certainty.level, certainty.rate, band, corrected=corrected)
     return replace(options, clustered=clustered, stratified=stratified)
 

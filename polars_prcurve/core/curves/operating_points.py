@@ -418,7 +418,7 @@ def _add_chance(
     if unlike or not table.counts_negatives:
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
     rows, groups = search.rows, search.groups
-    if of_table.has_unscored(table) or table.kept is not None:
+    if of_table.has_unscored(table) or table.kept_counts is not None:
         rows = build_sweep(table).rows  # all that have ranks, flagged by a threshold or not
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         rows = build_segments(table, SweepTables(rows, groups), [])

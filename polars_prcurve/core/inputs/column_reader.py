@@ -111,12 +111,12 @@ class ColumnReader:
         self.example_keys: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
 
-    def read_column(self, argument: str, column: Column) -> ReadColumn:
+    def read_column(self, argument: str, column: Column | None) -> ReadColumn:
         """Return one column; raise if it is not in the table, or if there are several."""
         expr = self.read_expr(argument, column)
         if isinstance(column, str):
             name, dtype = column, self.schema[column]
-        elif column.meta.is_regex_projection():
+        elif expr.meta.is_regex_projection():
             raise PrcError(
                 f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the "
                 "name alone, which is taken as it is"

@@ -10,9 +10,9 @@ tests that are summed in the table of groups, and are read there by a guard.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import polars as pl
 
@@ -62,6 +62,14 @@ class NeverScored:
     in_rows: bool = False  # whether rows of the table without a score are among them
 
 
+@dataclass(frozen=True, eq=False)
+class KeptCounts:
+    """The rows of a table that is asked again, and what was counted of them, by what was asked."""
+
+    rows: pl.LazyFrame
+    results: dict[Hashable, pl.LazyFrame] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class InputTable:
     """A table, and what its columns mean."""
@@ -93,8 +101,14 @@ class InputTable:
     sizes; None without counts."""
     has_cells: bool = True
     """Whether metrics are computed from the four counts of a row, and not from its rates."""
-    kept: dict[Any, pl.LazyFrame] | None = field(default=None, init=False, compare=False)
-    """What was counted of this very table, if that is to be kept; a copy by `replace` has none."""
+    counts: KeptCounts | None = None
+    """What was counted of these rows, or of those that this table was made from, if that is kept."""
+
+    @property
+    def kept_counts(self) -> dict[Hashable, pl.LazyFrame] | None:
+        """What was counted of these very rows, by what was asked; None of a table that keeps none."""
+        is_own = self.counts is not None and self.counts.rows is self.frame
+        return self.counts.results if self.counts is not None and is_own else None
 
     @property
     def is_in_memory(self) -> bool:
@@ -181,9 +195,7 @@ class ScoreTable(InputTable):
         """Return the table, checked now, which keeps what is counted of it for further questions."""
         if self.parts is None:
             run_query(stop_if_broken(self.aggregate_groups([]), self.tallies.checks), self.n_rows)
-        owner = replace(self, tallies=Tallies())
-        object.__setattr__(owner, "kept", {})
-        return owner
+        return replace(self, tallies=Tallies(), counts=KeptCounts(self.frame))
 
     @property
     def has_squares(self) -> bool:

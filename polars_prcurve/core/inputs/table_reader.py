@@ -6,7 +6,9 @@ becomes a check that the query carries with it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -18,108 +20,111 @@ from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
     Columns,
-    Counts,
-    Missing,
     ReadColumn,
     TypedExpr,
     list_columns,
     list_known_columns,
 )
-from polars_prcurve.core.inputs.never_scored import Below, add_never_scored
+from polars_prcurve.core.inputs.input_columns import Cells, InputColumns
+from polars_prcurve.core.inputs.never_scored import add_never_scored
 from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, RateTable, ScoreTable
-
-Cells: TypeAlias = tuple[Column, Column, Column, Column]  # the columns of tp, fp, fn and tn
-
-Sizes: TypeAlias = tuple[Column | int, Column | int]
-"""The numbers of positives and of negatives behind rates, as columns or as two numbers.
-
-They are null in the rows of a group of which a number is not known.
-"""
-
-NO_MODEL: Any = object()
-"""Stands for no column of models, because None may be what a user passed by mistake."""
 
 
 def read_input(
     frame: pl.DataFrame | pl.LazyFrame,
+    columns: InputColumns,
     *,
     may_collect: bool,
     made_from: pl.DataFrame | pl.LazyFrame | None = None,
-    by: Columns = None,
-    score: Column = "score",
-    label: Column = "label",
-    pos_label: Any = None,
-    weight: Column | None = None,
-    counts: Counts | Column | None = None,
-    rates: tuple[Column, Column] | None = None,
-    sizes: Sizes | None = None,
-    cells: Cells | None = None,
-    cluster: Column | None = None,
-    stratum: Column | None = None,
-    model: Any = NO_MODEL,
-    example: Columns = None,
-    matched: bool = False,
     posteriors: bool = False,
-    within: Columns = None,
-    below: Below | None = None,
-    missing: Missing = "raise",
-    labelled: bool = True,
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
 
-    `made_from` is the user's table, if `frame` is another one with the same groups. An `example` is left
-    out as a whole if a value is missing in one of its rows, unless its rows are `matched`: made from one
-    row, they share the label and have scores. Scores that are `posteriors` lie in [0, 1]. The columns of
-    `within` are the last group columns. If not `labelled`, all rows stand as negatives, of which
-    `counts` says how many each is.
+    `made_from` is the user's table, if `frame` is another one with the same groups. Examples with an
+    `id` are left out as a whole if a value is missing in one of their rows, unless rows are matched.
+    Scores that are `posteriors` lie in [0, 1].
     """
-    reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
-    if by is not None:
-        reader.read_by(by)
-    model_name = "" if model is NO_MODEL else _read_model(reader, model)
-    parts = [] if within is None else _read_within(reader, within)
-    if rates is not None or sizes is not None or cells is not None:
-        points, more = _read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score)
-        return RateTable(**reader.input_fields(points), **more, model_name=model_name)
-    scores = _read_score(reader, score, posteriors=posteriors, matched=matched, labelled=labelled)
-    if not labelled:
-        amounts = _read_numbers_of_rows(reader, counts)
-    elif counts is None:
-        amounts = _read_labels(reader, label, pos_label, weight)
-    else:
-        amounts = _read_counts(reader, pos_label, counts)
-    ids = {} if cluster is None else {Row.CLUSTER: reader.read_values("cluster", cluster).value}
-    if stratum is not None and weight is not None:
-        ids |= _read_strata(reader, stratum, weight)
-    ids_of = [] if example is None else list_columns("id=", example)
-    if examples := [reader.read_values("id", column).value for column in ids_of]:
-        named = [of.alias(str(i)) for i, of in enumerate(examples)]  # whose own names may be equal
-        ids[Row.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
-        if not matched:
-            n_groups = len(reader.by_exprs) - (model is not NO_MODEL)
-            reader.example_keys = [*reader.by_exprs[:n_groups], *examples]
+    reader = ColumnReader(frame, columns.missing, may_collect=may_collect, made_from=made_from)
+    model_name, part_names = _read_groups(reader, columns)
+    if columns.points is not None or columns.sizes is not None:
+        points, fields = _read_points(reader, columns)
+        return RateTable(**reader.input_fields(points), **fields, model_name=model_name)
+    models = reader.by.get(Row.MODEL) if columns.is_matched else None
+    wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
+    score = _read_score(reader, columns.score, wide, posteriors=posteriors)
+    is_counted = columns.counts is not None
+    amounts = _read_counts(reader, columns) if is_counted else _read_labels(reader, columns)
+    ids = _read_ids(reader, columns)
+    table = _build_score_table(reader, score, amounts, ids, weighted=columns.weight is not None)
+    table = replace(table, model_name=model_name, within=tuple(part_names))
+    if columns.below is not None or reader.lets_null_scores:
+        table = add_never_scored(table, columns.below, in_rows=reader.lets_null_scores)
+    return table.aggregate_scores() if _scores_repeat(table, frame) else table
+
+
+def read_unlabelled(
+    frame: pl.DataFrame | pl.LazyFrame,
+    columns: InputColumns,
+    *,
+    may_collect: bool,
+    posteriors: bool = False,
+) -> ScoreTable:
+    """Return a table without labels, all of whose rows stand as negatives; posteriors become Float64."""
+    reader = ColumnReader(frame, columns.missing, may_collect=may_collect)
+    reader.read_by(columns.by)
+    score = _read_score(reader, columns.score)
+    if posteriors:
+        value = score.value.cast(pl.Float64)
+        reader.check(query_checks.unlabelled_checks, score.what, value)
+        score = score._replace(value=value, dtype=pl.Float64())
+    amounts = _read_numbers_of_rows(reader, columns.counts)
+    return _build_score_table(reader, score, amounts, {}, weighted=False)
+
+
+def _read_groups(reader: ColumnReader, columns: InputColumns) -> tuple[str, list[str]]:
+    """Add the group columns, and return the names of that of models, or "", and of those of parts."""
+    reader.read_by(columns.by)
+    model_name = "" if columns.model is None else _read_model(reader, columns.model)
+    return model_name, [] if columns.parts is None else _read_parts(reader, columns.parts)
+
+
+def _read_ids(reader: ColumnReader, columns: InputColumns) -> dict[str, pl.Expr]:
+    """Return Row.CLUSTER, Row.STRATUM and its weight, and Row.EXAMPLE, as far as a table has them."""
+    ids = {}
+    if columns.cluster is not None:
+        ids[Row.CLUSTER] = reader.read_values("cluster", columns.cluster).value
+    if columns.stratum is not None and columns.weight is not None:
+        ids |= _read_strata(reader, columns.stratum, columns.weight)
+    examples = [reader.read_values("id", column).value for column in list_columns("id=", columns.id)]
+    if not examples:
+        return ids
+    named = [value.alias(str(i)) for i, value in enumerate(examples)]  # whose own names may be equal
+    ids[Row.EXAMPLE] = examples[0] if len(named) == 1 else pl.struct(named)
+    if not columns.is_matched:
+        n_groups = len(reader.by_exprs) - (columns.model is not None)
+        reader.example_keys = [*reader.by_exprs[:n_groups], *examples]
+    return ids
+
+
+def _build_score_table(
+    reader: ColumnReader,
+    score: ReadColumn,
+    amounts: Mapping[str, TypedExpr],
+    ids: Mapping[str, pl.Expr],
+    *,
+    weighted: bool,
+) -> ScoreTable:
+    """Return the table of a score, of what a row adds to both classes, and of what it belongs to."""
     has_floats = Row.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
-    table = ScoreTable(
-        **reader.input_fields({Row.SCORE: scores.value, **cast, **ids}),
-        score_dtype=scores.dtype,
+    return ScoreTable(
+        **reader.input_fields({Row.SCORE: score.value, **cast, **ids}),
+        score_dtype=score.dtype,
         float_sums=has_floats,
-        count_dtype=pl.Float64() if has_floats or weight is not None else pl.Int64(),
-        weighted=weight is not None,
-        model_name=model_name,
-        within=tuple(parts),
+        count_dtype=pl.Float64() if has_floats or weighted else pl.Int64(),
+        weighted=weighted,
     )
-    if labelled and (below is not None or reader.lets_null_scores):
-        table = add_never_scored(table, below, in_rows=reader.lets_null_scores)
-    return table.aggregate_scores() if labelled and _scores_repeat(table, frame) else table
-
-
-def read_unlabelled(frame: pl.DataFrame | pl.LazyFrame, **arguments: Any) -> ScoreTable:
-    """Return a table without labels; posteriors become Float64."""
-    table = read_input(frame, labelled=False, **arguments)
-    assert isinstance(table, ScoreTable)
-    return table
 
 
 def _read_model(reader: ColumnReader, model: Any) -> str:
@@ -140,38 +145,28 @@ class DroppedRows(NamedTuple):
     what: str = "rows"
 
 
-_UNLABELLED_ARGUMENTS = ("by", "score", "counts")
-_COLUMN_ARGUMENTS = (
-    *(*_UNLABELLED_ARGUMENTS, "label", "pos_label", "weight", "stratum"),
-    *("rates", "sizes", "cells", "cluster"),
-)
-
-
 def count_dropped_rows(
     frame: pl.DataFrame | pl.LazyFrame,
+    columns: InputColumns,
     *,
-    model: Column | None = None,
-    id: Any = None,
     unlabelled: bool = False,
     weighing: bool = False,
-    **given: Any,
 ) -> DroppedRows:
-    """Return how many rows missing="drop" leaves out, from the arguments of a method on the table.
+    """Return how many rows missing="drop" leaves out of a table.
 
-    Arguments that do not say what the table holds are ignored. With `id=` models are compared, and
-    an example is left out as a whole. What makes weights (`weighing`) needs no scores.
+    With `id` models are compared, and an example is left out as a whole. What makes weights (`weighing`)
+    needs no scores.
     """
-    names: tuple[str, ...] = _UNLABELLED_ARGUMENTS if unlabelled else _COLUMN_ARGUMENTS
-    columns = {name: given[name] for name in names if given.get(name) is not None}
+    columns = replace(columns, missing="drop", below=None)
     table: InputTable
-    if weighing:
-        names = ("within", "by", "score", "pos_label", "weight")
-        columns = {"label": given.get("label", "label"), **{name: given.get(name) for name in names}}
-        table, _ = read_parts(frame, **columns, missing="drop", may_collect=True)
+    if unlabelled:
+        table = read_unlabelled(frame, columns, may_collect=True)
+    elif weighing:
+        table, _ = read_parts(frame, columns, may_collect=True)
     else:
-        columns |= {"labelled": False} if unlabelled else {}
-        columns |= {} if unlabelled or id is None else {"model": model, "example": id}
-        table = read_input(frame, may_collect=True, missing="drop", **columns)
+        model = None if columns.id is None else columns.model
+        columns = replace(columns, model=model, parts=None, is_matched=False)
+        table = read_input(frame, columns, may_collect=True)
     if table.row_counts is None:
         return DroppedRows(0, 0)
     total, kept = table.collect(table.row_counts, "the number of rows left out").row(0)
@@ -195,82 +190,70 @@ def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> boo
 
 
 def read_parts(
-    frame: pl.DataFrame | pl.LazyFrame,
-    *,
-    within: Columns,
-    by: Columns = None,
-    score: Columns = None,
-    label: Column = "label",
-    pos_label: Any = None,
-    weight: Column | None = None,
-    missing: Missing = "raise",
-    may_collect: bool = False,
+    frame: pl.DataFrame | pl.LazyFrame, columns: InputColumns, *, may_collect: bool = False
 ) -> tuple[InputTable, list[str]]:
-    """Return a table whose groups are the parts of each `by` group, and the names of their columns."""
-    reader = ColumnReader(frame, missing, may_collect=may_collect)
-    reader.read_by(by)
-    parts = _read_within(reader, within)
-    for column in list_columns("score=", score):
+    """Return a table whose groups are the parts of each `by` group, and the names of their columns.
+
+    Weights of parts need no scores: of those that are named, no value may be missing.
+    """
+    reader = ColumnReader(frame, columns.missing, may_collect=may_collect)
+    reader.read_by(columns.by)
+    part_names = _read_parts(reader, columns.parts)
+    for column in list_columns("score=", columns.score):
         _read_score(reader, column)
-    amounts = _read_labels(reader, label, pos_label, weight)
-    columns = {name: amount for name, (amount, _) in amounts.items()}
-    return InputTable(**reader.input_fields(columns)), parts
+    amounts = _read_labels(reader, columns)
+    values = {name: amount for name, (amount, _) in amounts.items()}
+    return InputTable(**reader.input_fields(values)), part_names
 
 
-def _read_within(reader: ColumnReader, within: Columns) -> list[str]:
+def _read_parts(reader: ColumnReader, parts: Columns) -> list[str]:
     """Add the columns that tell parts apart to the group columns, and return their names."""
-    part_dtypes = reader.read_by(within, "parts")
+    part_dtypes = reader.read_by(parts, "parts")
     if len(reader.by_exprs) != len(reader.by):
         raise PrcError("by= and parts= take one column each; write one expression for each column")
     return list(part_dtypes)
 
 
 def read_part_labelled(
-    frame: pl.DataFrame | pl.LazyFrame,
-    *,
-    score: Column,
-    label: Column | None,
-    pos_label: Any = None,
-    missing: Missing,
+    frame: pl.DataFrame | pl.LazyFrame, columns: InputColumns
 ) -> tuple[ScoreTable, ScoreTable | None]:
     """Return all rows of a table, as without labels, and those with a label that is not null, if any."""
-    shared: dict[str, Any] = {"may_collect": True, "score": score, "missing": missing}
-    table = read_unlabelled(frame, **shared)
-    if label is None:
+    table = read_unlabelled(frame, columns, may_collect=True)
+    if columns.label is None:
         return table, None
-    labels = ColumnReader(frame, missing, may_collect=True).read_column("label", label)
+    reader = ColumnReader(frame, columns.missing, may_collect=True)
+    labels = reader.read_column("label", columns.label)
     if labels.dtype == pl.Null:
         return table, None
-    rows = frame.filter(labels.value.is_not_null())
-    labelled = read_input(rows, label=label, pos_label=pos_label, **shared)
+    labelled = read_input(frame.filter(labels.value.is_not_null()), columns, may_collect=True)
     assert isinstance(labelled, ScoreTable)
     return table, labelled
 
 
 def read_reference(
-    reference: pl.DataFrame | pl.LazyFrame, table: ScoreTable, *, by: Columns = None, **arguments: Any
+    reference: pl.DataFrame | pl.LazyFrame, columns: InputColumns, table: ScoreTable
 ) -> ScoreTable:
     """Return a table with labels that stands beside one without; its groups may tell fewer apart."""
     if not isinstance(reference, pl.DataFrame | pl.LazyFrame):
         raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
-    arguments["by"] = list_known_columns(by, reference)
+    columns = replace(columns, by=list_known_columns(columns.by, reference))
     try:
-        read = read_input(reference, may_collect=True, **arguments)
+        labelled = read_input(reference, columns, may_collect=True)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
-    assert isinstance(read, ScoreTable)
-    if read.float_sums:
+    assert isinstance(labelled, ScoreTable)
+    if labelled.float_sums:
         raise PrcError(
             "counts= of the reference holds floats, and takes numbers of examples; cast them to "
             "integers if that is what they are"
         )
-    for name, dtype in read.by.items():
+    for name, dtype in labelled.by.items():
         if table.by.get(name) != dtype:
             raise PrcError(
                 f"group column {name!r} is {dtype} in the reference= table and {table.by.get(name)} in "
                 "the other; cast one to the other"
             )
-    return read
+    return labelled
 
 
 def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[str, pl.Expr]:
@@ -287,28 +270,16 @@ def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[
 
 
 def _read_score(
-    reader: ColumnReader,
-    score: Column,
-    *,
-    posteriors: bool = False,
-    matched: bool = False,
-    labelled: bool = True,
+    reader: ColumnReader, column: Column, wide: Sequence[str] = (), *, posteriors: bool = False
 ) -> ReadColumn:
-    """Return the scores; those `matched` come from the columns that name the models."""
-    models = reader.by.get(Row.MODEL) if matched else None
-    wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
-    given = reader.read_column("score", score)
-    query_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    reader.handle_missing(given, wide, may_be_null=reader.lets_null_scores)
+    """Return the scores; of models that were columns of a `wide` table, with checks of each column."""
+    score = reader.read_column("score", column)
+    query_checks.SCORE_DTYPES.require(score.what, score.dtype)
+    reader.handle_missing(score, wide, may_be_null=reader.lets_null_scores)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
-    if not posteriors:
-        return given
-    value = given.value.cast(pl.Float64)
-    if labelled:
-        reader.check(query_checks.posterior_checks, given.what, value)
-        return given
-    reader.check(query_checks.unlabelled_checks, given.what, value)
-    return given._replace(value=value, dtype=pl.Float64())
+    if posteriors:
+        reader.check(query_checks.posterior_checks, score.what, score.value.cast(pl.Float64))
+    return score
 
 
 def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedExpr]:
@@ -325,14 +296,14 @@ def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedE
     return {Row.POS: (pl.lit(0, dtype=dtype), dtype), Row.NEG: (amount, dtype)}
 
 
-def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str, TypedExpr]:
+def _read_counts(reader: ColumnReader, columns: InputColumns) -> dict[str, TypedExpr]:
     """Return Row.POS and Row.NEG, the counts of a row, and their squares if known."""
     # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
-    if pos_label is not None:
+    if columns.pos_label is not None:
         raise PrcError("counts= stands in place of labels and weights; leave out pos_label=")
-    has_squares, what = gives_squares(None, counts), "columns, of positives and of negatives"
-    more = "and of their squared weights" if has_squares else "or four with sums of squared weights"
-    listed = list_parts("counts", counts, 4 if has_squares else 2, f"{what}, {more}")
+    has_squares, what = gives_squares(None, columns.counts), "columns, of positives and of negatives"
+    others = "and of their squared weights" if has_squares else "or four with sums of squared weights"
+    listed = list_parts("counts", columns.counts, 4 if has_squares else 2, f"{what}, {others}")
     amounts = {
         name: _read_amount(reader, "counts", column)
         for name, column in zip(
@@ -350,14 +321,12 @@ def _read_counts(reader: ColumnReader, pos_label: Any, counts: Any) -> dict[str,
     return amounts
 
 
-def _read_labels(
-    reader: ColumnReader, label: Column, pos_label: Any, weight: Column | None
-) -> dict[str, TypedExpr]:
+def _read_labels(reader: ColumnReader, columns: InputColumns) -> dict[str, TypedExpr]:
     """Return Row.LABEL; with weights return Row.POS and Row.NEG, of which one is 0 in each row."""
-    given = reader.read_column("label", label)
-    value, dtype, _, what = given
+    labels, pos_label = reader.read_column("label", columns.label), columns.pos_label
+    value, dtype, _, what = labels
     query_checks.label_dtypes(pos_label).require(what, dtype)
-    reader.handle_missing(given)
+    reader.handle_missing(labels)
     if pos_label is not None:
         if isinstance(dtype, pl.Enum) and pos_label not in (known := dtype.categories.to_list()):
             hint = suggest_names(str(pos_label), known)
@@ -369,9 +338,9 @@ def _read_labels(
     else:
         positive = value == 1
         reader.check(query_checks.label_checks, what, value)
-    if weight is None:
+    if columns.weight is None:
         return {Row.LABEL: (positive, pl.Boolean())}
-    amount, amount_dtype = _read_amount(reader, "weight", weight)
+    amount, amount_dtype = _read_amount(reader, "weight", columns.weight)
     zero = pl.lit(0, dtype=amount_dtype)
     return {
         Row.POS: (pl.when(positive).then(amount).otherwise(zero), amount_dtype),
@@ -410,27 +379,24 @@ def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedEx
 
 
 def _read_points(
-    reader: ColumnReader,
-    *,
-    rates: tuple[Column, Column] | None,
-    sizes: Sizes | None,
-    cells: Cells | None,
-    score: Column,
+    reader: ColumnReader, columns: InputColumns
 ) -> tuple[dict[str, pl.Expr], dict[str, Any]]:
     """Return the columns of points, of `cells=` or `rates=`, and the other fields of a `RateTable`."""
-    if cells is not None:
-        return _read_cells(reader, cells, score)
-    if rates is None:
+    if columns.cells is not None:
+        return _read_cells(reader, columns.cells, columns.score)
+    if columns.rates is None:
         raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
     points = {}
-    pair = list_parts("rates", rates, 2, "columns, of recall and of fpr")
+    pair = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
     for name, column in zip(("recall", "fpr"), pair, strict=True):
-        given = reader.read_values("rates", column, query_checks.RATE_DTYPES)
-        reader.check(query_checks.rate_checks, given.what, given.value)
-        points[name] = given.value.cast(pl.Float64)
-    if sizes is None:
+        rate = reader.read_values("rates", column, query_checks.RATE_DTYPES)
+        reader.check(query_checks.rate_checks, rate.what, rate.value)
+        points[name] = rate.value.cast(pl.Float64)
+    if columns.sizes is None:
         return points, {}
-    listed = list_parts("sizes", sizes, 2, "columns or whole numbers, of positives and of negatives")
+    listed = list_parts(
+        "sizes", columns.sizes, 2, "columns or whole numbers, of positives and of negatives"
+    )
     n_pos, n_neg = (_read_count(reader, "sizes", size, may_be_null=True) for size in listed)
     points |= {"tp": points["recall"] * n_pos, "fp": points["fpr"] * n_neg}  # which are not rounded
     points |= {"fn": n_pos - points["tp"], "tn": n_neg - points["fp"]}

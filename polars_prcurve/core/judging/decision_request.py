@@ -49,13 +49,14 @@ class DecisionRequest:
 
 def count_rows_left_out(question: Question) -> DroppedRows | None:
     """Return how many rows are left out because a value is missing; None if none is."""
-    columns, stacked = question.columns, question.stacked
-    if columns.get("missing") != "drop":
+    columns = question.columns
+    if columns.missing != "drop":
         return None
-    dropped = count_dropped_rows(question.frame, id=columns.get("example"), **columns)
-    if stacked is not None and columns.get("model") is not None:  # a row goes for all models
-        dropped = DroppedRows(dropped.n // len(stacked), dropped.total // len(stacked))
-    elif stacked is not None:  # each class leaves out rows of its own
+    dropped = count_dropped_rows(question.frame, columns)
+    if question.is_wide and columns.model is not None:  # a row goes for all models
+        n_models = len(question.wide_scores)
+        dropped = DroppedRows(dropped.n // n_models, dropped.total // n_models)
+    elif question.is_wide:  # each class leaves out rows of its own
         dropped = dropped._replace(what="scores")
     return dropped if dropped.n else None
 
@@ -76,11 +77,11 @@ def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFram
     weight = "weight"
     while weight in table._frame.columns:
         weight += " of the field"
-    words = {**table._words, "by": question.columns["by"], "weight": weight}
-    if request.model is not None and question.stacked is None:
+    words = {**table._words, "by": question.columns.by, "weight": weight}
+    if request.model is not None and not question.is_wide:
         words["model"] = request.model
     weighted_table = type(table)(table.reweight(eta=exact_field, name=weight), words)
-    request = replace(request, unweighted_table=table(by=question.columns["by"]))
+    request = replace(request, unweighted_table=table(by=question.columns.by))
     # Without a promise, and at exact prevalences, that table is asked for everything.
     if request.goal.guarantee is None and exact_field.frame.columns == frame.columns:
         return replace(request, table=weighted_table, eta=eta)

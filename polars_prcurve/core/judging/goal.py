@@ -65,8 +65,9 @@ class Goal:
         return arguments
 
 
-def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[str, Any]) -> Goal:
-    """Return what is wanted; raise if targets make no sense together. `columns` are of the table."""
+def read_goal(question: Question, guarantee: object) -> Goal:
+    """Return what is wanted; raise if targets make no sense together."""
+    targets = question.targets
     words = (word for word, value in targets.items() if value is not None and word != "per")
     limits = {word: targets[word] for word in sorted(words, key=_ORDER.index)}
     per = None if targets.get("per") is None else read_events(targets["per"])
@@ -99,7 +100,7 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
         )
     merit = "recall" if any(word in CAPS for word in limits) else "precision"
     if not limits:
-        merit = default_curve_metric(columns.get("rates"), columns.get("cells"))
+        merit = default_curve_metric(question.columns.points)
     return Goal(limits, merit, per, level)
 
 
@@ -115,7 +116,7 @@ def check_groups(table: Any) -> None:
 
 def check_goal(question: Question, goal: Goal, eta: Any) -> None:
     """Raise for what cannot be decided: at such a prevalence, of published points, of several models."""
-    if question.points is not None and goal.is_of_curve:
+    if question.columns.points is not None and goal.is_of_curve:
         raise PrcError(
             "areas of published points have no interval; name what is wanted: recall=, threshold=, "
             "precision= or another target"
@@ -126,14 +127,14 @@ def check_goal(question: Question, goal: Goal, eta: Any) -> None:
                 "decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
                 f"eta={value!r}"
             )
-    if question.columns.get("model") is None:
+    if question.columns.model is None:
         return
     if "threshold" in goal.targets:
         raise PrcError(
             "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= or "
             "another target, at which they are compared"
         )
-    if question.points is not None:
+    if question.columns.points is not None:
         raise PrcError(
             "decide() compares models by their examples, and published points have none; decide each "
             'model alone, or compare(other=prc(points, cells=...), match="recall") one with examples'

@@ -252,23 +252,27 @@ def build_running_sums(
         return build_points(table, checked=checked)
     assert isinstance(table, ScoreTable)
     design = design or Design(table, effective=False)
-    if table.kept is None or listed is not None or asked is not None or design.carried:
+    results = table.kept_counts
+    if results is None or listed is not None or asked is not None or design.carried:
         return _sum_rows(table, listed, design, asked, checked=checked, ends_only=ends_only)
     # Rows are the same whether sizes are asked for or not; groups are few, and have those of the design.
     keys = ("rows", type(design), ends_only), ("groups", type(design), design.effective)
-    if not set(keys) <= set(table.kept):
+    if not set(keys) <= set(results):
         made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
         store(table, keys[0], made.rows)
         store(table, keys[1], made.groups)
-    rows, groups = (table.kept[key] for key in keys)
+    rows, groups = (results[key] for key in keys)
     return SweepTables(rows, groups, design.weighted)
 
 
 def store(table: InputTable, name: Any, query: pl.LazyFrame) -> pl.LazyFrame:
     """Return a query, or of a table that keeps what was counted of it the result, stored by a name."""
-    if table.kept is not None and name not in table.kept:
-        table.kept[name] = table.collect(query, "", n_etas=1).lazy()
-    return query if table.kept is None else table.kept[name]
+    results = table.kept_counts
+    if results is None:
+        return query
+    if name not in results:
+        results[name] = table.collect(query, "", n_etas=1).lazy()
+    return results[name]
 
 
 MANY_ROWS = 100_000  # from so many rows on a query of corners alone saves time, if they are kept
@@ -276,13 +280,13 @@ MANY_ROWS = 100_000  # from so many rows on a query of corners alone saves time,
 
 def keep_blocks(table: InputTable) -> pl.Expr | None:
     """Add BLOCK to rows that an earlier question has kept, if many; return the test of corners then."""
-    name, kept = ("rows", Design, False), table.kept or {}
-    if name not in kept or (table.n_rows or 0) < MANY_ROWS:
+    name, results = ("rows", Design, False), table.kept_counts or {}
+    if name not in results or (table.n_rows or 0) < MANY_ROWS:
         return None
-    rows = kept[name]  # read once: another thread may add Sweep.BLOCK at this time
+    rows = results[name]  # read once: another thread may add Sweep.BLOCK at this time
     if Sweep.BLOCK not in rows.collect_schema():
         marks = mark_blocks(build_sweep(table, unscored=False).rows).select(Sweep.BLOCK, Sweep.IS_CORNER)
-        kept[name] = table.collect(rows, "").hstack(table.collect(marks, "")).lazy()
+        results[name] = table.collect(rows, "").hstack(table.collect(marks, "")).lazy()
     return pl.col(Sweep.IS_CORNER)
 
 

@@ -30,6 +30,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.normal_distribution import normal_from_student
 from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import MANY, InputTable, RateTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import read_input
@@ -321,7 +322,7 @@ def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
     else:
         values = []
         for n_neg in _BELOW:
-            table = read_input(_SCORED, may_collect=True, below=(2, n_neg))
+            table = read_input(_SCORED, InputColumns(below=(2, n_neg)), may_collect=True)
             found = build_summary_table(table, read_eta(None, table), [metric])
             values.append(table.collect(found, metric.name)["value"].item())
     if None in values:  # undefined with any number, as at a recall that is not found, it needs none

@@ -8,6 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,12 +16,12 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS, PASSED_OVER, TAKES_ONE_MODEL
-from polars_prcurve.core.binding.bound_table import say_of_reference
+from polars_prcurve.core.binding.bound_table import read_reference_columns
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_names
-from polars_prcurve.core.inputs.column_reader import list_columns
+from polars_prcurve.core.inputs.column_reader import list_known_columns
 from polars_prcurve.core.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.core.prevalence.fields import field
 from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
@@ -51,12 +52,13 @@ class FilePrc(LazyFramePrc):
         # A comparison has left out the rows by then; a ranking leaves out the same ones, and later.
         counting_method = "ranking" if method == "compare" and isinstance(scores, list) else method
         question = self._ask(counting_method, words, eta=arguments.get("eta"), confidence=level)
-        columns = {**question.columns, **({"score": scores} if is_weighing else {})}
+        columns = replace(question.columns, score=scores) if is_weighing else question.columns
         # Of rows without labels, or not yet with all, a missing label drops none.
         some_labels = ("estimate_prevalence", "sampling_plan", "weigh_sample")
-        unlabelled = method in some_labels or columns["label"] is None
-        columns |= {"unlabelled": unlabelled, "weighing": is_weighing}
-        dropped_rows = count_dropped_rows(question.frame, id=columns.get("example"), **columns)
+        unlabelled = method in some_labels or columns.label is None
+        dropped_rows = count_dropped_rows(
+            question.frame, columns, unlabelled=unlabelled, weighing=is_weighing
+        )
         if isinstance(scores, list) and not is_weighing:
             n = len(scores)  # a row of the wide table is left out for all models, if they are compared
             wide_rows = DroppedRows(dropped_rows.n // n, dropped_rows.total // n)
@@ -66,10 +68,9 @@ class FilePrc(LazyFramePrc):
             yield say_dropped_rows(dropped_rows)
         reference = arguments.get("reference")
         if reference is not None and not isinstance(reference, float):
-            frame, columns = say_of_reference(reference, arguments)
-            schema = frame.collect_schema()
-            columns["by"] = [name for name in list_columns("by=", columns.get("by")) if name in schema]
-            if (dropped_rows := count_dropped_rows(frame, **columns)).n:
+            frame, columns = read_reference_columns(reference, question.columns)
+            columns = replace(columns, by=list_known_columns(columns.by, frame))
+            if (dropped_rows := count_dropped_rows(frame, columns)).n:
                 yield f"in --reference, {say_dropped_rows(dropped_rows)}"
 
 

@@ -23,6 +23,7 @@ from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.ground.query_checks import Check, guard, run_query
 from polars_prcurve.core.inputs.column_reader import Missing, check_group_names, list_columns
+from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.row_columns import Row
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.sweep.sweep_columns import COUNT_COLUMNS, SQUARE_COLUMNS
@@ -251,8 +252,8 @@ def _count_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Mi
     # Other columns may have dtypes that Polars lacks, and only their names matter.
     used_schema = nw.Schema({name: schema[name] for name in schema if name in used_names}).to_polars()
     dtypes = {name: used_schema.get(name, pl.Null()) for name in schema}
-    arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
-    table = read_input(pl.LazyFrame(schema=dtypes), may_collect=False, **arguments)
+    columns = InputColumns(**names._asdict(), pos_label=pos_label, missing=missing)
+    table = read_input(pl.LazyFrame(schema=dtypes), columns, may_collect=False)
     check_group_names(table.by, COUNT_COLUMNS)
     if missing == "drop":
         for name in names.value_columns():

@@ -240,7 +240,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
         table = question.read()
         grid = read_eta(eta, table, compares_models=True, confidence=question.level)
-        asked = default_curve_metric(question.points) if metric is None else metric
+        asked = default_curve_metric(question.columns.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, **question.targets)
         if not table.counts_negatives:
             check_negatives([ranked_by.metric])
@@ -376,7 +376,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         """Return the table of all models, and the metric that ranks them at any prevalence."""
         question = self._ask(method, words, collects=True)
         table = question.read()
-        asked = default_curve_metric(question.points) if metric is None else metric
+        asked = default_curve_metric(question.columns.points) if metric is None else metric
         return table, read_ranking_metric(asked, table, at_eta=False, **question.targets)
 
     def monitor(

@@ -82,7 +82,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         [(0.9, 1, 1), (0.2, 1, 0), (0.1, 0, 1)]
         """
         question = self._ask("counts", words)
-        if question.columns["label"] is None:
+        if question.columns.label is None:
             return self._finish(count_scores(question.read_unlabelled(), UNLABELLED_COLUMNS))
         return self._finish(count_scores(question.read()))
 
@@ -489,7 +489,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         )
         certainty = question.certainty
         analytic = certainty is not None and certainty.method == "analytic"
-        defaults = default_curve_metrics(question.points, analytic=analytic)
+        defaults = default_curve_metrics(question.columns.points, analytic=analytic)
         asked = find_metrics(defaults if metrics is None else metrics, CurveMetric)
         asked = asked if smooth is None else [to_binormal_metric(metric) for metric in asked]
         table = question.read()
@@ -543,7 +543,7 @@ def _choose_correction(question: Question) -> Intervals | None:
     if certainty is None or certainty.method == "bootstrap":
         return certainty
     is_plain = certainty.method == "analytic" and not certainty.simultaneous
-    has_no_formula = question.has_parts or question.points is not None
+    has_no_formula = question.has_parts or question.columns.points is not None
     if question.targets.get("maximize") is None or not is_plain or has_no_formula:
         return None
     return Intervals(certainty.level, "bootstrap", seed=0)  # equal tables give equal results

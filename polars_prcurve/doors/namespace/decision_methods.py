@@ -96,8 +96,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
         question = self._ask(
             method, words, eta=eta, confidence=confidence, guarantee=guarantee, collects=True
         )
-        certainty = question.require_certainty()
-        goal = read_goal(question.targets, guarantee, question.columns)
+        question.require_certainty()
+        goal = read_goal(question, guarantee)
         table = question.read()
         check_groups(table)
         if not isinstance(eta, BoundTable):  # whose scores are counted
@@ -106,8 +106,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         with warnings.catch_warnings():
             warnings.simplefilter("error", PrcWarning)
             try:
-                request = self._collect_request(question, eta, words, goal, certainty.level)
-                return Decision(decide(request))
+                return Decision(decide(self._collect_request(question, eta, words, goal)))
             except PrcWarning as refuted:  # the prevalence, by its own test
                 raise PrcError(
                     f"{refuted}; nothing can be decided there; pass a prevalence that you know"
@@ -166,28 +165,26 @@ class DecisionMethods(BoundTable[F], path="prc"):
         decision = self._decide("report", eta, words, guarantee, confidence)
         return decision.report(path, title=title, date=date, notes=notes)
 
-    def _collect_request(
-        self, question: Question, eta: Any, words: Any, goal: Goal, confidence: float
-    ) -> DecisionRequest:
+    def _collect_request(self, question: Question, eta: Any, words: Any, goal: Goal) -> DecisionRequest:
         """Return the table in memory, whose methods are asked, and that whose models are ranked."""
         table_words = {name: value for name, value in words.items() if name not in TARGET_WORDS}
         bound: Any = self(**table_words)
         bound = bound._collect_table()
-        column = question.columns.get("model")
-        if column is not None and question.stacked is None:
-            bound = bound(model=column)
+        columns = question.columns
+        if columns.model is not None and not question.is_wide:
+            bound = bound(model=columns.model)
         request = DecisionRequest(
             bound,
             eta,
             goal,
-            confidence,
-            None if column is None else name_column(column),
+            question.require_certainty().level,
+            None if columns.model is None else name_column(columns.model),
             type(bound),
             compares_intervals=goal.maximized is not None
-            or (question.columns.get("cluster") is not None and not goal.is_of_curve),
+            or (columns.cluster is not None and not goal.is_of_curve),
             dropped_rows=count_rows_left_out(question),
-            is_published=question.points is not None,
-            unweighted_table=None if question.columns.get("weight") is None else bound(weight=None),
+            is_published=columns.points is not None,
+            unweighted_table=None if columns.weight is None else bound(weight=None),
         )
         if not isinstance(eta, Field):
             return request

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_prcurve.core.binding.bound_table import BoundTable, F, say_of_reference
+from polars_prcurve.core.binding.bound_table import BoundTable, F, read_reference_columns
 from polars_prcurve.core.binding.word_groups import (
     CountWords,
     RateTargetsOfPoints,
@@ -248,10 +249,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
             return run_query(build_estimates_table(table, start, level))
         from polars_prcurve.core.sweep.unlabelled_prevalence import build_mixture_table
 
-        if question.stacked is not None:
+        if question.is_wide:
             raise PrcError("reference= is for one column as score=; call once for each column")
-        frame, columns = say_of_reference(reference, question.columns)
-        labelled = read_reference(frame, table, **columns)
+        frame, columns = read_reference_columns(reference, question.columns)
+        labelled = read_reference(frame, columns, table)
         return run_query(build_mixture_table(table, labelled, level))
 
     def reweight(self, eta: Field, *, name: str = "weight", **words: Unpack[WeightWords]) -> F:
@@ -288,7 +289,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         # Weights need no scores. Of those said, which may be of several models, no value may be missing.
         scores = words.get("score", self._words.get("score"))
         question = self._ask("reweight", {**words, "score": None}, eta=eta)
-        table, parts = read_parts(self._frame, **{**question.columns, "score": scores})
+        table, parts = read_parts(self._frame, replace(question.columns, score=scores))
         return self._finish(build_reweighted_table(table, parts, question.find_eta(), name=name))
 
     def sampling_plan(
@@ -334,7 +335,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         [(1, 0.85, 150, 32), (2, 0.8, 50, 42), (3, 0.6, 200, 26), (4, 0.0, 600, 0)]
         """
         columns = self._ask("sampling_plan", words).columns
-        table, labelled = read_part_labelled(self._frame, **columns)
+        table, labelled = read_part_labelled(self._frame, columns)
         return run_query(
             build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
         )
@@ -379,8 +380,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
             raise refuse_kind("plan=", "the table of sampling_plan()", plan)
         columns = self._ask("weigh_sample", words).columns
-        reader = ColumnReader(self._frame, columns["missing"], may_collect=False)
-        score, label = (reader.read_column(name, columns[name]) for name in ("score", "label"))
+        reader = ColumnReader(self._frame, columns.missing, may_collect=False)
+        score = reader.read_column("score", columns.score)
+        label = reader.read_column("label", columns.label)
         SCORE_DTYPES.require(score.what, score.dtype)
         strata = read_strata(plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype)
         query = build_weighed_sample(reader.frame, score, label, strata, drop=reader.drop)

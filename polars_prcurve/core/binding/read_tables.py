@@ -1,0 +1,79 @@
+"""The tables that a bound table has read, for further questions in which the same arguments hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.core.ground.argument_checks import take_frame
+from polars_prcurve.core.inputs.input_columns import InputColumns
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
+
+_MOST_TABLES = 4
+"""As many tables stay in memory: a page of several charts asks of about as many columns at a time."""
+_NAMES = tuple(field.name for field in fields(InputColumns))
+
+
+class _ReadTable(NamedTuple):
+    """A table beside the arguments that it was read by."""
+
+    arguments: Sequence[Any]
+    table: InputTable
+
+
+class ReadTables:
+    """The last tables that were read of one frame; the last one used stands last."""
+
+    def __init__(self) -> None:
+        self._tables: Sequence[_ReadTable] = ()
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def find(self, columns: InputColumns, *options: Any) -> InputTable | None:
+        """Return the table that was read by these columns and options; None if none was."""
+        arguments = _list_arguments(columns, options)
+        for entry in self._tables:
+            if _is_same(entry.arguments, arguments):
+                others = [other for other in self._tables if other is not entry]
+                self._tables = [*others, entry]
+                return entry.table
+        return None
+
+    def add(self, table: InputTable, columns: InputColumns, *options: Any) -> None:
+        """Add a table; what it was read by is copied, so that a later change of a list is seen."""
+        arguments = [_copy(value) for value in _list_arguments(columns, options)]
+        # A new list each time: other threads may be reading the one before.
+        self._tables = [*self._tables, _ReadTable(arguments, table)][-_MOST_TABLES:]
+
+
+def _list_arguments(columns: InputColumns, options: Sequence[Any]) -> list[Any]:
+    """Return what a table is read by, one value after the other."""
+    return [take_frame(value) for value in (*(getattr(columns, name) for name in _NAMES), *options)]
+
+
+def _copy(value: Any) -> Any:
+    """Return a value that stays as it is when its owner changes the one that was passed."""
+    if isinstance(value, pl.DataFrame):
+        return value.clone()
+    if isinstance(value, list | tuple):
+        return type(value)(map(_copy, value))
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Return whether two arguments say the same, by their values."""
+    if type(a) is not type(b) or isinstance(a, pl.LazyFrame):  # which may read other values now
+        return False
+    if isinstance(a, pl.Expr):
+        return a is b or a.meta.eq(b)
+    if isinstance(a, pl.DataFrame):
+        return a.schema == b.schema and a.equals(b)
+    if isinstance(a, Mapping):
+        a, b = list(a.items()), list(b.items())
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    return a is b or bool(a == b)
