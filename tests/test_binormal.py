@@ -92,27 +92,6 @@ def test_fit(table: Table, ddof: int) -> None:
             assert math.isclose(row["roc_auc"], ndtr(float(apart / Fraction(spread))), rel_tol=1e-13)
 
 
-@examples()
-@given(tables(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter_nor_does_the_door(table: Table, random: Any) -> None:
-    order = list(range(table.frame.height))
-    random.shuffle(order)
-    shuffled = table.frame[order]
-    calls = (
-        lambda p: p.binormal(1, **table.package),
-        lambda p: p.summary([0.5, 0.01], smooth="binormal", **table.package),
-        lambda p: p.curve([0.5, 0.01], smooth="binormal", **table.package),
-    )
-    for call in calls:
-        eager = call(prc(table.frame))
-        assert not [name for name in eager.columns if name.startswith("_prc_")]
-        assert_same(call(prc(shuffled)), eager)
-        query = call(prc(table.frame.lazy()))
-        assert query.collect_schema() == eager.schema
-        for engine in ("streaming", "in-memory"):
-            assert_same(query.collect(engine=engine), eager)
-
-
 def test_counts_and_repeated_rows_fit_alike() -> None:
     rng = np.random.default_rng(0)
     score = rng.integers(0, 40, 250_000)

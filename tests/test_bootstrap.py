@@ -13,6 +13,7 @@ from tests.support.two_scores import BOOTSTRAP, two_scores
 
 
 def test_weighted_replicates_do_not_depend_on_the_order_of_rows() -> None:
+    """They need a DataFrame, and have no query in `test_plans`."""
     frame = two_scores()
     options = {"weight": "weight", **BOOTSTRAP}
     assert frame.prc.summary(0.1, **options).equals(frame.reverse().prc.summary(0.1, **options))

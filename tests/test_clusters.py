@@ -137,6 +137,7 @@ def test_names_of_clusters_do_not_matter() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 def test_many_rows_have_the_same_bands_on_both_engines(engine: Any) -> None:
+    """Queries of other tests have too few rows in clusters for blocks that are read side by side."""
     df = patients(60_000)
     for ask in ASK_BANDS:
         assert_same(ask(df.reverse().lazy().prc).collect(engine=engine), ask(df.prc))
@@ -351,9 +352,6 @@ def test_the_doors_of_differences_agree() -> None:
     wide = df.prc.compare(score=["a", "b"], **asked)
     of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
     assert_same(long.prc.compare(**of_long), wide)
-    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
-    for engine in ("streaming", "in-memory"):
-        assert_same(shuffled.collect(engine=engine), wide)
     ranked = long.prc.ranking(
         0.3, model="model", metric="roc_auc", id="row", score="value", confidence=0.95,
         by="g", cluster="patient",

@@ -191,32 +191,17 @@ def test_compare(table: Table, eta: list[float], confidence: float, data: st.Dat
 
 
 @examples(15)
-@given(tables(weights=MODERATE, min_size=2, max_size=16), etas, st.data(), st.randoms())
-def test_each_form_of_the_table(
-    table: Table, eta: list[float], data: st.DataObject, random: Any
+@given(tables(weights=MODERATE, min_size=2, max_size=16), etas, st.data())
+def test_a_long_table_is_as_good_as_a_wide_one(
+    table: Table, eta: list[float], data: st.DataObject
 ) -> None:
-    """Wide or long, in any order of rows, eager or lazy, on both engines."""
     models = several_models(table, data)
     options: dict[str, Any] = {"eta": eta, "metrics": NAMES, **arguments(table)}
     found = prc(table.frame).compare(score=models, **options)
-    values = found.select(*table.by, *COLUMNS[:5])
-    for engine in ("streaming", "in-memory"):
-        query = prc(table.frame.lazy()).compare(score=models, **options)
-        assert query.collect_schema() == found.schema
-        assert_same(query.collect(engine=engine), found)
-    order = list(range(table.frame.height))
-    random.shuffle(order)
-    turned = prc(table.frame[order]).compare(score=models, **options)
-    assert_same(turned.select(values.columns), values)
-    assert_same(turned, found)
     long = prc(table.frame).unpivot_scores(models, name="model", score="score", row="id")
     long = long.with_columns(pl.col("model").cast(pl.Enum(models)))
-    order = list(range(long.height))
-    random.shuffle(order)
-    of_long = prc(long[order]).compare(model="model", id="id", **options)
-    of_long = of_long.with_columns(pl.col("model_a", "model_b").cast(pl.String))
-    assert_same(of_long.select(values.columns), values)
-    assert_same(of_long, found)
+    of_long = prc(long).compare(model="model", id="id", **options)
+    assert_same(of_long.with_columns(pl.col("model_a", "model_b").cast(pl.String)), found)
 
 
 @examples(20)
@@ -329,9 +314,6 @@ def test_what_does_not_depend_on_prevalence_needs_none(asked: dict[str, Any]) ->
     found, at_eta = (MONTHS.prc.compare(eta=eta, **how) for eta in (None, 0.1))
     assert found["eta"].null_count() == found.height == at_eta.height > 0
     assert_frame_equal(found.drop("eta"), at_eta.drop("eta"))
-    if "confidence" not in asked:
-        query = MONTHS.lazy().prc.compare(**how)
-        assert_frame_equal(query.collect(engine="streaming"), found)
     of_two = MONTHS.unpivot(["a", "b"], index=["label", "month"], variable_name="m", value_name="s")
     paired = {"model": "m", "paired": False, "score": "s", "by": "month", **asked}
     own = MONTHS.group_by("month").agg(pl.col("label").mean()).sort("month")["label"]
@@ -799,6 +781,7 @@ def _long(frame: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("n", [400, 20_000])
 def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
+    """Errors of exactly 0, for which two models have to be summed in one order, on each engine."""
     frame = two_scores(n).with_columns(same=pl.col("score").exp())
     query = frame.lazy().prc.compare([0.1, 1e-6, 1.0], score=["score", "same"])
     found = query.collect(engine=engine)
@@ -916,8 +899,6 @@ def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
     outside = (pl.col("low") > 0) | (pl.col("high") < 0)
     assert found.filter(outside != (pl.col("p_value") < 0.005)).is_empty()
     assert found.filter(outside).height > 0
-    lazy = df.lazy().prc.compare([0.01, 0.1, 0.5], score=models, adjust="holm")
-    assert_same(lazy.collect(engine="streaming"), found)
 
 
 def test_holm_leaves_out_pairs_without_a_p_value() -> None:

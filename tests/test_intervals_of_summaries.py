@@ -23,7 +23,7 @@ from polars_prcurve import PrcError, intervals, metrics, prc
 from polars_prcurve.core.ground import progress
 from polars_prcurve.core.uncertainty import bootstrap
 from tests.support import oracle, oracle_errors
-from tests.support.all_metrics import ALL_CURVE_METRICS, LAZY_CURVE_METRICS
+from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_nearly, assert_same
 from tests.support.profiles import examples
 from tests.support.strategies import MODERATE, SMALL, Table, several, tables
@@ -274,7 +274,7 @@ def test_intervals_hold_the_value_and_widen(
 def test_values_are_those_without_confidence(
     table: Table, eta: list[float | None], metric: metrics.CurveMetric
 ) -> None:
-    """To the last bit, and errors do not depend on what else is asked, nor on the order of the rows."""
+    """To the last bit, and errors do not depend on what else is asked."""
     options = table.package
     asked = [*ANALYTIC, metric.alias("it")]
     plain = prc(table.frame).summary(eta, metrics=asked, **options)
@@ -282,22 +282,6 @@ def test_values_are_those_without_confidence(
     assert_same(without_errors(found), plain)
     alone = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **options)
     assert_same(found.filter(pl.col("metric") != "it"), alone)
-    turned = prc(table.frame.reverse()).summary(eta, metrics=asked, confidence=0.9, **options)
-    assert_same(turned, found)
-
-
-@examples(15)
-@given(tables(weights=MODERATE), etas, st.sampled_from(LAZY_CURVE_METRICS))
-def test_engines_and_doors_agree(
-    table: Table, eta: list[float | None], metric: metrics.CurveMetric
-) -> None:
-    asked: dict[str, Any] = {"metrics": [*ANALYTIC, metric.alias("it")], "confidence": 0.9}
-    asked |= table.package
-    eager = prc(table.frame).summary(eta, **asked)
-    query = prc(table.frame.lazy()).summary(eta, **asked)
-    assert query.collect_schema() == eager.schema
-    for engine in ("streaming", "in-memory"):
-        assert_same(query.collect(engine=engine), eager)
 
 
 BITS = """

@@ -140,6 +140,7 @@ def test_groups_models_and_engines() -> None:
     part = found.filter(site="b", model_a="score", model_b="x")
     columns = ["metric", "difference", "low", "high", "p_value", "resolved"]
     assert_frame_equal(part.select(columns), alone.select(columns), rel_tol=1e-12)
+    # The point of others must then be lazy, too, which no query of `test_plans` can say.
     lazy = df.lazy().prc(score=["score", "again"], by="site")
     query = lazy.compare(0.1, other=bind(readers.lazy(), by="site", model="who"), **asked)
     for engine in ("streaming", "in-memory"):

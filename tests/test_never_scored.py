@@ -109,16 +109,6 @@ def test_they_are_as_a_score_below_all_others(name: str) -> None:
     assert_frame_equal(ask(bound), found)  # which is from counts that were kept
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_a_query_answers_as_a_table(name: str) -> None:
-    found = ASKED[name](prc(SCORED, **WORDS, below=BELOW))
-    lazy = (prc(SCORED.lazy(), **WORDS, below=BELOW.lazy()), prc(NULLS.lazy(), **WORDS, missing="below"))
-    for table in lazy:
-        query = ASKED[name](table)
-        for engine in ("in-memory", "streaming"):
-            assert_frame_equal(query.collect(engine=engine), found, rel_tol=1e-12)
-
-
 @pytest.mark.parametrize("name", [*PAIRED, *AVERAGE])
 def test_models_are_compared_by_all_examples(name: str) -> None:
     """By null scores, by columns of a wide table, and by numbers of what each model lacks."""
@@ -135,9 +125,6 @@ def test_models_are_compared_by_all_examples(name: str) -> None:
     of_wide = prc(some, by="g", score=["x", "y"], missing="below", below=n_rest)
     assert_frame_equal(ask(of_wide), found, rel_tol=1e-9)
     assert_frame_equal(ask(prc(SCORED, **words, below=BELOW)), found, rel_tol=1e-9)
-    for engine in ("in-memory", "streaming"):
-        query = ask(prc(SCORED.lazy(), **words, below=BELOW.lazy()))
-        assert_frame_equal(query.collect(engine=engine), found, rel_tol=1e-9)
 
 
 def test_numbers_have_to_fit_the_examples_that_models_share() -> None:
@@ -287,8 +274,6 @@ def test_what_was_found_does_not_depend_on_negatives_below(name: str) -> None:
     for other in (BELOW.drop("n_neg"), BELOW.with_columns(n_neg=pl.lit(None, dtype=pl.Int64)).lazy()):
         if isinstance(other, pl.DataFrame):
             assert_frame_equal(ask(prc(SCORED, **WORDS, below=other)), found)
-    lazy = ask(prc(SCORED.lazy(), **WORDS, below=UNKNOWN)).collect(engine="streaming")
-    assert_frame_equal(lazy, found, rel_tol=1e-12)
 
 
 def test_no_threshold_has_the_precision_of_all() -> None:
@@ -545,8 +530,6 @@ def test_random_tables(table: Table, share: float, data: st.DataObject) -> None:
             expected = expected.filter(pl.col("threshold") != lowest)
         for door in (prc(scored, by=table.by, below=below), prc(nulls, by=table.by, missing="below")):
             assert_frame_equal(ask(door), expected, rel_tol=1e-9)
-        lazy = ask(prc(scored.lazy(), by=table.by, below=below)).collect(engine="streaming")
-        assert_frame_equal(lazy, expected, rel_tol=1e-9)
 
 
 def test_precision_at_a_recall_needs_no_number_of_negatives() -> None:

@@ -171,14 +171,11 @@ def test_curved_metrics_by_definition(
 
 
 def compare_long(df: pl.DataFrame, asked: dict[str, Any], wide: pl.DataFrame) -> None:
-    """Hold the comparison of the long table, eager, lazy and shuffled, to that of the wide one."""
+    """Hold the comparison of the long table to that of the wide one."""
     others = [name for name in df.columns if name not in ("a", "b")]
     long = df.unpivot(["a", "b"], index=others, variable_name="model")
     of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
     assert_same(long.prc.compare(**of_long), wide)
-    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
-    for engine in ("streaming", "in-memory"):
-        assert_same(shuffled.collect(engine=engine), wide)
 
 
 DOORS = [{"precision": 0.5}, {"threshold": 0.7}, {"alerts": 30, "per": 100}]

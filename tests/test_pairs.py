@@ -72,9 +72,6 @@ def test_drop_leaves_out_whole_examples(rows: dict[str, list[int]], grouped: boo
     assert_same(prc(wide).compare(score=MODELS, missing="drop", **how), expected)
     long = to_long(wide)
     assert_same(named_alike(prc(long).compare(**pair, **how)), expected)
-    for engine in ("streaming", "in-memory"):
-        found = prc(long.lazy()).compare(**pair, **how).collect(engine=engine)
-        assert_same(named_alike(found), expected)
     ranks = prc(long).ranking(confidence=0.9, **pair, **how)
     pair["missing"] = "raise"
     assert_same(ranks, prc(to_long(complete)).ranking(confidence=0.9, **pair, **how))

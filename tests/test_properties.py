@@ -356,6 +356,7 @@ def test_each_way_to_compute_every_metric_of_a_short_result(n: int) -> None:
 @examples()
 @given(tables(), st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(table: Table, random: Any) -> None:
+    """Of any dtype of score, key and weight, which the queries of `test_plans` do not have."""
     places = list(range(table.frame.height))
     random.shuffle(places)
     shuffled = table.frame[places]
@@ -373,6 +374,7 @@ def test_order_of_rows_does_not_matter(table: Table, random: Any) -> None:
 
 
 def test_order_of_rows_does_not_matter_to_sums_of_floats() -> None:
+    """Of more rows than the queries of `test_plans` have."""
     frame = big_table(20_000, 3).with_columns(w=pl.Series(np.random.default_rng(1).random(20_000) ** 9))
     swept = prc(frame).sweep(by="g", weight="w")
     for seed in range(3):
@@ -585,11 +587,6 @@ def test_wide_scores_are_a_score_table_per_model(table: Table, data: st.DataObje
         for model in ("a", "b")
     ]
     assert_same(swept, pl.concat(alone))
-    for collected in (
-        prc(wide.lazy()).unpivot_scores(["b", "a"], row="row").collect(engine=engine)
-        for engine in ("in-memory", "streaming")
-    ):
-        assert_same(collected, long)
 
 
 @examples(30)
@@ -624,10 +621,6 @@ def test_one_vs_rest_is_a_score_table_per_class(table: Table, data: st.DataObjec
         for name, column in sorted(scores.items())
     ]
     assert_same(swept, pl.concat(alone))
-    for engine in ("in-memory", "streaming"):
-        assert_same(
-            prc(wide.lazy()).one_vs_rest(label="truth", scores=scores).collect(engine=engine), long
-        )
 
 
 # Thresholds -----------------------------------------------------------------------------------
@@ -829,9 +822,6 @@ def test_empty_tables(by: str | None, weight: str | None) -> None:
         found = getattr(prc(empty), method)(by=by, weight=weight, **options)
         assert found.height == 0
         assert found.schema == getattr(prc(full), method)(by=by, weight=weight, **options).schema
-        lazy = getattr(prc(empty.lazy()), method)(by=by, weight=weight, **options)
-        assert lazy.collect_schema() == found.schema
-        assert_same(lazy.collect(engine="in-memory"), found)
     score = pl.col("score").prc
     for name in ("tp", "fp", "fn", "tn", "recall", "fpr", "precision"):
         expr = getattr(score, name)("label", weight=weight)

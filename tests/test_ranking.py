@@ -132,9 +132,6 @@ def test_models_of_any_dtype(kind: str, data: st.DataObject) -> None:
     ):
         found = df.prc.ranking([0.1, 0.7], confidence=0.9, **how)
         assert df is same or found.drop(LEAD).equals(plain)
-        query = df.lazy().prc.ranking([0.1, 0.7], confidence=0.9, **how)
-        for engine in ("streaming", "in-memory"):
-            assert_same(query.collect(engine=engine).drop(LEAD), found.drop(LEAD))
         if df is same:
             assert found["resolved"].to_list() == [False] * 2 * names.height
 
@@ -180,7 +177,6 @@ def test_what_does_not_depend_on_prevalence_needs_none(
     found, at_eta = (unlike.prc.ranking(eta, **how) for eta in (None, 0.1))
     assert_same(found.drop("eta"), at_eta.drop("eta"))
     assert found["eta"].null_count() > 0
-    assert_same(unlike.lazy().prc.ranking(**how).collect(engine="streaming"), found)
 
 
 def test_prevalences_per_group() -> None:

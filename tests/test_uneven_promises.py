@@ -284,21 +284,6 @@ def test_sizes_are_those_of_the_definition(
                 assert {point["threshold"]} == near, (point, near)
 
 
-@examples(60)
-@given(score_tables(), st.booleans(), st.sampled_from([None, 1.0]))
-def test_queries_give_one_table(table: pl.DataFrame, clustered: bool, start: float | None) -> None:
-    asked: dict[str, Any] = {"precision": [0.3, 0.7], "npv": 0.6, "lift": 1.2, "start": start}
-    asked |= {"cluster": "patient"} if clustered else {"weight": "w"}
-    for more in ({"eta": [None, 0.2, 0.01]}, {"eta": 0.1, "together": start is None, "start": None}):
-        given_all: dict[str, Any] = {**asked, **more, "by": "g", "guarantee": 0.9}
-        found = prc(table).operating_points(**given_all)
-        for engine in ("streaming", "in-memory"):
-            streamed = prc(table.lazy()).operating_points(**given_all).collect(engine=engine)
-            assert_frame_equal(streamed, found, check_exact=True)
-        turned = prc(table.reverse()).operating_points(**given_all)
-        assert_frame_equal(turned, found, check_exact=True)
-
-
 def test_weighted_counts_are_promised_as_their_rows() -> None:
     rng = np.random.default_rng(7)
     label = rng.random(3_000) < 0.2

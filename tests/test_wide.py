@@ -121,17 +121,13 @@ def test_a_mix_weights_rows_as_scikit_learn_is_told_to() -> None:
     assert (kept["value"] - found["value"]).abs().max() > 0.01
 
 
-def test_a_mix_is_relative_lazy_and_the_same_in_every_engine() -> None:
+def test_a_mix_is_relative() -> None:
     df = multiclass().with_columns(other="y")
     long = df.prc.one_vs_rest(**HOW, mix=MIX, row="i")
     assert_frame_equal(long.drop("weight"), df.prc.one_vs_rest(**HOW, row="i"))
     scaled = {c: share * 7 for c, share in MIX.items()}
     assert df.prc.one_vs_rest(**HOW, mix=scaled)["weight"].to_list() == pytest.approx(long["weight"])
     assert long["weight"].sum() == pytest.approx(long.height)
-    query = df.lazy().prc.one_vs_rest(**HOW, mix=MIX, row="i")
-    assert query.collect_schema() == long.schema
-    for engine in ("streaming", "in-memory"):
-        assert_frame_equal(query.collect(engine=engine), long, check_exact=True)
     own = dict(df["y"].value_counts().rows())
     assert df.prc.one_vs_rest(**HOW, mix=own)["weight"].to_list() == pytest.approx([1.0] * long.height)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve import eta_from_sample, field, metrics
+from polars_prcurve import eta_from_sample, field, intervals, metrics
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 
@@ -191,6 +191,22 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         DF,
         lambda p: p.curve([None, 0.01], by="g", metrics=["f1", "mcc"], confidence=0.9, long=True),
     ),
+    "curve, with bands of other rates": (
+        DF,
+        lambda p: p.curve(
+            [0.2, 0.01], by="g", metrics=["mcc"], confidence=intervals(0.9, rate="hoeffding")
+        ),
+    ),
+    "curve, with bands of a rectangle": (
+        DF,
+        lambda p: p.curve(
+            [0.2, 0.01],
+            by="g",
+            thresholds=[0.5, 1.0],
+            metrics=["precision", "mcc"],
+            confidence=intervals(0.9, method="rectangle"),
+        ),
+    ),
     "curve, with bands of every metric": (
         DF,
         lambda p: p.curve([0.5, None, 0.01], by="g", metrics=EVERY, confidence=0.9, long=True),
@@ -343,6 +359,10 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
             model="m", id="row", score="s", eta=[0.5, 0.01], by="g", precision=0.3, metrics=BENEFIT
         ),
     ),
+    "compare, long, in clusters": (
+        LONG,
+        lambda p: p.compare(0.1, model="m", id="row", score="s", by="g", cluster="h"),
+    ),
     "compare, long": (
         LONG,
         lambda p: p.compare(model="m", id="row", score="s", eta=[0.5, 0.01], by="g"),
@@ -380,6 +400,10 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "compare, best and worst group": (
         DF,
         lambda p: p.compare(model="h", paired=False, eta=[0.5, 0.01], by="g", worst=True),
+    ),
+    "compare, of groups that share no prevalence": (
+        DF,
+        lambda p: p.compare(model="h", paired=False, metrics="roc_auc"),
     ),
     "compare, of cells": (
         CUMULATIVE.group_by("g", maintain_order=True).last(),
@@ -467,6 +491,14 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         DF,
         lambda p: p.operating_points([None, 0.1], by="g", weight="w", **PROMISES),
     ),
+    "operating_points, together, promised with weights": (
+        DF,
+        lambda p: p.operating_points(0.1, by="g", together=True, weight="w", **PROMISES),
+    ),
+    "operating_points, promised in clusters, from a threshold": (
+        DF,
+        lambda p: p.operating_points([None, 0.1], by="g", cluster="h", start=0.9, **PROMISES),
+    ),
     "operating_points, promised at an uncertain eta": (
         DF,
         lambda p: p.operating_points(
@@ -501,6 +533,22 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         lambda p: p.summary([None, 0.1], by="g", below=BELOW, metrics=AREAS_IN_FIELD, confidence=0.9),
     ),
     "summary, null scores": (NULLS, lambda p: p.summary(0.1, by="h", missing="below")),
+    "summary, coarse, below frame": (
+        DF,
+        lambda p: p.summary(by="g", below=BELOW, metrics=["roc_auc"], coarse=True),
+    ),
+    "operating_points, below frame, promised": (
+        DF,
+        lambda p: p.operating_points(0.1, by="g", below=BELOW, recall=0.3, guarantee=0.9),
+    ),
+    "ranking, below frame": (
+        DF,
+        lambda p: p.ranking(0.1, model="g", below=BELOW, metric="roc_auc", confidence=0.9),
+    ),
+    "compare, of groups, below frame": (
+        DF,
+        lambda p: p.compare(0.1, model="g", below=BELOW, paired=False, recall=0.3),
+    ),
     "operating_points, below frame": (
         DF,
         lambda p: p.operating_points(0.1, by="g", below=BELOW, recall=0.5, fpr=0.1, confidence=0.9),
