@@ -41,9 +41,15 @@ def is_tail_at_most(alpha: Alpha, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.E
     log_rest = (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)
     # P(K <= n - 1) is 1 - (1 + 1 / o)^-n, since not all n are successes.
     all_but_one = n * (1 / odds).log1p() <= -log_rest
-    some = tail_quantile(k, n, odds) <= _find_quantile(alpha)
+    otherwise_passes = tail_quantile(k, n, odds) <= _find_quantile(alpha)
     is_exact = (k == 0) | (k == 1)
-    passes = pl.when(is_exact).then(at_most_one).when(k == n - 1).then(all_but_one).otherwise(some)
+    passes = (
+        pl.when(is_exact)
+        .then(at_most_one)
+        .when(k == n - 1)
+        .then(all_but_one)
+        .otherwise(otherwise_passes)
+    )
     # Odds are share / (1 - share). With less than one failure nothing passes, as with none.
     return (odds == math.inf) | ((odds > 0) & (k <= n - 1) & passes)
 
@@ -58,14 +64,14 @@ def count_passing(n: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
     # It may be off by one, being from the normal approximation with a correction for skewness.
     z, share = _find_quantile(alpha), 1 / (1 + 1 / odds)
     skewness = (z * z - 1) * (1 - 2 * share) * (1 / 6)
-    passing: pl.Expr = n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5
-    return passing.floor().clip(0)
+    successes: pl.Expr = n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5
+    return successes.floor().clip(0)
 
 
 def tail_quantile(k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return z such that the normal distribution has below z what the binomial one has up to `k`."""
     # d sqrt((1 + q g(x) + p g(y)) / ((n + 1/6) p q)), with the share p and the rest q,
-    # x = (k + 1/2) / n p, y = (n - k - 1/2) / n q, and the distance d of k from n p, corrected.
+    # x = (k + 1/2) / n p, y = (n - k - 1/2) / n q, and the corrected distance d of k from n p.
     share, rest = 1 / (1 + 1 / odds), 1 / (1 + odds)
     correction = rest / (k + 1) - share / (n - k) + (rest - 0.5) / (n + 1)
     distance = k + 2 / 3 - (n + 1 / 3) * share + 0.02 * correction
@@ -76,6 +82,6 @@ def tail_quantile(k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
 def _skew(x: pl.Expr) -> pl.Expr:
     """Return the function g of Peizer and Pratt, `(1 - x**2 + 2 x ln x) / (1 - x)**2`."""
     u = x - 1
-    # The quotient is nearly 0/0 around x = 1.
-    near = u * (u * (u * (u * (1 / 15) - 0.1) + 1 / 6) - 1 / 3)
-    return pl.when(u.abs() < 0.01).then(near).otherwise((1 - x * x + 2 * x * x.log()) / (u * u))
+    # The quotient is nearly 0/0 around x = 1, where its series takes over.
+    series = u * (u * (u * (u * (1 / 15) - 0.1) + 1 / 6) - 1 / 3)
+    return pl.when(u.abs() < 0.01).then(series).otherwise((1 - x * x + 2 * x * x.log()) / (u * u))

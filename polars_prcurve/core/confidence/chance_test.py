@@ -22,7 +22,7 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.metrics.segment_columns import Segment
 
-ABOVE_CHANCE = "above_chance"
+ABOVE_CHANCE = "above_chance"  # the column of the answer, which results show
 _PLACES = 0.1
 """The shift of reciprocal ranks, beside half a place, in distances between examples of a class."""
 
@@ -37,13 +37,13 @@ def measure_chance(
     rows = segments.filter(pl.col("recall") > pl.col(Segment.RECALL_BEFORE))
     rows = rows.select(Group.NUMBER, "recall", "fpr", Segment.RECALL_BEFORE, Segment.FPR_BEFORE)
     sums = add_up_places(rows.join(counts, on=Group.NUMBER)).group_by(Group.NUMBER).sum()
-    found = find_deviations(counts.join(sums, on=Group.NUMBER, how="left"))
+    deviations = find_deviations(counts.join(sums, on=Group.NUMBER, how="left"))
     above = pl.any_horizontal(
         (pl.col(name).fill_nan(None) >= z_value(confidence)).fill_null(False)
         for name in ("ranks", "top")
     )
-    both = (pl.col("n_pos") > 0) & (pl.col("n_neg") > 0)
-    return found.select(Group.NUMBER, pl.when(both).then(above).alias(ABOVE_CHANCE))
+    has_both = (pl.col("n_pos") > 0) & (pl.col("n_neg") > 0)
+    return deviations.select(Group.NUMBER, pl.when(has_both).then(above).alias(ABOVE_CHANCE))
 
 
 def add_up_places(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -77,7 +77,7 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
     # A sum over n_pos of n values with the variance s has the variance n_pos n_neg / (n - 1) s. Of ranks
     # s is (n**2 - 1) / 12, less what ties take away, and of reciprocal ranks it is `spread`.
     # Untied places have the integrals of the squares and of the cubes; scores of positives differ.
-    of_ranks = n_pos * n_neg * (1 / 12) * (n + 1 - pl.col("ties") / (n * (n - 1)))
+    ranks_variance = n_pos * n_neg * (1 / 12) * (n + 1 - pl.col("ties") / (n * (n - 1)))
     mean = (n / shift).log1p() / n
     second = (n / (shift * last) + pl.col("squares")) / n
     third = (n * (shift + last) / (2 * (shift * last) ** 2) + pl.col("cubes")) / n
@@ -85,13 +85,16 @@ def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
     variance = n_pos * n_neg / (n - 1) * spread
     varies = spread > 1e-9 * second
     sums = sums.select(
-        *(Group.NUMBER, "n_pos", "n_neg"),
-        ranks=pl.when(varies).then((n_pos * n / 2 - pl.col("ranks") - 0.5) / of_ranks.sqrt()),
+        Group.NUMBER,
+        "n_pos",
+        "n_neg",
+        ranks=pl.when(varies).then((n_pos * n / 2 - pl.col("ranks") - 0.5) / ranks_variance.sqrt()),
         deviation=pl.when(varies).then((pl.col("top") - n_pos * mean) / variance.sqrt()),
         skewness=variance ** (-0.5) * (n_neg - n_pos) / (n - 2) * (skew / spread),
     )
     deviation, skewness = pl.col("deviation"), pl.col("skewness")
     # The cube root of a gamma variable is nearly normal (Wilson and Hilferty 1931).
-    curved = 6 / skewness * ((1 + skewness * deviation / 2).cbrt() - 1 + skewness**2 * (1 / 36))
-    top = pl.when(skewness.abs() > 1e-6).then(curved).otherwise(deviation)
+    cube_root = (1 + skewness * deviation / 2).cbrt()
+    normal = 6 / skewness * (cube_root - 1 + skewness**2 * (1 / 36))
+    top = pl.when(skewness.abs() > 1e-6).then(normal).otherwise(deviation)
     return sums.select(Group.NUMBER, "n_pos", "n_neg", "ranks", top=top)

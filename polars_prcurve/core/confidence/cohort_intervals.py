@@ -56,7 +56,7 @@ def name_moment(a: str, b: str) -> str:
 
 
 def name_unit(cell: str) -> str:
-    """Return the name of the column with what a row of a cell weighs, if none was found there, too."""
+    """Return the name of the column with what a row of a cell weighs, even if the cell has none."""
     return f"{RESERVED}unit_{cell}"
 
 
@@ -71,8 +71,8 @@ def sum_moments(
     u: Mapping[str, pl.Expr], v: Mapping[str, pl.Expr], moments: Collection[str] = MOMENTS
 ) -> pl.Expr:
     """Return the sum of u v M(u, v) over pairs of cells that have a moment, from slopes by cell."""
-    named = ((u[a] * v[b], name_moment(a, b)) for a in u for b in v)
-    return sum((slopes * pl.col(name) for slopes, name in named if name in moments), pl.lit(0.0))
+    pairs = ((u[a] * v[b], name_moment(a, b)) for a in u for b in v)
+    return sum((slopes * pl.col(name) for slopes, name in pairs if name in moments), pl.lit(0.0))
 
 
 def add_eta_correlations(
@@ -82,15 +82,15 @@ def add_eta_correlations(
     n_pos, n_neg = (_add_cells(names, table) for names in (("tp", "fn"), ("fp", "tn")))
     # The logit of eta is ln P - ln N. A rate of n examples grows by (1 - r) / n with the cell above the
     # threshold, and falls by r / n with the one below.
-    of_eta = {"tp": 1 / n_pos, "fn": 1 / n_pos, "fp": -1 / n_neg, "tn": -1 / n_neg}
-    eta_variance = sum_moments(of_eta, of_eta, moments)
+    eta_slopes = {"tp": 1 / n_pos, "fn": 1 / n_pos, "fp": -1 / n_neg, "tn": -1 / n_neg}
+    eta_variance = sum_moments(eta_slopes, eta_slopes, moments)
     columns = {}
     for rate, (above, below), n in (("recall", ("tp", "fn"), n_pos), ("fpr", ("fp", "tn"), n_neg)):
         slopes = {above: (1 - pl.col(rate)) / n, below: -pl.col(rate) / n}
         scale = (sum_moments(slopes, slopes, moments) * eta_variance).sqrt()
-        known = pl.when(scale > 0).then(sum_moments(slopes, of_eta, moments) / scale)
-        counted = pl.when(EtaError.IS_OWN).then(known.clip(-1.0, 1.0))
-        columns[ETA_CORRELATIONS[rate]] = counted.fill_null(0.0)
+        correlation = pl.when(scale > 0).then(sum_moments(slopes, eta_slopes, moments) / scale)
+        own_correlation = pl.when(EtaError.IS_OWN).then(correlation.clip(-1.0, 1.0))
+        columns[ETA_CORRELATIONS[rate]] = own_correlation.fill_null(0.0)
     return frame.with_columns(**columns)
 
 
@@ -106,7 +106,7 @@ def list_shares(metric: PointMetric) -> dict[str, Share]:
         shares: tuple[Share, ...] = (metric.share_of,)
     elif metric.difference_of is not None:
         shares = tuple(
-            ((cell,), tuple(of for of in CELLS if of != cell)) for cell in metric.difference_of
+            ((cell,), tuple(other for other in CELLS if other != cell)) for cell in metric.difference_of
         )
     else:
         shares = _CHAIN
@@ -128,10 +128,10 @@ def measure_share(share: Share, table: InputTable, moments: Collection[str]) -> 
     if not moments:
         return value, n
     ones = dict.fromkeys((*hits, *misses), pl.lit(1.0))
-    inside = (value > 0) & (value < 1)
+    is_inside = (value > 0) & (value < 1)
     # The variance of a share s is s (1 - s) / m for m trials, and the slopes are n times those of s. At
     # 0 and 1 that tells no m: then it is n^2 / (sum of squared weights).
-    size = pl.when(inside).then(value * (1 - value) * n * n / sum_moments(slopes, slopes, moments))
+    size = pl.when(is_inside).then(value * (1 - value) * n * n / sum_moments(slopes, slopes, moments))
     if units := [name for name in map(name_unit, ones) if name in moments]:
         return value, size.otherwise(n / pl.max_horizontal(units))
     return value, size.otherwise(n * n / sum_moments(ones, ones, moments))
@@ -141,15 +141,16 @@ def correlate_shares(
     shares: Sequence[Share], table: InputTable, moments: Collection[str]
 ) -> pl.Expr | None:
     """Return the correlation of the errors of two shares, null where one has none; None if it is 0."""
-    (a, _, of_a), (b, _, of_b) = (_find_slopes(share, table) for share in shares)
+    (a, _, slopes_a), (b, _, slopes_b) = (_find_slopes(share, table) for share in shares)
     if not moments:
-        if of_a.keys() != of_b.keys():
+        if slopes_a.keys() != slopes_b.keys():
             return None  # the trials of a chain are independent
         # Multinomial shares a and b have the covariance -a b / n.
         return -null_if_nan((a * b / ((1 - a) * (1 - b))).sqrt())
-    sums = (sum_moments(u, v, moments) for u, v in ((of_a, of_b), (of_a, of_a), (of_b, of_b)))
-    shared, own_a, own_b = sums
-    return pl.when(own_a * own_b > 0).then((shared / (own_a * own_b).sqrt()).clip(-1.0, 1.0))
+    pairs = ((slopes_a, slopes_b), (slopes_a, slopes_a), (slopes_b, slopes_b))
+    covariance, variance_a, variance_b = (sum_moments(u, v, moments) for u, v in pairs)
+    product = variance_a * variance_b
+    return pl.when(product > 0).then((covariance / product.sqrt()).clip(-1.0, 1.0))
 
 
 def _find_slopes(share: Share, table: InputTable) -> tuple[pl.Expr, pl.Expr, dict[str, pl.Expr]]:
@@ -171,13 +172,13 @@ def evaluate_shares(metric: PointMetric, shares: Sequence[pl.Expr]) -> pl.Expr:
         cells |= dict(zip(metric.difference_of, shares, strict=True))
         cells[other] = 1 - shares[0] - shares[1]
     else:
-        kept, found, missed = shares
-        errors = (1 - kept) * (1 - found)
+        tn_share, tp_share, fn_share = shares  # as in _CHAIN
+        errors = (1 - tn_share) * (1 - tp_share)
         cells = {
-            "tp": (1 - kept) * found,
-            "fn": errors * missed,
-            "fp": errors * (1 - missed),
-            "tn": kept,
+            "tp": (1 - tn_share) * tp_share,
+            "fn": errors * fn_share,
+            "fp": errors * (1 - fn_share),
+            "tn": tn_share,
         }
     value: pl.Expr = metric.formula(*cells.values())
     return value
@@ -192,8 +193,8 @@ def add_counted_eta_limits(
     n = 1 / (variance * (eta * (1 - eta)))
     ends = compute_limits(eta * n, n, confidence, "wilson")
     return frame.with_columns(
-        pl.when(EtaError.IS_OWN).then(null_if_nan(end)).otherwise(there).alias(name)
-        for name, end, there in zip(EtaError.LIMITS, ends, otherwise, strict=True)
+        pl.when(EtaError.IS_OWN).then(null_if_nan(end)).otherwise(other).alias(name)
+        for name, end, other in zip(EtaError.LIMITS, ends, otherwise, strict=True)
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-ETA_LOW = "eta_low"
-ETA_HIGH = "eta_high"
-ETA_CONFIDENCE = "eta_confidence"
+ETA_LOW = "eta_low"  # the low end of the interval of a prevalence that is an estimate
+ETA_HIGH = "eta_high"  # its high end
+ETA_CONFIDENCE = "eta_confidence"  # its level
 UNCERTAIN_ETA_COLUMNS = (ETA_LOW, ETA_HIGH, ETA_CONFIDENCE)
 """The columns that stand after eta in every result, if an eta= frame has them."""
 
@@ -28,15 +28,13 @@ class EtaError:
     IS_OWN = "_prc_is_own_eta"  # Boolean, true if eta is the group's own prevalence
     VARIANCE = "_prc_eta_variance"  # of the logit of a prevalence that was counted in the table
     REFERENCE = "_prc_eta_reference"  # how the error of eta shares in those of the rates; a struct
-    STANDARD_ERROR = "_prc_eta_error"  # standard error of that logit; 0 of a prevalence that was said
+    STANDARD_ERROR = "_prc_eta_error"  # standard error of that logit; 0 of a prevalence that was stated
     LIMITS = ("_prc_eta_low", "_prc_eta_high")  # the interval of eta, just inside 0 and 1
 
 
 class TargetRow:
     """An operating point, whose threshold a target may have chosen."""
 
-    IS_MOVING = (
-        "_prc_is_moving"  # Boolean, of an operating point: whether the sample chose its threshold
-    )
+    IS_MOVING = "_prc_is_moving"  # Boolean, whether the sample chose the threshold of the point
     IS_MAXIMIZED = "_prc_is_maximized"  # Boolean, true for such a row, null for other targets
-    OPTIMISM = "_prc_optimism"  # and the number of a metric: by how much its value is too good there
+    OPTIMISM = "_prc_optimism"  # with the number of a metric: by how much its value is too good there

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 RateMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding"]
+"""The interval of a rate; the module describes each."""
 Numeric: TypeAlias = Any  # a float, a float array or a pl.Expr
 
 
@@ -88,14 +89,14 @@ def rate_interval(
             for value in (k, n)
         )
         # An expression cannot raise, so impossible counts give null.
-        possible = (successes >= 0) & (successes <= tries) & tries.is_finite()
+        is_possible = (successes >= 0) & (successes <= tries) & tries.is_finite()
         check_rate_method(method)
         ends = compute_limits(successes, tries, level, method)
-        return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
+        return RateInterval(*(pl.when(is_possible).then(end.fill_nan(None)) for end in ends))
     hits, trials = np.broadcast_arrays(arguments.read_numbers("k", k), arguments.read_numbers("n", n))
-    if wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
+    if n_wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
         raise PrcError(
-            f"rate_interval needs 0 <= k <= n, finite; {wrong} of the pairs given do not satisfy this"
+            f"rate_interval needs 0 <= k <= n, finite; {n_wrong} of the pairs given do not satisfy this"
         )
     check_rate_method(method)
     with np.errstate(all="ignore"):
@@ -135,17 +136,18 @@ def compute_limits(
     # recall at which so many or more are missed with a chance of `1 - confidence` (Brown, Cai and
     # DasGupta 2001, section 4.1.1). Of effective sizes the missed need not be whole: between whole
     # numbers the end is interpolated.
-    missed, square = n - k, z_value(confidence) ** 2
+    n_missed, z_squared = n - k, z_value(confidence) ** 2
     # The expected number of missed ones at the end: of 1 to 3 by the Poisson distribution, which is that
     # of rare misses, and of 4 by Wilson's low end, times n.
-    of_four = (4 + square / 2 - (square * (4 + square / 4 - 16 / n)).sqrt()) / (1 + square / n)
-    of_fewer = (_find_poisson_mean(number, 1 - confidence) for number in (1, 2, 3))
-    ends = [pl.lit(0.0), *map(pl.lit, of_fewer), of_four]
-    # Through the ends goes a convex line, which is the greatest of its parts. Where it is not convex,
+    wilson_root = (z_squared * (4 + z_squared / 4 - 16 / n)).sqrt()
+    mean_of_four = (4 + z_squared / 2 - wilson_root) / (1 + z_squared / n)
+    means_of_fewer = (_find_poisson_mean(number, 1 - confidence) for number in (1, 2, 3))
+    means = [pl.lit(0.0), *map(pl.lit, means_of_fewer), mean_of_four]
+    # Through these means goes a convex line, which is the greatest of its parts. Where it is not convex,
     # at low levels, Wilson's interval is wider.
-    parts = [end + (more - end) * (missed - i) for i, (end, more) in enumerate(pairwise(ends))]
-    raised = 1 - pl.max_horizontal(parts) / n
-    return low, pl.when((missed < 4) & (n >= 8)).then(pl.max_horizontal(high, raised)).otherwise(high)
+    parts = [mean + (after - mean) * (n_missed - i) for i, (mean, after) in enumerate(pairwise(means))]
+    least_high = pl.max_horizontal(high, 1 - pl.max_horizontal(parts) / n)
+    return low, pl.when((n_missed < 4) & (n >= 8)).then(least_high).otherwise(high)
 
 
 @cache
@@ -154,8 +156,8 @@ def _find_poisson_mean(hits: int, tail: float) -> float:
     low, high = 0.0, 20.0
     for _ in range(60):
         mean = (low + high) / 2
-        so_many = math.fsum(mean**i / math.factorial(i) for i in range(hits, hits + 80))
-        low, high = (mean, high) if so_many * math.exp(-mean) < tail else (low, mean)
+        terms = math.fsum(mean**i / math.factorial(i) for i in range(hits, hits + 80))
+        low, high = (mean, high) if terms * math.exp(-mean) < tail else (low, mean)
     return (low + high) / 2
 
 
@@ -183,19 +185,21 @@ def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeri
     return choose_where(low < 0, 0 * rate, low), choose_where(high > 1, 1.0 + 0 * rate, high)
 
 
-def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> tuple[Numeric, Numeric]:
-    """Return both ends of an interval that beta quantiles miss with the probability `tail` each."""
-    # Of Beta(k + more, n - k + 1 - more) for the low end, and of Beta(k + 1 - more, n - k + more) for
-    # the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
-    low = load_scipy_special().betaincinv(k + more, n - k + (1 - more), tail)
+def compute_beta_limits(
+    k: Numeric, n: Numeric, tail: Numeric, prior_hits: float
+) -> tuple[Numeric, Numeric]:
+    """Return both ends of an interval, each of which misses the rate with the probability `tail`."""
+    # With h for `prior_hits`, the low end is a quantile of Beta(k + h, n - k + 1 - h), and the high end
+    # of Beta(k + 1 - h, n - k + h): h is 0 for Clopper-Pearson, 1/2 for Jeffreys.
+    low = load_scipy_special().betaincinv(k + prior_hits, n - k + (1 - prior_hits), tail)
     low = np.where(k == 0, 0.0, low) + np.where(n > 0, 0.0, np.nan)
-    return low, compute_upper_limits(k, n, tail, more)
+    return low, compute_upper_limits(k, n, tail, prior_hits)
 
 
-def compute_upper_limits(k: Numeric, n: Numeric, tail: Numeric, more: float = 0.0) -> Numeric:
+def compute_upper_limits(k: Numeric, n: Numeric, tail: Numeric, prior_hits: float = 0.0) -> Numeric:
     """Return the high ends alone of `compute_beta_limits`; NaN without trials."""
     # The complement: 1 - tail would round if the tail is small.
-    high = load_scipy_special().betainccinv(k + (1 - more), n - k + more, tail)
+    high = load_scipy_special().betainccinv(k + (1 - prior_hits), n - k + prior_hits, tail)
     return np.where(k == n, 1.0, high) + np.where(n > 0, 0.0, np.nan)
 
 
@@ -210,10 +214,13 @@ def load_scipy_special() -> Any:
     return special
 
 
+# The interval of each method, from k, n and the level
 _METHODS: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
     "wilson": lambda k, n, level: find_wilson_ends(k, n, z_value(level)),
-    "clopper_pearson": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.0),
-    "jeffreys": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.5),
+    "clopper_pearson": lambda k, n, level: compute_beta_limits(
+        k, n, tail=(1 - level) / 2, prior_hits=0.0
+    ),
+    "jeffreys": lambda k, n, level: compute_beta_limits(k, n, tail=(1 - level) / 2, prior_hits=0.5),
     "hoeffding": _hoeffding_limits,
 }
 BETA_METHODS = ("clopper_pearson", "jeffreys")
@@ -226,6 +233,7 @@ IntervalMethod: TypeAlias = Literal["analytic", "rectangle", "bootstrap"]
 """Where intervals come from: a formula, the corners of two intervals, or resampled examples."""
 
 _RESAMPLES = 1000
+"""Enough that the ends at a level of 0.95 are quantiles with 25 replicates beyond them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -242,10 +250,10 @@ class Intervals:
     """The seed of the bootstrap; None draws anew at each call."""
 
     def __repr__(self) -> str:
-        said = {of.name: getattr(self, of.name) for of in fields(self) if of.name != "level"}
-        plain = vars(Intervals(self.level))
-        changed = (f"{name}={value!r}" for name, value in said.items() if value != plain[name])
-        return f"intervals({', '.join([repr(self.level), *changed])})"
+        names = [item.name for item in fields(self) if item.name != "level"]
+        defaults, values = vars(Intervals(self.level)), vars(self)
+        words = (f"{name}={values[name]!r}" for name in names if values[name] != defaults[name])
+        return f"intervals({', '.join([repr(self.level), *words])})"
 
 
 Confidence: TypeAlias = float | Intervals | None
@@ -293,16 +301,16 @@ def intervals(
     >>> intervals(0.95) == intervals(0.95, method="analytic")
     True
     """
-    made = Intervals(
+    options = Intervals(
         check_confidence(level, "level="),
-        arguments.read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
-        rate,
-        arguments.read_flag("simultaneous=", simultaneous),
-        arguments.read_whole_number("resamples=", resamples, 2, most=arguments.MOST_REPEATS),
-        arguments.read_seed(seed),
+        method=arguments.read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
+        rate=rate,
+        simultaneous=arguments.read_flag("simultaneous=", simultaneous),
+        resamples=arguments.read_whole_number("resamples=", resamples, 2, most=arguments.MOST_REPEATS),
+        seed=arguments.read_seed(seed),
     )
     check_rate_method(rate, "rate=")
-    if method != "bootstrap" and (made.seed is not None or made.resamples != _RESAMPLES):
+    if method != "bootstrap" and (options.seed is not None or options.resamples != _RESAMPLES):
         raise PrcError('resamples= and seed= are for method="bootstrap"; pass that, or leave them out')
     if method == "bootstrap" and (rate != "wilson" or simultaneous):
         raise PrcError(
@@ -313,7 +321,7 @@ def intervals(
         raise PrcError(
             "simultaneous=True has intervals of rates of its own; leave out method= and rate="
         )
-    return made
+    return options
 
 
 def read_certainty(
@@ -327,8 +335,8 @@ def read_certainty(
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
     if confidence.method not in methods:
-        has = " or ".join(f'"{name}"' for name in methods)
-        raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {has}')
+        names = " or ".join(f'"{name}"' for name in methods)
+        raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {names}')
     # Of `methods`, "rectangle" stands for all intervals of point metrics.
     if confidence.simultaneous and "rectangle" not in methods:
         raise PrcError(f"{asker} has no simultaneous intervals; leave out simultaneous=")
@@ -357,23 +365,32 @@ class Estimate:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-LONG = Estimate("value", "low", "high", "corrected", "reliable", "why")
+LONG = Estimate(
+    value="value", low="low", high="high", corrected="corrected", reliable="reliable", why="why"
+)
 """The columns of a table with a row for each value."""
 
 
 def name_estimate(name: str) -> Estimate:
     """Return the columns of one of several values in a row: `precision`, `precision_low`, ..."""
-    return Estimate(name, f"{name}_low", f"{name}_high", f"{name}_corrected", "reliable", "why")
+    return Estimate(
+        name,
+        low=f"{name}_low",
+        high=f"{name}_high",
+        corrected=f"{name}_corrected",
+        reliable="reliable",
+        why="why",
+    )
 
 
 def find_estimate(columns: Collection[str], name: str) -> Estimate:
     """Return the columns of a value and of what a table has beside it; None for what it has not."""
     # In a table with a row for each value, or difference, `low` and `high` are of that one.
-    own = name_estimate(name)
-    only = next((n for n in ("difference", "behind", "value") if n in columns), None)
-    if own.low not in columns and name == only:
-        own = Estimate(name, *astuple(LONG)[1:])
-    return Estimate(*(column if column in columns else None for column in astuple(own)))
+    names = name_estimate(name)
+    only_value = next((n for n in ("difference", "behind", "value") if n in columns), None)
+    if names.low not in columns and name == only_value:
+        names = replace(LONG, value=name)
+    return Estimate(*(column if column in columns else None for column in astuple(names)))
 
 
 def read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
@@ -387,13 +404,12 @@ def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add EtaError.LIMITS to rows of eta and its interval: eta itself, where it is exact."""
     # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
     low, high = pl.col(ETA_LOW), pl.col(ETA_HIGH)
-    inside = (
+    ends = (
         pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
         pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
     )
     return frame.with_columns(
-        end.fill_null(pl.col("eta")).alias(name)
-        for name, end in zip(EtaError.LIMITS, inside, strict=True)
+        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(EtaError.LIMITS, ends, strict=True)
     )
 
 
@@ -403,9 +419,9 @@ Doubts: TypeAlias = Mapping[str, pl.Expr]
 """Reasons why an interval is not reliable, in the order in which they are told, and where they hold."""
 
 
-def tell_doubts(doubts: Doubts, known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def tell_doubts(doubts: Doubts, is_known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Return whether there is no doubt, and the first one, both null where no interval is known."""
     why = pl.lit(None, dtype=pl.String)
     for reason, holds in reversed([*doubts.items()]):
         why = pl.when(holds.fill_null(True)).then(pl.lit(reason)).otherwise(why)
-    return pl.when(known).then(why.is_null()), pl.when(known).then(why)
+    return pl.when(is_known).then(why.is_null()), pl.when(is_known).then(why)

@@ -56,34 +56,38 @@ from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 """How intervals of both rates make a band."""
+# The columns of both ends of the interval of each rate, in the order in which rates are read
 LIMIT_COLUMNS = {
     "recall": (f"{RESERVED}recall_low", f"{RESERVED}recall_high"),
     "fpr": (f"{RESERVED}fpr_low", f"{RESERVED}fpr_high"),
 }
+# Columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval
 MOVED_RATES = {
     limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
     for limits in (*LIMIT_COLUMNS.values(), EtaError.LIMITS)
     for limit in limits
-}  # columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval
+}
 MOVES = {source: f"{RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
 """What follows the name of a metric in the columns of how far an interval moves its value."""
 STEPS = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 """The steps of the rates beside a threshold that moves; see `curves.row_search`."""
-ESTIMATE = f"{RESERVED}estimate"
+ESTIMATE = f"{RESERVED}estimate"  # the value of a metric, on the scale where distances are measured
 _AT = "_value"  # what follows the name of a limit in the column of a metric there
+# The least and the greatest value of a metric between the limits of all sources of error
 _CORNERS = (f"{RESERVED}least", f"{RESERVED}greatest")
-_MOVED, _COUNTED, _PLAIN = (
-    (f"{RESERVED}{kind}_low", f"{RESERVED}{kind}_high") for kind in ("moved", "counted", "plain")
-)  # the ends of a band, by what moves them
-_RECALLS, _FPRS = LIMIT_COLUMNS.values()
+# The ends of a band, by what moves them
+_MOVED = (f"{RESERVED}moved_low", f"{RESERVED}moved_high")  # rates that move the threshold, too
+_COUNTED = (f"{RESERVED}counted_low", f"{RESERVED}counted_high")  # shares, with a counted prevalence
+_PLAIN = (f"{RESERVED}plain_low", f"{RESERVED}plain_high")  # rates at a fixed threshold, and eta
+_RECALLS, _FPRS = LIMIT_COLUMNS.values()  # in the order of `find_corners`
 MOST_LEVELS = 10
-"""Of score, by which `sweep.unlabelled_prevalence` describes a reference in EtaError.REFERENCE."""
-SLOPE_SCALE = (
-    "scale"  # the field of EtaError.REFERENCE with a power of two that is above all sums of slopes
-)
+"""The most levels of score by which `sweep.unlabelled_prevalence` describes a reference."""
+SLOPE_SCALE = "scale"
+"""The field of EtaError.REFERENCE with a power of two that is above all sums of slopes."""
 Common: TypeAlias = tuple[pl.Expr | None, Sequence[pl.Expr]]
 """The correlation of two errors, and what each of them shares with a third one, if there is one."""
 SIZE_COLUMNS = {"recall": EffectiveSize.N_POS, "fpr": EffectiveSize.N_NEG}
+"""The column with the number of examples that each rate counts as."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +97,18 @@ class BandOptions:
     confidence: float
     interval: RateMethod
     band: BandKind
-    # Of which rows the threshold moves with the rates, since the sample chose it: they have MOVED_RATES,
-    # and of some TargetRow.IS_MOVING tells. Of differences, rows get MOVES.
+    # The rows whose threshold moves with the rates, since the sample chose it. They have MOVED_RATES; if
+    # they are some, TargetRow.IS_MOVING tells which. Rows of differences get MOVES.
     moves: Literal["none", "some", "all"] = "none"
     shown_with: Literal["curve", "points", "differences"] = "curve"
     corrected: bool = False  # whether rows have IS_MAXIMIZED and OPTIMISM, for `<metric>_corrected`
-    clustered: bool = (
-        False  # whether examples come in clusters: EffectiveSize.RATE_CORRELATION, degrees of freedom
-    )
-    stratified: bool = False  # whether examples were drawn by strata: EffectiveSize.RATE_CORRELATION
-    uncertain_eta: bool = False  # whether a prevalence may be an estimate: ETA_LOW, ETA_HIGH
-    # Of which rows the prevalence was counted in the table: EtaError.VARIANCE, and of some IS_OWN tells.
+    # Whether examples come in clusters: rows have EffectiveSize.RATE_CORRELATION and degrees of freedom.
+    clustered: bool = False
+    # Whether examples were drawn by strata: rows have EffectiveSize.RATE_CORRELATION.
+    stratified: bool = False
+    uncertain_eta: bool = False  # whether a prevalence may be an estimate: rows have ETA_LOW, ETA_HIGH
+    # The rows whose prevalence was counted in the table. They have EtaError.VARIANCE, and if they are
+    # some, IS_OWN tells which.
     own_eta: Literal["none", "some", "all"] = "none"
 
     @cached_property
@@ -135,8 +140,8 @@ class BandOptions:
     @cached_property
     def needs_numbers(self) -> str:
         """The option that Polars has no expression for, or an empty text."""
-        of_rate = f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
-        return self.describe_band() if self.band == "simultaneous" else of_rate
+        rate_option = f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
+        return self.describe_band() if self.band == "simultaneous" else rate_option
 
     def describe_band(self) -> str:
         """Return how a user asks for the band."""
@@ -164,7 +169,7 @@ class BandOptions:
         """Return the options for prevalences of which some, or all, were counted in the table."""
         if self.band == "mover":
             return replace(self, own_eta="all" if are_all else "some")
-        # If it is known only when the query runs, the rows are checked then.
+        # If only the query knows which rows these are, they are checked when it runs.
         if is_known and any(metric.depends_on_eta for metric in metrics):
             raise PrcError(self.tell_exact_eta())
         return self
@@ -193,8 +198,10 @@ class BandOptions:
 
             ends = compute_simultaneous_limits(value * size, size, self.rate_level)
         else:
-            of = value * size, size, self.rate_level, self.interval
-            ends = compute_limits(*of, of_recall=rate == "recall")
+            is_recall = rate == "recall"
+            ends = compute_limits(
+                value * size, size, self.rate_level, self.interval, of_recall=is_recall
+            )
         return zip(LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high")), ends, strict=True)
 
 
@@ -230,9 +237,9 @@ def add_bands(
     frame = add_limits_of_etas(add_rate_limits(frame, columns, bands, table), bands)
     # A share of no example may be any: the metric is undefined, or does not move with it.
     frame = frame.with_columns(
-        pl.col(f"{name}{end}").fill_nan(None).fill_null(of)
+        pl.col(f"{name}{end}").fill_nan(None).fill_null(default)
         for name in shares
-        for end, of in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
+        for end, default in (("", 0.5), ("_low", 0.0), ("_high", 1.0))
     )
     if bands.uncertain_eta and EtaError.REFERENCE in frame.collect_schema():
         frame = _add_reference_correlations(frame)
@@ -240,7 +247,7 @@ def add_bands(
     if needs_exact and not bands.counts_eta and EtaError.IS_OWN in frame.collect_schema():
         check = Check(pl.col(EtaError.IS_OWN).any(), (bands.tell_exact_eta(),))
         frame = stop_if_broken(frame, [check])
-    # Asked once: each metric makes the plan longer, and its schema dearer.
+    # The schema is read once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in frame.collect_schema()
     for number, metric in enumerate(metrics):
         frame = add_band(frame, metric, bands, shares_eta=shares_eta, correlations=pairs)
@@ -257,34 +264,34 @@ def _lower_sizes(sizes: Sequence[str], bands: BandOptions) -> dict[str, pl.Expr]
         EffectiveSize.N_POS: pl.col(EffectiveSize.POS_FREEDOM),
         EffectiveSize.N_NEG: pl.col(EffectiveSize.NEG_FREEDOM),
     }
-    lowered = {
+    columns = {
         size: pl.col(size) * z**2 / student_quantile(z, repeat_in_rows(degrees, pl.col(size))) ** 2
         for size, degrees in freedom.items()
     }
     if bands.counts_eta:
         widening = (student_quantile(z, least) * (1 / z)) ** 2
-        lowered[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * widening
-    return lowered
+        columns[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * widening
+    return columns
 
 
 def _add_reference_correlations(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add ETA_CORRELATIONS where the prevalence was estimated with the table itself."""
     correlations = {}
-    for rate, of_class in (("recall", "pos"), ("fpr", "neg")):
+    for rate, label in (("recall", "pos"), ("fpr", "neg")):
         n, share = pl.col(SIZE_COLUMNS[rate]), pl.col(rate)
-        near = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
-        common = sum_slopes(of_class, share) / (near * (1 - near)).sqrt()
-        correlations[ETA_CORRELATIONS[rate]] = common.clip(-1.0, 1.0).fill_nan(0.0)
+        inner_share = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
+        correlation = sum_slopes(label, share) / (inner_share * (1 - inner_share)).sqrt()
+        correlations[ETA_CORRELATIONS[rate]] = correlation.clip(-1.0, 1.0).fill_nan(0.0)
     return frame.with_columns(**correlations)
 
 
-def sum_slopes(of_class: str, share: pl.Expr) -> pl.Expr:
+def sum_slopes(label: str, share: pl.Expr) -> pl.Expr:
     """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
     # threshold is linear in the rate within a level, so a rate alone tells it.
     reference, total, before = pl.col(EtaError.REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
     for level in range(MOST_LEVELS):
-        end, slope = (reference.field(f"{kind}_{of_class}_{level}") for kind in ("share", "slope"))
+        end, slope = (reference.field(f"{kind}_{label}_{level}") for kind in ("share", "slope"))
         total, before = total + (share.clip(before, end) - before) * slope, end
     return total
 
@@ -304,16 +311,17 @@ def _add_shares(
     correlations: dict[str, pl.Expr] = {}
     shares: dict[str, tuple[str, str]] = {}
     for metric in metrics:
-        named = cohort_intervals.list_shares(metric)
-        for name, share in named.items():
+        metric_shares = cohort_intervals.list_shares(metric)
+        for name, share in metric_shares.items():
             shares[name] = (name, f"{name}_size")
             columns |= dict(
                 zip(shares[name], cohort_intervals.measure_share(share, table, moments), strict=True)
             )
-        for a, b in combinations(named, 2):
-            shared = cohort_intervals.correlate_shares((named[a], named[b]), table, moments)
-            if shared is not None:
-                correlations[cohort_intervals.name_correlation(a, b)] = shared
+        for a, b in combinations(metric_shares, 2):
+            pair = metric_shares[a], metric_shares[b]
+            correlation = cohort_intervals.correlate_shares(pair, table, moments)
+            if correlation is not None:
+                correlations[cohort_intervals.name_correlation(a, b)] = correlation
     return frame.with_columns(**columns, **correlations), shares, correlations.keys()
 
 
@@ -326,10 +334,10 @@ def add_rate_limits(
     rows = table.collect(frame, bands.needs_numbers)
     for rate, (value, size) in columns.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
-        once = rows.select(value, size).unique()
-        ends = bands.limits_by_name(rate, once[value].to_numpy(), once[size].to_numpy())
-        once = once.with_columns(pl.Series(name, end).fill_nan(None) for name, end in ends)
-        rows = rows.join(once, on=[value, size], how="left", nulls_equal=True, maintain_order="left")
+        counts = rows.select(value, size).unique()
+        ends = bands.limits_by_name(rate, counts[value].to_numpy(), counts[size].to_numpy())
+        counts = counts.with_columns(pl.Series(name, end).fill_nan(None) for name, end in ends)
+        rows = rows.join(counts, on=[value, size], how="left", nulls_equal=True, maintain_order="left")
     return rows.lazy()
 
 
@@ -373,32 +381,32 @@ def add_band(
     correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.clustered or bands.stratified else None
     common = correlation, _correlate_with_eta(metric) if shares_eta else []
     shares = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
-    counted = bands.own_eta if shares else "none"
+    own_eta = bands.own_eta if shares else "none"
     if bands.moving:
         frame = _add_moved_ends(frame, metric, bands, common)
     if shares and bands.moves != "all":
         frame = _add_counted_ends(frame, metric, shares, correlations)
-    if "all" not in (bands.moves, counted):
+    if "all" not in (bands.moves, own_eta):
         frame = _add_plain_ends(frame, metric, bands, common, eta_squares)
     ends = list(map(pl.col, _PLAIN))
-    for which, condition, special in (
-        (counted, EtaError.IS_OWN, _COUNTED),
+    for rows, condition, columns in (
+        (own_eta, EtaError.IS_OWN, _COUNTED),
         (bands.moves, TargetRow.IS_MOVING, _MOVED),
     ):
-        if which == "all":
-            ends = list(map(pl.col, special))
-        elif which == "some":
-            both = zip(special, ends, strict=True)
-            ends = [pl.when(condition).then(a).otherwise(b) for a, b in both]
+        if rows == "all":
+            ends = list(map(pl.col, columns))
+        elif rows == "some":
+            pairs = zip(columns, ends, strict=True)
+            ends = [pl.when(condition).then(column).otherwise(end) for column, end in pairs]
     value = pl.col(metric.name)
     low, high = map(null_if_nan, ends)
     # Rounding must not put an end on the wrong side of the estimate.
     sides = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
     return frame.with_columns(
         pl.when(value.is_not_null() & end.is_not_null())
-        .then(outer(end, value))
+        .then(farther(end, value))
         .alias(f"{metric.name}_{side}")
-        for side, (end, outer) in sides.items()
+        for side, (end, farther) in sides.items()
     )
 
 
@@ -427,7 +435,7 @@ def _add_plain_ends(
         values,
         corners=_find_extremes(metric, etas),
         common=common,
-        more=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
+        other_distances=[[pl.col(name).sqrt() for name in eta_squares]] if eta_squares else [],
     )
 
 
@@ -444,30 +452,34 @@ def _add_counted_ends(
     frame: pl.LazyFrame, metric: PointMetric, shares: Sequence[str], correlations: Collection[str]
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of its shares, where the prevalence was counted."""
-    at_shares = partial(cohort_intervals.evaluate_shares, metric)
-    at, low, high = ([pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high"))
+    evaluate_at = partial(cohort_intervals.evaluate_shares, metric)
+    estimates, lows, highs = (
+        [pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high")
+    )
     if len(shares) > 1:
         values = [
             {
-                f"{share}{end}": at_shares([*at[:i], there[i], *at[i + 1 :]])
-                for end, there in (("_low", low), ("_high", high))
+                f"{share}{end}": evaluate_at([*estimates[:i], limits[i], *estimates[i + 1 :]])
+                for end, limits in (("_low", lows), ("_high", highs))
             }
             for i, share in enumerate(shares)
         ]
-        moves = {
+        directions = {
             share: (pl.col(f"{share}_high{_AT}") - pl.col(f"{share}_low{_AT}")).sign()
             for share in shares
         }
-        correlation, *shared = (
-            pl.col(name).fill_null(0.0) * moves[a] * moves[b] if name in correlations else None
+        first, *others = (
+            pl.col(name).fill_null(0.0) * directions[a] * directions[b] if name in correlations else None
             for a, b in combinations(shares, 2)
             for name in [cohort_intervals.name_correlation(a, b)]
         )
-        common = None if correlation is None else -correlation, [of for of in shared if of is not None]
+        common = None if first is None else -first, [other for other in others if other is not None]
         corners = _find_extremes(metric, EtaError.LIMITS)
-        frame = _add_ends(frame, metric, _COUNTED, at_shares(at), values, corners=corners, common=common)
+        frame = _add_ends(
+            frame, metric, _COUNTED, evaluate_at(estimates), values, corners=corners, common=common
+        )
     else:
-        frame = frame.with_columns(**dict(zip(_COUNTED, map(at_shares, (low, high)), strict=True)))
+        frame = frame.with_columns(**dict(zip(_COUNTED, map(evaluate_at, (lows, highs)), strict=True)))
     has_both = pl.col(EtaError.VARIANCE).is_finite()
     return frame.with_columns(pl.when(has_both).then(end).alias(end) for end in _COUNTED)
 
@@ -476,31 +488,34 @@ def _add_moved_ends(
     frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions, common: Common
 ) -> pl.LazyFrame:
     """Add the ends of a metric where the threshold moves with the rates, and MOVES."""
-    here = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
-    moved = {
-        limit: here | {rate: pl.col(column) for rate, column in rates.items()}
+    point = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
+    moved_points = {
+        limit: point | {rate: pl.col(column) for rate, column in rates.items()}
         for limit, rates in MOVED_RATES.items()
     }
-    places = []
+    sources = []  # of each source of error, the points to which it moves the estimate, by limit
     for rate, limits in LIMIT_COLUMNS.items():
         # Where either end of the rate moves the threshold, and a step less or more: that of one example
         # or of the curve, since a target is met between two rows.
-        one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
-        steps = {"less": pl.col(rate) - one, "more": pl.col(rate) + one}
-        near = {
-            f"{RESERVED}{rate}_{place}": here | {rate: of.clip(0.0, 1.0)} for place, of in steps.items()
+        step = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
+        neighbours = {"less": pl.col(rate) - step, "more": pl.col(rate) + step}
+        near_points = {
+            f"{RESERVED}{rate}_{side}": point | {rate: neighbour.clip(0.0, 1.0)}
+            for side, neighbour in neighbours.items()
         }
-        places.append({limit: moved[limit] for limit in limits} | near)
+        sources.append({limit: moved_points[limit] for limit in limits} | near_points)
     if bands.moves_with_eta:
-        places.append({end: moved[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS})
-    values = [{name: metric.from_columns(**at) for name, at in of.items()} for of in places]
+        sources.append({end: moved_points[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS})
+    values = [
+        {limit: metric.from_columns(**rates) for limit, rates in points.items()} for points in sources
+    ]
     estimate = evaluate_metric(metric, "recall", "fpr")
     frame = _add_ends(frame, metric, _MOVED, estimate, values, common=common)
-    bound = [[pl.col(limit + _AT) for limit in of] for of in values]
-    moves = [pl.max_horizontal(of) - pl.min_horizontal(of) for of in bound[:2]]
-    moves += [high - low for low, high in bound[2:]]  # both models move one way, or they do not
-    named = zip(MOVES.values(), moves, strict=False)
-    return frame.with_columns(move.alias(f"{metric.name}_{name}") for name, move in named)
+    columns = [[pl.col(limit + _AT) for limit in limits] for limits in values]
+    moves = [pl.max_horizontal(ends) - pl.min_horizontal(ends) for ends in columns[:2]]
+    moves += [high - low for low, high in columns[2:]]  # both models move one way, or they do not
+    move_of_name = zip(MOVES.values(), moves, strict=False)
+    return frame.with_columns(move.alias(f"{metric.name}_{name}") for name, move in move_of_name)
 
 
 def _add_ends(
@@ -512,21 +527,25 @@ def _add_ends(
     *,
     corners: Sequence[pl.Expr] = (),
     common: Common,
-    more: Sequence[Sequence[pl.Expr]] = (),
+    other_distances: Sequence[Sequence[pl.Expr]] = (),
 ) -> pl.LazyFrame:
     """Add both `ends` of a metric, from its values at the limits of each source of error, by limit."""
-    every = {ESTIMATE: estimate} | {limit + _AT: at for of in values for limit, at in of.items()}
+    columns = {ESTIMATE: estimate}
+    for source in values:
+        columns |= {limit + _AT: value for limit, value in source.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-    frame, bounds = frame.with_columns(**every), scale_bounds(metric)
-    extremes = corners or (pl.min_horizontal(*every), pl.max_horizontal(*every))
+    frame, bounds = frame.with_columns(**columns), scale_bounds(metric)
+    extremes = corners or (pl.min_horizontal(*columns), pl.max_horizontal(*columns))
     frame = frame.with_columns(
-        to_unbounded(pl.col(*every), bounds).name.keep(), **dict(zip(_CORNERS, extremes, strict=True))
+        to_unbounded(pl.col(*columns), bounds).name.keep(), **dict(zip(_CORNERS, extremes, strict=True))
     )
-    # On the unbounded scale the distances to the values, and `more`, are added in quadrature.
+    # On the unbounded scale the distances to the values, and other ones, are added in quadrature.
     middle = pl.col(ESTIMATE)
-    distances = [measure_distances(middle, [pl.col(limit + _AT) for limit in of]) for of in values]
+    distances = [
+        measure_distances(middle, [pl.col(limit + _AT) for limit in source]) for source in values
+    ]
     correlation, shared = common[0], common[1] if len(values) > 2 else ()
-    sides = zip(*distances, *more, strict=True)
+    sides = zip(*distances, *other_distances, strict=True)
     below, above = (combine_distances(side, correlation, shared) for side in sides)
     # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
     # the corner takes the place of the end.
@@ -542,8 +561,8 @@ def _add_ends(
 def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
     """Return what errors of rates share with that of eta: above 0 if both move the metric one way."""
     low, high = (pl.col(limit + _AT) for limit in EtaError.LIMITS)
-    better = -1.0 if metric.direction == "minimize" else 1.0
-    signs = zip(ETA_CORRELATIONS.values(), (better, -better), strict=True)
+    recall_sign = -1.0 if metric.direction == "minimize" else 1.0
+    signs = zip(ETA_CORRELATIONS.values(), (recall_sign, -recall_sign), strict=True)
     return [pl.col(name) * (high - low).sign() * sign for name, sign in signs]
 
 
@@ -562,19 +581,19 @@ def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr)
     # Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
     # there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
     # a bound has no band.
-    name, moved = metric.name, pl.col(TargetRow.IS_MAXIMIZED).fill_null(False)
+    name, is_maximized = metric.name, pl.col(TargetRow.IS_MAXIMIZED).fill_null(False)
     value, corrected = pl.col(name), pl.col(name) - optimism
     bounds = scale_bounds(metric)
     start, end = to_unbounded(value, bounds), to_unbounded(corrected, bounds)
     columns = {f"{name}_corrected": corrected}
-    for side, outer in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
+    for side, farther in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
         limit = pl.col(f"{name}_{side}")
-        shifted = from_unbounded(to_unbounded(limit, bounds) + (end - start), bounds)
-        inside = corrected.is_between(*metric.range)
-        at_bound = pl.when(limit.is_not_null() & inside).then(outer(limit, corrected))
-        known = pl.when(end.is_finite()).then(shifted)
-        new = pl.when(start.is_infinite()).then(at_bound).otherwise(known)
-        columns[f"{name}_{side}"] = pl.when(moved).then(new).otherwise(limit)
+        shifted_limit = from_unbounded(to_unbounded(limit, bounds) + (end - start), bounds)
+        is_inside = corrected.is_between(*metric.range)
+        limit_at_bound = pl.when(limit.is_not_null() & is_inside).then(farther(limit, corrected))
+        limit_inside = pl.when(end.is_finite()).then(shifted_limit)
+        new_limit = pl.when(start.is_infinite()).then(limit_at_bound).otherwise(limit_inside)
+        columns[f"{name}_{side}"] = pl.when(is_maximized).then(new_limit).otherwise(limit)
     return frame.with_columns(**columns)
 
 
@@ -588,7 +607,7 @@ def add_limits_of_etas(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
 
 
 def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
-    """Return how far the least and the greatest of some values are below and above; 0 where none is."""
+    """Return how far values are below an estimate at most, and above it; 0 where none is."""
     below, above = estimate - pl.min_horizontal(at_ends), pl.max_horizontal(at_ends) - estimate
     return below.clip(lower_bound=0.0), above.clip(lower_bound=0.0)
 
@@ -603,8 +622,8 @@ def combine_distances(
     if correlation is not None:
         # A metric that has a band moves opposite ways with the two rates, so what they share cancels.
         squares = squares - 2 * correlation * first * others[0]
-    for own, common in zip((first, *others), shared, strict=False):
-        squares = squares + 2 * common * own * others[-1]
+    for distance, common in zip((first, *others), shared, strict=False):
+        squares = squares + 2 * common * distance * others[-1]
     return squares.clip(lower_bound=0.0).sqrt()
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-Interval: TypeAlias = tuple[float, float]
+Interval: TypeAlias = tuple[float, float]  # the low and the high end of what is known of a rate
 
 
 class PrecisionInterval(NamedTuple):
@@ -108,11 +108,11 @@ def precision_interval(
     (0.7843, 0.9302)
     """
     compute: Any = find_point_metric(metric)
-    both = (
+    intervals = (
         _read_ends("recall", recall, recall_half_width, recall_cv, recall_interval),
         _read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval),
     )
-    recalls, fprs = ((max(low, 0.0), min(high, 1.0)) for low, high in both)
+    recalls, fprs = ((max(low, 0.0), min(high, 1.0)) for low, high in intervals)
     corners = ((recalls[t], fprs[f]) for t, f in find_corners(compute))
     if isinstance(eta, pl.Expr):
         return PrecisionInterval(*(compute(pl.lit(t), pl.lit(f), eta) for t, f in corners))
@@ -159,7 +159,11 @@ def max_width(
     else:
         eta = 1 / (1 + math.sqrt(greatest) * math.sqrt(least))  # the product itself could overflow
     return Width(
-        _widest_gap(least, greatest), eta, bound, _widest_gap(ratio, greatest), _widest_gap(least, ratio)
+        delta=_widest_gap(least, greatest),
+        eta=eta,
+        bound=bound,
+        up=_widest_gap(ratio, greatest),
+        down=_widest_gap(least, ratio),
     )
 
 
@@ -177,14 +181,15 @@ def _read_ends(
     name: str, value: float, half_width: float | None, cv: float | None, interval: Interval | None
 ) -> Interval:
     """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
-    if sum(given is None for given in (half_width, cv, interval)) != 2:
+    if sum(argument is None for argument in (half_width, cv, interval)) != 2:
         raise PrcError(f"pass one of {name}_half_width=, {name}_cv= and {name}_interval=")
     value = arguments.read_number(name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
     if interval is not None:
         low, high = arguments.read_pair(f"{name}_interval=", interval, "a low and a high end")
     else:
-        given, size = ("half_width", half_width) if cv is None else ("cv", cv)
-        half = arguments.read_number(f"{name}_{given}=", size, "a number") * (1 if cv is None else value)
+        argument, size = ("half_width", half_width) if cv is None else ("cv", cv)
+        half = arguments.read_number(f"{name}_{argument}=", size, "a number")
+        half *= 1 if cv is None else value
         low, high = value - half, value + half
     if not low <= value <= high:
         raise PrcError(f"the interval of {name} must contain {value}; got {low} to {high}")
@@ -243,10 +248,12 @@ def rectangle_level(
         return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
     n_draws = arguments.read_whole_number("n_draws=", n_draws, 1, most=arguments.MOST_REPEATS)
     rng = np.random.default_rng(seed)
-    of_classes = (recall, n_pos), (fpr, n_neg)
-    drawn = ((rng.binomial(n, rate, n_draws).astype(float), float(n)) for rate, n in of_classes)
+    samples = (
+        (rng.binomial(n, rate, n_draws).astype(float), float(n))
+        for rate, n in ((recall, n_pos), (fpr, n_neg))
+    )
     with np.errstate(all="ignore"):
-        recalls, fprs = (compute_limits(*counts, confidence, method) for counts in drawn)
+        recalls, fprs = (compute_limits(hits, n, confidence, method) for hits, n in samples)
     # At every prevalence precision rises with recall / fpr, so the band holds the true precision if the
     # ratios at its corners enclose the true ratio. Products compare ratios without dividing by 0.
     holds = (recalls[0] * fpr <= recall * fprs[1]) & (recalls[1] * fpr >= recall * fprs[0])
@@ -268,7 +275,7 @@ def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
     half = (1 - product) - delta * (1 + product)
     square = half * half - 4 * delta * delta * product
     # eta = r / (1 + r), of the root (half + sqrt(square)) / (2 delta L)
-    above = half + square.sqrt()
-    eta = above / (above + 2 * delta * least)
-    never_wider = (square < 0) | (half < 0)
-    return null_if_nan(pl.when(never_wider).then(0.0).when(least > 0).then(eta))
+    numerator = half + square.sqrt()
+    eta = numerator / (numerator + 2 * delta * least)
+    is_never_wider = (square < 0) | (half < 0)
+    return null_if_nan(pl.when(is_never_wider).then(0.0).when(least > 0).then(eta))

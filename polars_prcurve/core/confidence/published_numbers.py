@@ -54,11 +54,13 @@ def published_precision(
     >>> [round(number, 4) for number in estimate]
     [0.8584, 0.0397, 0.7617, 0.9199]
     """
-    given = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
-    hits, positives, false_alerts, negatives = (read_numbers(*one) for one in given.items())
-    possible = (hits >= 0) & (hits <= positives) & (false_alerts >= 0) & (false_alerts <= negatives)
-    possible &= (positives > 0) & (negatives > 0)
-    _check_all(possible, "0 <= tp <= n_pos and 0 <= fp <= n_neg, both > 0")
+    counts = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
+    hits, positives, false_alerts, negatives = (
+        read_numbers(name, count) for name, count in counts.items()
+    )
+    is_possible = (hits >= 0) & (hits <= positives) & (false_alerts >= 0) & (false_alerts <= negatives)
+    is_possible &= (positives > 0) & (negatives > 0)
+    _check_all(is_possible, "0 <= tp <= n_pos and 0 <= fp <= n_neg, both > 0")
     with np.errstate(all="ignore"):
         recall, fpr = hits / positives, false_alerts / negatives
         variance = (1 - recall) / hits + (1 - fpr) / false_alerts
@@ -101,10 +103,10 @@ def published_roc_auc(
     >>> [round(number, 4) for number in published_roc_auc(0.9, n_pos=50, n_neg=500)]
     [0.9, 0.0295, 0.8256, 0.9448]
     """
-    given = {"roc_auc": roc_auc, "n_pos": n_pos, "n_neg": n_neg}
-    value, pos, neg = (read_numbers(*one) for one in given.items())
-    possible = (value >= 0) & (value <= 1) & (pos > 0) & (neg > 0)
-    _check_all(possible, "an area in [0, 1], n_pos > 0 and n_neg > 0")
+    arguments = {"roc_auc": roc_auc, "n_pos": n_pos, "n_neg": n_neg}
+    value, pos, neg = (read_numbers(name, argument) for name, argument in arguments.items())
+    is_possible = (value >= 0) & (value <= 1) & (pos > 0) & (neg > 0)
+    _check_all(is_possible, "an area in [0, 1], n_pos > 0 and n_neg > 0")
     with np.errstate(all="ignore"):
         # Covariance of two comparisons that share a negative (two positives), or share a positive.
         two_pos = value / (2 - value) - value**2
@@ -116,8 +118,8 @@ def published_roc_auc(
 
 def _check_all(holds: Any, expected: str) -> None:
     """Raise unless a condition holds for all values; `expected` describes it."""
-    if wrong := int(np.sum(~np.asarray(holds))):
-        raise PrcError(f"expected {expected}; {wrong} of the values given do not satisfy this")
+    if n_wrong := int(np.sum(~np.asarray(holds))):
+        raise PrcError(f"expected {expected}; {n_wrong} of the values given do not satisfy this")
 
 
 def _build_logit_estimate(value: Any, deviation: Any, confidence: float) -> PublishedEstimate:

@@ -54,15 +54,21 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding", "wald", "chernoff"]
+"""The intervals of `rate_interval`, and two rules that books name."""
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)  # the rows, which stay as they are: eager or lazy
 
-_RATES = ("recall", "fpr")
-_MOVES = ("at", "fewer", "more")
+_RATES = ("recall", "fpr")  # in the order of the parts of _PLACES
+_MOVES = ("at", "fewer", "more")  # true or false positives: as many as expected, or fewer, or more
 _PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
-_ROW, _WIDEST, _PART = (f"{RESERVED}{name}" for name in ("row", "widest", "part"))
-_AT, _GREATEST, _ENOUGH = (f"{RESERVED}{name}" for name in ("at", "greatest", "enough"))
+# The columns of the search for the logarithm of the factor
+_ROW = f"{RESERVED}row"  # the number of the row of the user
+_WIDEST = f"{RESERVED}widest"  # the logarithm of the width that is asked for
+_GREATEST = f"{RESERVED}greatest"  # the least logarithm so far that is enough
+_PART = f"{RESERVED}part"  # how many steps below it one is tried
+_AT = f"{RESERVED}at"  # the logarithm that is tried
+_ENOUGH = f"{RESERVED}enough"  # which steps are enough, as bits
 
 
 @overload
@@ -121,11 +127,11 @@ def sample_size(
         if method in BETA_METHODS:  # raises, and says why there is no expression
             compute_limits(rate, rate, level, method)
         return pl.when(rate > 0).then(formula(rate, delta, level).ceil())
-    given = read_numbers("rate", rate)
-    if not ((given > 0) & (given <= 1)).all():
+    rates = read_numbers("rate", rate)
+    if not ((rates > 0) & (rates <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
-    numbers = formula(given, delta, level)
-    return math.ceil(numbers) if given.ndim == 0 else np.ceil(numbers)
+    sizes = formula(rates, delta, level)
+    return math.ceil(sizes) if rates.ndim == 0 else np.ceil(sizes)
 
 
 def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -> Any:
@@ -136,14 +142,14 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
         low, high = compute_limits(rate * n, n, confidence, method)
         return high <= max_ratio * low
 
-    few, enough = np.ones_like(rate), np.full_like(rate, 2.0)
-    while not (suffices := is_enough(enough)).all():
-        few, enough = np.where(suffices, few, enough), np.where(suffices, enough, 2 * enough)
-    while (enough - few > 1e-9 * enough).any():
-        middle = (few + enough) / 2
+    low, high = np.ones_like(rate), np.full_like(rate, 2.0)
+    while not (suffices := is_enough(high)).all():
+        low, high = np.where(suffices, low, high), np.where(suffices, high, 2 * high)
+    while (high - low > 1e-9 * high).any():
+        middle = (low + high) / 2
         suffices = is_enough(middle)
-        few, enough = np.where(suffices, few, middle), np.where(suffices, middle, enough)
-    return few  # the caller rounds up, and `enough` may be just above a whole number that suffices
+        low, high = np.where(suffices, low, middle), np.where(suffices, middle, high)
+    return low  # the caller rounds up, and `high` may be just above a whole number that suffices
 
 
 def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
@@ -154,11 +160,12 @@ def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
     root = (kappa**2 + (1 - square) * square * rate**2) ** 0.5
     # u = 2 (root - kappa) / (1 - delta**2). If kappa > 0 the difference would cancel, so
     # numerator and denominator are multiplied by root + kappa.
-    rewritten = 2 * square * rate**2 / (root + kappa)
-    u = choose_where(kappa > 0, rewritten, (root - kappa) * (2 / (1 - square)))
+    u_without_loss = 2 * square * rate**2 / (root + kappa)
+    u = choose_where(kappa > 0, u_without_loss, (root - kappa) * (2 / (1 - square)))
     return z_value(confidence) ** 2 / u
 
 
+# The number of trials by method, as a function of rate, delta and confidence
 _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     "wilson": _wilson_size,
     # Half of the interval, over the rate p, is delta: sqrt(log(2 / alpha) / (2 n)) / p by Hoeffding, and
@@ -168,7 +175,7 @@ _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
     "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
     "clopper_pearson": partial(_solve_by_halving, method="clopper_pearson"),
     "jeffreys": partial(_solve_by_halving, method="jeffreys"),
-}  # the number of trials by method, as a function of rate, delta and confidence
+}
 
 
 # Both classes, for a band ----------------------------------------------------------------------
@@ -176,7 +183,7 @@ _SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
 
 @dataclass(frozen=True)
 class SizeOptions:
-    """What is asked of a test set: how narrow its band is, at which level, and how surely."""
+    """What a test set has to achieve: how narrow its band is, at which level, and how surely."""
 
     delta: float
     confidence: float
@@ -201,41 +208,45 @@ def read_size_options(
 def add_needed_sizes(frame: F, options: SizeOptions) -> F:
     """Add `n_pos_needed` and `n_neg_needed`, or null, to rows of recall and fpr."""
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
-    alone: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
-    sizes = {of: sample_size(pl.col(of), options.delta, options.confidence, alone) for of in _RATES}
+    method: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
+    sizes = {
+        rate: sample_size(pl.col(rate), options.delta, options.confidence, method) for rate in _RATES
+    }
     frame = frame.with_columns(size.alias(_name(rate, "alone")) for rate, size in sizes.items())
     widest = pl.lit(math.log(options.delta))
     if options.relative:
         false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
         # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
         widest = widest - (1 + false_alerts).log()
-    # The logarithm of the factor is looked for from 24 below this one up to it.
+    # The search for the logarithm of the factor begins 24 below the greatest one.
     frame = frame.with_columns(widest.alias(_WIDEST), pl.lit(8.0).alias(_GREATEST)).with_row_index(_ROW)
-    # Each step binds its values as columns: the tree of one expression would be too large. It is three
+    # Each round binds its values as columns: the tree of one expression would be too large. It is three
     # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
-    for part in (24.0 / 8**step for step in range(1, 13)):
+    for step in (24.0 / 8**number for number in range(1, 13)):
         frame = frame.with_columns(pl.lit([*range(8)]).alias(_PART)).explode(_PART)
-        frame = frame.with_columns((pl.col(_GREATEST) - pl.col(_PART) * part).alias(_AT))
+        frame = frame.with_columns((pl.col(_GREATEST) - pl.col(_PART) * step).alias(_AT))
         frame = _add_log_widths(_add_limits(frame, options), at_eta=options.at_eta)
-        width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
-        of_recall, of_fpr = (
-            pl.max_horizontal(one - width, other - width).clip(0.0)
-            for one, other in (moved[:2], moved[2:])
+        width, *moved_widths = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
+        recall_growth, fpr_growth = (
+            pl.max_horizontal(below - width, above - width).clip(0.0)
+            for below, above in (moved_widths[:2], moved_widths[2:])
         )
-        reached = width + (of_recall**2 + of_fpr**2).sqrt()
-        # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
-        enough = (width == -math.inf) | ((reached <= pl.col(_WIDEST)) & reached.is_not_nan())
+        assured_width = width + (recall_growth**2 + fpr_growth**2).sqrt()
+        # At eta = 0 or 1 precision is known without any example. NaN means that nothing is found: too
+        # few.
+        is_narrow = (assured_width <= pl.col(_WIDEST)) & assured_width.is_not_nan()
+        is_enough = (width == -math.inf) | is_narrow
         # The places that are enough, as bits of one number
-        bits = enough.fill_null(value=False).cast(pl.Int64) * 2 ** pl.col(_PART)
+        bits = is_enough.fill_null(value=False).cast(pl.Int64) * 2 ** pl.col(_PART)
         frame = frame.with_columns(bits.sum().over(_ROW).alias(_ENOUGH))
         place = pl.lit(0)
         for half in (4, 2, 1):
             place = place + (pl.col(_ENOUGH) // 2 ** (place + half)) % 2 * half
         frame = frame.filter(pl.col(_PART) == place).with_columns(pl.col(_AT).alias(_GREATEST))
-    needed = {rate: (pl.col(_name(rate, "alone")) * pl.col(_GREATEST).exp()).ceil() for rate in _RATES}
-    known = pl.all_horizontal(size.is_not_null() for size in needed.values())
-    names = zip(("n_pos_needed", "n_neg_needed"), needed.values(), strict=True)
-    return frame.with_columns(pl.when(known).then(size).alias(name) for name, size in names)
+    needed_sizes = [(pl.col(_name(rate, "alone")) * pl.col(_GREATEST).exp()).ceil() for rate in _RATES]
+    are_known = pl.all_horizontal(size.is_not_null() for size in needed_sizes)
+    columns = zip(("n_pos_needed", "n_neg_needed"), needed_sizes, strict=True)
+    return frame.with_columns(pl.when(are_known).then(size).alias(name) for name, size in columns)
 
 
 def _name(*parts: str) -> str:
@@ -248,15 +259,15 @@ def _add_limits(frame: F, options: SizeOptions) -> F:
     frame = frame.with_columns(
         (pl.col(_name(rate, "alone")) * factor).alias(_name(rate, "size")) for rate in _RATES
     )
-    moved: dict[str, pl.Expr] = {}
+    hit_columns: dict[str, pl.Expr] = {}
     for rate in _RATES:
         share, size = pl.col(rate), pl.col(_name(rate, "size"))
         hits = share * size
         # How far hits may be from their mean: z standard deviations, and half an example of continuity.
         step = (hits * (1 - share)).sqrt() * z + 0.5
         places = (hits, (hits - step).clip(0.0), pl.min_horizontal(hits + step, size))
-        moved |= {_name(rate, move): value for move, value in zip(_MOVES, places, strict=True)}
-    frame = frame.with_columns(**moved)
+        hit_columns |= {_name(rate, move): value for move, value in zip(_MOVES, places, strict=True)}
+    frame = frame.with_columns(**hit_columns)
     columns: dict[str, pl.Expr | pl.Series] = {}
     for rate, move in product(_RATES, _MOVES):
         hits_column, size_column = _name(rate, move), _name(rate, "size")
@@ -290,9 +301,9 @@ def _add_log_widths(frame: F, *, at_eta: bool) -> F:
         down = ((recall / recall_low).log() ** 2 + (fpr_high / fpr).log() ** 2).sqrt()
         up = ((recall_high / recall).log() ** 2 + (fpr / fpr_low).log() ** 2).sqrt()
         # Where nothing is found the ratio is 0 or infinite, and the corner takes the place of the end.
-        nothing = (recall == 0) | (fpr == 0)
-        low = pl.when(nothing).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
-        high = pl.when(nothing).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
+        is_bare = (recall == 0) | (fpr == 0)
+        low = pl.when(is_bare).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
+        high = pl.when(is_bare).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
         ratios |= {_name(t, f, "low"): low, _name(t, f, "high"): high}
         low, high = (pl.col(_name(t, f, end)) for end in ("low", "high"))
         if at_eta:

@@ -33,6 +33,8 @@ _NEGLIGIBLE = 1e-15  # chances that are smaller than this, relative to the great
 _SIZES = (*range(1, 21), 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000, 1400, 2000)
 """The sizes for which a level is solved; those between are interpolated."""
 _TABLE_LEVEL = math.sqrt(0.95)
+"""The level of each rate in a band of level 0.95, which is what most users ask for."""
+# Local levels of large classes at that level, by size: `solve_local_level` takes minutes there.
 _TABLE = {
     2_000: 2.0663062e-4,
     3_000: 1.8961529e-4,
@@ -43,7 +45,7 @@ _TABLE = {
     100_000: 1.0786045e-4,
     200_000: 9.9017636e-5,
     400_000: 9.137e-5,
-}  # local levels of large classes at `_TABLE_LEVEL`, by size: `solve_local_level` takes minutes there
+}
 _STEEPEST = 34.0
 """The growth of the number of parts per unit of log(n) above the table; within it the growth is 31."""
 
@@ -52,7 +54,8 @@ def compute_simultaneous_limits(k: Any, n: Any, level: float) -> tuple[Any, Any]
     """Return intervals of k of n that hold at all thresholds at once with the probability `level`."""
     sizes, places = np.unique(n, return_inverse=True)
     local_levels = np.array([find_local_level(size, level) for size in sizes.tolist()], dtype=float)
-    return compute_beta_limits(k, n, local_levels[places.reshape(np.shape(n))], 0.0)
+    tails = local_levels[places.reshape(np.shape(n))]
+    return compute_beta_limits(k, n, tail=tails, prior_hits=0.0)
 
 
 def find_local_level(n: float, level: float) -> float:
@@ -72,8 +75,8 @@ def find_local_level(n: float, level: float) -> float:
             parts *= ratio + growth * math.log(n / 2000)
     else:
         place = bisect_left(_SIZES, n)
-        around = _SIZES[place : place + 1] if n == _SIZES[place] else _SIZES[place - 1 : place + 1]
-        parts = _interpolate(n, {size: _split(size, level) for size in around})
+        neighbours = _SIZES[place : place + 1] if n == _SIZES[place] else _SIZES[place - 1 : place + 1]
+        parts = _interpolate(n, {size: _split(size, level) for size in neighbours})
     return (1 - level) / parts
 
 
@@ -92,6 +95,7 @@ def _interpolate(n: float, parts: dict[int, float]) -> float:
     return parts[sizes[-1]] + max(0.0, math.log(n / sizes[-1])) * _STEEPEST
 
 
+# What `_split` would return for the sizes of the table
 _TABLE_PARTS = {n: (1 - _TABLE_LEVEL) / a for n, a in _TABLE.items()}
 
 
@@ -110,20 +114,20 @@ def probability_at_all(n: int, local_level: float) -> float:
         if mean > 0:
             # The chances of 0, 1, 2, ... events, up to a number that is hardly ever exceeded.
             numbers = np.arange(min(math.ceil(mean + 9 * math.sqrt(mean) + 16), n + 1) + 1)
-            new = np.exp(numbers * math.log(mean) - mean - factorials[numbers])
-            chances = np.convolve(chances, new)
+            new_chances = np.exp(numbers * math.log(mean) - mean - factorials[numbers])
+            chances = np.convolve(chances, new_chances)
         if event < n:  # a low end: at most `event` events, since ranks begin with 1
             chances = chances[: event - first + 1]
         else:
-            needed = event - n + 1
-            chances, first = chances[max(needed - first, 0) : n - first + 1], max(first, needed)
+            n_least = event - n + 1
+            chances, first = chances[max(n_least - first, 0) : n - first + 1], max(first, n_least)
         greatest = float(chances.max(initial=0.0))
         if greatest == 0:
             return 0.0
         log_scale += math.log(greatest)
         chances = chances / greatest
-        (kept,) = np.nonzero(chances > _NEGLIGIBLE)
-        chances, first = chances[kept[0] : kept[-1] + 1], first + int(kept[0])
+        (places,) = np.nonzero(chances > _NEGLIGIBLE)
+        chances, first = chances[places[0] : places[-1] + 1], first + int(places[0])
     # Reach n events at the end, and divide by the chance of n events in all.
     missing = n - first - np.arange(len(chances))
     rest = max(n * (1 - float(times[order[-1]])), 1e-300)

@@ -342,7 +342,7 @@ def _add_limit_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     for k, n, rate, squares, share in classes:
         # A limit is the same wherever a part has the same count.
         once = counts.select(k, n).unique()
-        limits = compute_beta_limits(once[k].to_numpy(), once[n].to_numpy(), alpha, 0.0)
+        limits = compute_beta_limits(once[k].to_numpy(), once[n].to_numpy(), tail=alpha, prior_hits=0.0)
         share_found = (pl.col(k) / pl.col(n)).fill_nan(0.0).alias(rate)
         once = once.with_columns(share_found, **dict(zip(squares, map(pl.Series, limits), strict=True)))
         counts = counts.join(once, on=[k, n], how="left", maintain_order="left")
