@@ -139,22 +139,23 @@ def test_all_other_values_of_the_wrong_kind_are_refused_before_any_work(name: st
 
 
 def try_wrong_values(call: Call, *, rest: bool = False) -> None:
-    """Raise unless each argument refuses a value, or takes it, before any work."""
+    """Raise unless arguments take or refuse a value before any work, of lazy frames in equal words."""
     for number, argument in enumerate(call.arguments()):
         for (kind, value), (_, again) in pairs_of_values(number, rest=rest):
             where = f"{argument}= as {kind}"
-            if call.table is not None:
-                table = never_computed(call.table)
-                error = try_value(call, table, argument, value)
-                if error is None or isinstance(error, PrcError):
-                    continue
-                assert has_computed(error), f"{where}: {error!r}"
-                error = try_value(call, call.table.lazy(), argument, again)
-                late = error is None or re.search(KNOWN_AFTER_WORK, str(error))
-                assert late, f"{where} is refused after the work: {error!r}"
-            else:
+            if call.table is None:
                 error = try_value(call, None, argument, value)
-            assert error is None or isinstance(error, PrcError), f"{where}: {error!r}"
+                assert error is None or isinstance(error, PrcError), f"{where}: {error!r}"
+                continue
+            error = try_value(call, never_computed(call.table), argument, value)
+            lazy = try_value(call, call.table.lazy(), argument, again)
+            if isinstance(error, PrcError):
+                same = str(lazy) == str(error) or "needs a DataFrame" in str(lazy)
+                assert same, f"{where}: {error!r}, and of a LazyFrame {lazy!r}"
+            elif error is not None:
+                assert has_computed(error), f"{where}: {error!r}"
+                late = lazy is None or re.search(KNOWN_AFTER_WORK, str(lazy))
+                assert late, f"{where} is refused after the work: {lazy!r}"
 
 
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.table is not None])
@@ -213,20 +214,6 @@ def test_a_decision_refuses_wrong_kinds(
             if not isinstance(value, takes):
                 assert error is not None, f"{argument}= as {kind}"
                 assert argument in str(error), f"{argument}= as {kind}: {error}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.table is not None])
-def test_a_data_frame_and_a_lazy_frame_refuse_the_same_in_the_same_words(name: str) -> None:
-    call = CALLS[name]
-    assert call.table is not None
-    for number, argument in enumerate(call.arguments()):
-        for (kind, value), (_, again) in pairs_of_values(number):
-            lazy = try_value(call, call.table.lazy(), argument, value)
-            eager = try_value(call, call.table, argument, again)
-            assert eager is None or isinstance(eager, PrcError), f"{argument}= as {kind}: {eager!r}"
-            if isinstance(lazy, PrcError) and "needs a DataFrame" not in str(lazy):
-                assert str(eager) == str(lazy), f"{argument}= as {kind}"
 
 
 def test_counts_that_overflow_are_refused_in_a_sentence() -> None:

@@ -178,18 +178,18 @@ def compare_long(df: pl.DataFrame, asked: dict[str, Any], wide: pl.DataFrame) ->
     assert_same(long.prc.compare(**of_long), wide)
 
 
-DOORS = [{"precision": 0.5}, {"threshold": 0.7}, {"alerts": 30, "per": 100}]
+TARGETS = [{"precision": 0.5}, {"threshold": 0.7}, {"alerts": 30, "per": 100}]
 
 
-@pytest.mark.parametrize("target", slow_unless(lambda target: "precision" in target, DOORS))
-def test_every_door_gives_the_same(target: Any) -> None:
+@pytest.mark.parametrize("target", slow_unless(lambda target: "precision" in target, TARGETS))
+def test_a_long_table_and_a_metric_alone_give_the_same(target: Any) -> None:
     """Also if a metric is asked for alone: one in three for each target."""
     df = two_models()
     both = [*LINEAR, *CURVED]
     asked: Any = {"eta": [0.3, 0.1], "metrics": both, "by": "g", "adjust": "holm", **target}
     wide = df.prc.compare(score=["a", "b"], **asked)
     assert wide.height == 3 * 2 * len(both)
-    for metric in both[DOORS.index(target) :: 3]:
+    for metric in both[TARGETS.index(target) :: 3]:
         alone = df.prc.compare(score=["a", "b"], **asked | {"metrics": metric})
         assert_same(alone, wide.filter(metric=alone["metric"][0]))
     compare_long(df, asked, wide)
@@ -202,7 +202,7 @@ def test_every_door_gives_the_same(target: Any) -> None:
         [{"threshold": 0.7}, {"recall": 0.6}, {"alerts": 30, "per": 100}],
     ),
 )
-def test_every_engine_gives_the_same_of_weights(target: Any) -> None:
+def test_a_long_table_gives_the_same_with_weights(target: Any) -> None:
     df = two_models().with_columns(w=(pl.col("row") % 5 + 1) / 7)
     asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], "by": "g", "weight": "w", **target}
     wide = df.prc.compare(score=["a", "b"], **asked)

@@ -16,6 +16,7 @@ from polars_prcurve.core.curves.row_search import RowSearch
 from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.sweep import sweep_table
 from tests.support.profiles import examples
+from tests.support.tiers import slow_unless
 
 ETAS = [0.0, 1e-4, 0.01, 0.3, 1.0]
 RUNS: dict[str, Any] = {"precision": [0.2, 0.8], "npv": [0.5, 0.99], "fdr": 0.4, "lift": [0.5, 3.0]}
@@ -86,7 +87,7 @@ def test_at_eta_0_the_best_row_is_the_first_that_has_a_value() -> None:
     assert_frame_equal(among, alone)
 
 
-@pytest.mark.parametrize("asked", AGAIN)
+@pytest.mark.parametrize("asked", slow_unless(lambda asked: asked in ("moving", "promises"), AGAIN))
 @given(table=score_tables())
 @examples(24)
 def test_a_bound_table_asked_again_finds_what_all_rows_hold(asked: str, table: pl.DataFrame) -> None:
