@@ -13,10 +13,10 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 from polars_prcurve import PrcError, prc
+from polars_prcurve.core.binding.eta_kinds import read_eta_argument
 from polars_prcurve.core.ground.query_checks import run_query
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.table_reader import read_input
-from polars_prcurve.core.prevalence.eta_argument import read_eta
 from polars_prcurve.core.uncertainty import subsampling_scatter
 from polars_prcurve.core.uncertainty.subsampling_scatter import (
     SUBSAMPLE_COLUMNS,
@@ -36,7 +36,7 @@ def subsampled(
     **columns: Any,
 ) -> pl.DataFrame:
     table = read_input(frame.lazy(), InputColumns(**columns), may_collect=True)
-    grid = read_eta(eta, table)
+    grid = read_eta_argument(eta).build_grid(table, None)
     return run_query(
         build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
     )

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from polars_prcurve.core.binding.eta_kinds import EtaArgument
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS
 from polars_prcurve.core.confidence.intervals import Intervals
 from polars_prcurve.core.curves.target_kinds import ALERT_WORDS, RUN_WORDS, TARGET_KINDS
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.table_reader import gives_squares
-from polars_prcurve.core.prevalence.fields import ClassMix, Field, ScoresOfField
 
 DEFAULTS: dict[str, Any] = {"score": "score", "label": "label", "missing": "raise"}
 """What a word of the table stands for where nobody says it; None for all others."""
@@ -251,7 +251,10 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
 
 
 def list_facts(
-    words: Mapping[str, Any], own: Mapping[str, Any], eta: Any, certainty: Intervals | None
+    words: Mapping[str, Any],
+    own: Mapping[str, Any],
+    eta: EtaArgument | None,
+    certainty: Intervals | None,
 ) -> set[str]:
     """Return what a call says, as rules write it, in words about the table and its own arguments."""
     # None says nothing, and neither does a flag that is False, but for `label=None` and `paired=False`.
@@ -263,8 +266,8 @@ def list_facts(
         facts.add(_NULL_BELOW)
     if "below" in said and not tells_negatives(said["below"]):
         facts.add(_UNKNOWN)
-    if eta is not None and not (isinstance(eta, list | tuple) and all(of is None for of in eta)):
-        facts.add("eta=")
+    if eta is not None:
+        facts |= eta.facts
     if said.get("paired") is False:
         facts.add("paired=False")
     if said.get("of") == "roc":
@@ -275,10 +278,6 @@ def list_facts(
         facts |= {"counts of weights", "weights"}
     if "weight" in said:
         facts.add("weights")
-    if isinstance(eta, Field | ClassMix):
-        facts.add("class_mix()" if isinstance(eta, ClassMix) else "field()")
-    if isinstance(eta, ScoresOfField):
-        facts.add("eta= of scores")
     if certainty is not None:
         facts |= {"confidence=", f'rate="{certainty.rate}"'}
         facts.add("simultaneous=True" if certainty.simultaneous else f'method="{certainty.method}"')

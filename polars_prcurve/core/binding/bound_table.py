@@ -6,24 +6,27 @@ import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
 import polars as pl
 
 from polars_prcurve.core.binding import argument_rules as vocabulary
 from polars_prcurve.core.binding import word_groups
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
+from polars_prcurve.core.binding.eta_kinds import (
+    EtaArgument,
+    EtaOfScores,
+    read_eta_argument,
+)
 from polars_prcurve.core.binding.read_tables import ReadTables
 from polars_prcurve.core.binding.word_groups import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pairs import Examples
 from polars_prcurve.core.confidence.interval_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.core.confidence.point_intervals import BandOptions, read_bands
-from polars_prcurve.core.curves.field_intervals import build_field_grid, read_field
 from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
     read_choice,
-    select_column,
 )
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_checks import SCORE_DTYPES
@@ -44,12 +47,10 @@ from polars_prcurve.core.inputs.table_reader import (
     read_input,
     read_unlabelled,
 )
-from polars_prcurve.core.inputs.wide_tables import read_classes, stack_classes, stack_models
+from polars_prcurve.core.inputs.wide_tables import stack_classes, stack_models
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_argument import EtaTable, read_eta
-from polars_prcurve.core.prevalence.fields import ClassMix, Field, ScoresOfField
-from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
+from polars_prcurve.core.prevalence.eta_argument import EtaTable
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
@@ -62,8 +63,6 @@ if TYPE_CHECKING:
 #                   -> table     every column resolved and typed
 #                   -> grid      the prevalences of eta=, of its groups or of fields of parts
 
-_TRUE_CLASS = "true class"
-
 
 @dataclass(frozen=True)
 class Question:
@@ -74,7 +73,7 @@ class Question:
     """The table whose rows are read: the user's, or the long one that was made from a wide one."""
     columns: InputColumns
     """What the columns of `frame` hold."""
-    eta: Any
+    eta: EtaArgument
     certainty: Intervals | None
     """How sure; None without intervals."""
     targets: Mapping[str, Any]
@@ -178,27 +177,11 @@ class Question:
         """
         if not table.counts_negatives:
             check_negatives(metrics)
-        if isinstance(self.eta, ScoresOfField):
-            from polars_prcurve.core.sweep.unlabelled_prevalence import build_estimated_grid
+        return self.eta.place(table, self.level)
 
-            rows = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
-            return table, build_estimated_grid(self.eta.table, rows, self.level)
-        if isinstance(table, ScoreTable) and table.within:
-            # The rows of a part are weighted, so that they have its prevalence and its share.
-            field = read_field(self.find_eta(), table, self.level)
-            return field, build_field_grid(field)
-        return table, read_eta(self.eta, table, confidence=self.level)
-
-    def find_eta(self) -> Any:
-        """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""
-        if not isinstance(self.eta, Field):
-            return self.eta
-        frame = self.eta.frame
-        if "eta" in frame.lazy().collect_schema():
-            return frame
-        return eta_from_sample(
-            frame, k="k", n="n", confidence=0.95 if self.level is None else self.level
-        )
+    def build_grid(self, table: InputTable, *, compares_models: bool = False) -> EtaTable:
+        """Return the prevalences of the groups of a table; models may have to share theirs."""
+        return self.eta.build_grid(table, self.level, compares_models=compares_models)
 
 
 def _set_parts(question: Question, parts: Sequence[Column], words: Mapping[str, Any]) -> Question:
@@ -291,18 +274,10 @@ def _stack_classes(question: Question, groups: list[Column]) -> Question:
     long = stack_classes(frame, label, scores)
     columns = replace(question.columns, score=long.score, label=long.label, by=groups)
     question = replace(question, wide_scores=list(scores.items()))
-    if isinstance(question.eta, ClassMix):
-        # True classes are the parts of a field: all of the class itself is positive, and no other.
+    if question.eta.is_of_classes:
         assert isinstance(label, str)  # `stack_classes` takes no other
-        dtype = frame.collect_schema()[label]
-        shares = question.eta.shares
-        true = read_classes(label, dtype, list(shares)).alias(_TRUE_CLASS)
-        parts = pl.DataFrame([true, pl.Series("share", list(shares.values()))])
-        classes = read_classes(label, dtype, list(scores)).alias("class").to_frame()
-        is_positive = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
-        eta = classes.join(parts, how="cross").with_columns(is_positive.alias("eta"))
-        columns = replace(columns, parts=[select_column(label).alias(_TRUE_CLASS)])
-        question = replace(question, eta=Field(eta, (_TRUE_CLASS,)))
+        field, part = question.eta.build_field(label, frame.collect_schema()[label], scores)
+        question, columns = replace(question, eta=field), replace(columns, parts=[part])
     return _set_groups(replace(question, frame=long.frame, columns=columns))
 
 
@@ -480,28 +455,33 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             if name not in word_groups.TARGET_WORDS
         }
         words = merge_words(self._words, said)
-        if isinstance(eta, BoundTable):
-            eta = ScoresOfField(eta._read_field(words))
-        facts = list_facts(words, {**own, **targets}, eta, certainty)
+        argument = self._read_eta(eta, words)
+        facts = list_facts(words, {**own, **targets}, argument, certainty)
         keeps_tables = bool(self._words) and isinstance(self._frame, pl.DataFrame)
         question = Question(
             method,
             self._frame,
             InputColumns.read_words(_choose_words(method, words, said, facts)),
-            eta,
+            argument,
             certainty,
             targets,
             may_collect=self._may_collect or collects,
             user_table=self._frame,
             read_tables=self._tables if keeps_tables else None,
         )
-        if isinstance(eta, Field):
-            question = _set_parts(question, eta.parts, said)
+        if argument.parts:
+            question = _set_parts(question, argument.parts, said)
         if isinstance(question.columns.score, list | tuple | Mapping):
             return _make_long(question, paired=own.get("paired", False))
         return _set_groups(question)
 
-    def _read_field(self, words: Mapping[str, Any]) -> ScoreTable:
+    def _read_eta(self, eta: Any, words: Mapping[str, Any]) -> EtaArgument:
+        """Return what `eta=` says; of a bound table its scores, read by `words` that it leaves open."""
+        if isinstance(eta, BoundTable):
+            return EtaOfScores(eta, eta._read_unlabelled(words))
+        return read_eta_argument(eta)
+
+    def _read_unlabelled(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` hold for what it leaves open."""
         if self._words.get("label") is not None:
             raise PrcError(

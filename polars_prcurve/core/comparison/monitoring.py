@@ -40,7 +40,7 @@ from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_columns import CELLS
-from polars_prcurve.core.prevalence.eta_argument import read_eta
+from polars_prcurve.core.prevalence.eta_argument import build_number_grid
 
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
@@ -147,7 +147,7 @@ def count_cells(table: InputTable, threshold: Any) -> pl.DataFrame:
     targets = read_targets(table, threshold=threshold)
     if len(targets) != 1:
         raise refuse_kind("threshold=", "one threshold, or a frame with one for each group", threshold)
-    points = build_points_table(table, read_eta(None, table), targets, [])
+    points = build_points_table(table, build_number_grid([None], table), targets, [])
     found = table.collect(points, "monitor()")
     keys = list(table.by)
     if found.select(keys).is_duplicated().any() if keys else found.height > 1:

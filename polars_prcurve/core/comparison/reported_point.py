@@ -31,7 +31,6 @@ from polars_prcurve.core.ground.query_checks import Check, stop_if_broken
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import CELLS
-from polars_prcurve.core.prevalence.eta_argument import read_eta_list
 
 Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
 _POINT = "point_"
@@ -48,11 +47,11 @@ def compare_at_point(
     *,
     match: Matched,
     metrics: Any,
-    eta: Any,
+    etas: Sequence[float | None],
     confidence: float,
 ) -> pl.LazyFrame:
     """Return the result of `compare` for a bound table with more words, beside one of other examples."""
-    asked, etas = _read_metrics(metrics, match), read_eta_list(eta)
+    asked = _read_metrics(metrics, match)
     if None in etas and any(metric.depends_on_eta for metric in asked):
         raise PrcError(
             "match= compares two tables, and neither has the prevalence of the other; pass eta= as "

@@ -25,7 +25,7 @@ import polars as pl
 from polars_prcurve.core.confidence.point_intervals import BandOptions
 from polars_prcurve.core.curves.curve_table import add_metrics, fit_bands
 from polars_prcurve.core.curves.field_intervals import build_field_grid
-from polars_prcurve.core.ground.argument_checks import read_list, read_number, take_frame
+from polars_prcurve.core.ground.argument_checks import read_list, read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.row_columns import Group
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, is_field
 from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.point_formulas import build_net_benefit
-from polars_prcurve.core.prevalence.eta_argument import Eta, EtaTable, read_eta_list
+from polars_prcurve.core.prevalence.eta_argument import EtaTable
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.core.sweep.sweep_columns import FIELD_COLUMNS, SWEEP_COLUMNS
@@ -55,7 +55,7 @@ def _list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
 
 def build_decision_table(
     table: ScoreTable,
-    eta: Eta,
+    etas: Sequence[float | None],
     probabilities: Sequence[float],
     eta_train: float | None,
     bands: BandOptions | None,
@@ -63,7 +63,7 @@ def build_decision_table(
     """Return the result of `decision_curve`: `by`, then `_list_decision_columns`."""
     columns = _list_decision_columns(bands=bands is not None, in_field=is_field(table))
     check_group_names(table.by, columns)
-    risks, etas = _read_risks(probabilities), _read_etas(eta, eta_train)
+    risks, etas = _read_risks(probabilities), _check_etas(etas, eta_train)
     parts = []  # one row per prevalence and risk, with the threshold as a value of the score's dtype
     for number, prevalence in enumerate(etas):
         moved_risks: Any = risks
@@ -122,14 +122,8 @@ def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
     return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in steps))
 
 
-def _read_etas(eta: Any, eta_train: Any) -> list[float | None]:
+def _check_etas(etas: Sequence[float | None], eta_train: Any) -> Sequence[float | None]:
     """Return the prevalences; raise unless the posteriors can be moved to them."""
-    eta = take_frame(eta)
-    if isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        raise PrcError(
-            "decision_curve takes eta= as numbers, not as a frame; call it once for each prevalence"
-        )
-    etas = read_eta_list(eta)
     numbers = [value for value in etas if value is not None]
     if eta_train is None:
         if numbers:

@@ -36,7 +36,6 @@ from polars_prcurve.core.confidence.interval_columns import (
     EtaError,
 )
 from polars_prcurve.core.confidence.intervals import compute_beta_limits
-from polars_prcurve.core.ground.argument_checks import take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import (
     repeat_in_rows,
@@ -49,7 +48,7 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_argument import Eta, EtaTable
+from polars_prcurve.core.prevalence.eta_argument import EtaTable
 from polars_prcurve.core.prevalence.field_parts import build_field
 from polars_prcurve.core.prevalence.pair_columns import Part
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
@@ -77,14 +76,11 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     return EtaTable(own_etas, field.by, carried, etas_per_group=1, own_eta=Part.FIELD_ETA)
 
 
-def read_field(eta: Eta, table: ScoreTable, confidence: float | None) -> ScoreTable:
-    """Return the table of the fields whose parts are the groups of a table, told by the frame `eta`."""
-    if not isinstance(frame := take_frame(eta), pl.DataFrame | pl.LazyFrame):
-        names = ", ".join(map(repr, table.within))
-        raise PrcError(
-            f"a field needs a frame with a row per part, and the columns {names}, 'eta', 'share'"
-        )
-    field = build_field(table, frame, confidence=confidence)
+def read_field(
+    etas: pl.DataFrame | pl.LazyFrame, table: ScoreTable, confidence: float | None
+) -> ScoreTable:
+    """Return the table of the fields whose parts are the groups of a table; a frame tells their etas."""
+    field = build_field(table, etas, confidence=confidence)
     clashes = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
     if field.parts is not None and field.parts.uncertain_eta and clashes:
         raise PrcError(

@@ -276,7 +276,7 @@ def list_cases(evidence: Evidence, request: DecisionRequest) -> list[Case]:
         candidate = Candidate(None if model is None else row[model], row, goal)
         candidates_by_key.setdefault(tuple(row[name] for name in keys), []).append(candidate)
     etas = request.eta if isinstance(request.eta, list | tuple) else ()
-    places = {eta: place for place, eta in enumerate(etas) if not isinstance(eta, str)}
+    places = {eta: place for place, eta in enumerate(etas)}
     cases = []
     for key, candidates in candidates_by_key.items():
         n_pos, n_neg = sizes.get(key[:n_groups], (0, 0))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polars_prcurve.core.binding.bound_table import BoundTable, Question
+from polars_prcurve.core.binding.bound_table import Question
 from polars_prcurve.core.curves.target_kinds import ALERT_WORDS, TARGET_KINDS
 from polars_prcurve.core.curves.targets import direction_sign, read_events, read_targets
 from polars_prcurve.core.ground.argument_checks import read_number
@@ -114,18 +114,18 @@ def check_groups(table: Any) -> None:
             )
 
 
-def check_goal(question: Question, goal: Goal, eta: Any) -> None:
+def check_goal(question: Question, goal: Goal) -> None:
     """Raise for what cannot be decided: at such a prevalence, of published points, of several models."""
     if question.columns.points is not None and goal.is_of_curve:
         raise PrcError(
             "areas of published points have no interval; name what is wanted: recall=, threshold=, "
             "precision= or another target"
         )
-    for value in eta if isinstance(eta, list | tuple) else [eta]:
-        if isinstance(value, int | float) and value in (0, 1):
+    for eta in question.eta.find_numbers():
+        if eta in (0, 1):
             raise PrcError(
                 "decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
-                f"eta={value!r}"
+                f"eta={eta!r}"
             )
     if question.columns.model is None:
         return
@@ -139,7 +139,7 @@ def check_goal(question: Question, goal: Goal, eta: Any) -> None:
             "decide() compares models by their examples, and published points have none; decide each "
             'model alone, or compare(other=prc(points, cells=...), match="recall") one with examples'
         )
-    if isinstance(eta, BoundTable):
+    if question.eta.is_estimated:
         raise PrcError(
             "eta= is estimated with the scores of each model, so each would have a prevalence of its "
             "own; pass that of one model: month.estimate_prevalence(reference=..., score=...)"

@@ -2,8 +2,9 @@
 
 A grid is a small table, in which a null stands for the own prevalence of a group:
 
-    eta=   -> read_eta   the grid, checked as far as the call can tell
-    groups -> join_etas  one row per pair, a group at a prevalence, with the two factors
+    numbers -> build_number_grid  the grid, the same for each group
+    a frame -> read_eta_frame     the grid, checked as far as the call can tell
+    groups  -> join_etas          one row per pair, a group at a prevalence, with the two factors
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
     is_pattern,
     refuse_kind,
-    take_frame,
 )
 from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names
 from polars_prcurve.core.ground.group_keys import join_groups
@@ -103,44 +103,49 @@ class EtaTable:
         return self
 
 
-def read_eta(
-    eta: Eta,
+def build_number_grid(
+    etas: Sequence[float | None], table: InputTable, *, compares_models: bool = False
+) -> EtaTable:
+    """Return the grid of the same prevalences for each group; raise if a group cannot have its own."""
+    if None in etas and not table.has_counts:
+        raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
+    return EtaTable(
+        pl.LazyFrame({"eta": etas}, schema={"eta": pl.Float64}),
+        etas_per_group=len(etas),
+        shared=_list_sharing_groups(table, compares_models=compares_models),
+        holds_own=None in etas,
+        holds_others=any(eta is not None for eta in etas),
+    )
+
+
+def _list_sharing_groups(table: InputTable, *, compares_models: bool) -> tuple[str, ...] | None:
+    """Return the groups whose models have to share their own prevalence; None if they need not."""
+    # What is not counted is no prevalence that models could differ in.
+    return tuple(table.group_columns) if compares_models and table.counts_negatives else None
+
+
+def read_eta_frame(
+    frame: pl.DataFrame | pl.LazyFrame,
     table: InputTable,
+    confidence: float | None,
     *,
     compares_models: bool = False,
-    confidence: float | None = None,
 ) -> EtaTable:
-    """Return the grid that `eta=` asks for; raise for what the call can tell.
+    """Return the grid of a user's frame; raise for what the call can tell.
 
-    If it `compares_models`, those of a group must share their own prevalence. Intervals of prevalences
-    must have the level `confidence`, too.
+    Intervals of prevalences must have the level `confidence`, too.
     """
-    eta = take_frame(eta)
-    # What is not counted is no prevalence that models could differ in.
-    shared = tuple(table.group_columns) if compares_models and table.counts_negatives else None
-    if isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        if table.model_name in eta.lazy().collect_schema():
-            raise PrcError(
-                f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
-                "names them, out of the eta= frame"
-            )
-        grid = _read_eta_frame(eta, table, confidence)
-        # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
-        is_estimate = "shift_p_value" in grid.carried
-        others = (name for name in grid.carried if not (is_estimate and name == "n"))
-        check_forgotten_groups("eta", others, table.schema)
-        return replace(grid, shared=shared)
-    values = read_eta_list(eta)
-    if None in values and not table.has_counts:
-        raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
-    frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
-    return EtaTable(
-        frame,
-        etas_per_group=len(values),
-        shared=shared,
-        holds_own=None in values,
-        holds_others=any(value is not None for value in values),
-    )
+    if table.model_name in frame.lazy().collect_schema():
+        raise PrcError(
+            f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
+            "names them, out of the eta= frame"
+        )
+    grid = _build_frame_grid(frame, table, confidence)
+    # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
+    is_estimate = "shift_p_value" in grid.carried
+    others = (name for name in grid.carried if not (is_estimate and name == "n"))
+    check_forgotten_groups("eta", others, table.schema)
+    return replace(grid, shared=_list_sharing_groups(table, compares_models=compares_models))
 
 
 _ROUNDING = 1e-12
@@ -148,9 +153,11 @@ _ROUNDING = 1e-12
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 
-def _read_eta_frame(eta: EtaFrame, table: InputTable, confidence: float | None) -> EtaTable:
+def _build_frame_grid(
+    frame: pl.DataFrame | pl.LazyFrame, table: InputTable, confidence: float | None
+) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
-    schema, by = eta.lazy().collect_schema(), table.group_columns
+    schema, by = frame.lazy().collect_schema(), table.group_columns
     arguments.refuse_objects("the eta= frame", schema)
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
@@ -171,7 +178,7 @@ def _read_eta_frame(eta: EtaFrame, table: InputTable, confidence: float | None) 
     value, columns = pl.col("eta"), (*keys, "eta", *carried)
     outside = "holds an eta outside [0, 1] (expected shares, not percent)"
     troubles = [(value.is_nan() | ~value.is_between(0, 1), outside)]
-    checked = eta.lazy().with_columns(value.cast(pl.Float64))
+    checked = frame.lazy().with_columns(value.cast(pl.Float64))
     if uncertain:
         checked, others = add_uncertain_eta(checked, schema, confidence)
         troubles += others
@@ -181,12 +188,12 @@ def _read_eta_frame(eta: EtaFrame, table: InputTable, confidence: float | None) 
     checks = [count_check(n.sum(), f"the eta= frame {what} in ", " row(s)") for n, what in troubles]
     checked = stop_if_broken(checked, checks)
     etas_per_group, holds_own = None, None
-    if isinstance(eta, pl.DataFrame):
+    if isinstance(frame, pl.DataFrame):
         checked = run_query(checked).lazy()
         if "shift_p_value" in carried:
-            warn_of_refuted_estimates(eta, list(keys))
-        etas_per_group = None if keys else eta.height
-        holds_own = eta["eta"].null_count() > 0
+            warn_of_refuted_estimates(frame, list(keys))
+        etas_per_group = None if keys else frame.height
+        holds_own = frame["eta"].null_count() > 0
     held = {name: by[name] for name in keys}
     return EtaTable(checked, held, carried, etas_per_group, uncertain=uncertain, holds_own=holds_own)
 
@@ -340,8 +347,6 @@ def class_factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) ->
 
 # Prevalences as users write them: numbers, ratios, and grids ------------------------------------
 
-EtaFrame: TypeAlias = pl.DataFrame | pl.LazyFrame
-
 
 class UnlabelledTable(Protocol):
     """A bound table without labels, `prc(month, label=None)`, whose prevalence is to be estimated."""
@@ -351,8 +356,8 @@ class UnlabelledTable(Protocol):
 
 
 Eta: TypeAlias = (
-    "float | str | Sequence[float | str | None] | NDArray[np.float64] | pl.Series | EtaFrame"
-    " | Field | ClassMix | UnlabelledTable | None"
+    "float | str | Sequence[float | str | None] | NDArray[np.float64] | pl.Series"
+    " | pl.DataFrame | pl.LazyFrame | Field | ClassMix | UnlabelledTable | None"
 )
 """The argument eta=: a prevalence, several, a frame with a column eta, a field of several parts, or a
 bound table without labels.
@@ -506,14 +511,9 @@ def ratio_from_eta(eta: float) -> float:
 
 def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
-    if eta is None or isinstance(eta, Real | str):
-        given: list[object] = [eta]
-    elif isinstance(eta, pl.Series):
-        given = eta.to_list()
-    else:
-        expected = "a number, a sequence, a frame with a column eta, or None"
-        given = arguments.read_list("eta=", take_frame(eta), expected)
-    values = [None if value is None else check_eta(value) for value in given]
+    expected = "a number, a sequence, a frame with a column eta, or None"
+    items = [None] if eta is None else arguments.read_list("eta=", eta, expected, single=(Real, str))
+    values = [None if value is None else check_eta(value) for value in items]
     if not values:
         raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")
     if repeats := find_repeats(values):

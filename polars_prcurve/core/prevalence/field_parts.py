@@ -142,13 +142,13 @@ def build_factors(
 
 
 def build_field(
-    table: ScoreTable, eta: pl.DataFrame | pl.LazyFrame, *, confidence: float | None = None
+    table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame, *, confidence: float | None = None
 ) -> ScoreTable:
     """Return the table of the fields that the groups `within` make up: the rows of parts, weighted."""
     keys = number_keys(table, table.within)
-    built, uncertain = build_factors(table, keys, eta, confidence=confidence, may_be_uncertain=True)
+    built, uncertain = build_factors(table, keys, frame, confidence=confidence, may_be_uncertain=True)
     names = {column: key for key, column in keys.names.items()}
-    if table.is_in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
+    if table.is_in_memory and table.may_collect and isinstance(frame, pl.DataFrame):
         built = table.collect(built, "field()").lazy()
     else:  # several parts of the plan read these few rows
         built = built.cache()

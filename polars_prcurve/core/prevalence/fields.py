@@ -1,4 +1,4 @@
-"""What `eta=` takes beside numbers: fields of several parts, class mixes, and the scores of a field."""
+"""What `eta=` takes beside numbers and frames: fields of several parts, and class mixes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.inputs.column_reader import Column, Columns, list_columns
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,16 +27,6 @@ class Field:
     def __repr__(self) -> str:
         parts = ", ".join(str(part) for part in self.parts)
         return f"field(<{type(self.frame).__name__}>, parts=[{parts}])"
-
-
-@dataclass(frozen=True, eq=False)
-class ScoresOfField:
-    """Rows without labels, whose prevalence is estimated with the table that is asked."""
-
-    table: ScoreTable
-
-    def __repr__(self) -> str:
-        return "prc(<scores of the field>)"
 
 
 @dataclass(frozen=True)

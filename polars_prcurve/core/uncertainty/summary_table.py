@@ -40,8 +40,8 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_columns import Unseen
 from polars_prcurve.core.prevalence.eta_argument import (
     EtaTable,
+    build_number_grid,
     check_result_columns,
-    read_eta,
     repeat_rows,
 )
 from polars_prcurve.core.prevalence.pair_columns import Pair
@@ -323,7 +323,7 @@ def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
         values = []
         for n_neg in _BELOW:
             table = read_input(_SCORED, InputColumns(below=(2, n_neg)), may_collect=True)
-            found = build_summary_table(table, read_eta(None, table), [metric])
+            found = build_summary_table(table, build_number_grid([None], table), [metric])
             values.append(table.collect(found, metric.name)["value"].item())
     if None in values:  # undefined with any number, as at a recall that is not found, it needs none
         return any(value is not None for value in values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
@@ -34,7 +34,7 @@ from polars_prcurve.core.inputs.score_and_rate_tables import InputTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_argument import Eta, check_eta, read_eta
+from polars_prcurve.core.prevalence.eta_argument import Eta, check_eta
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
@@ -162,19 +162,25 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             match=None if match is None else read_choice("match=", match, ["recall", "fpr"]),
         )
         if other is not None:
-            said = {word: value for word, value in words.items() if word in TABLE_WORDS}
-            of: Any = {"match": match, "metrics": metrics, "eta": eta}
-            level = question.require_certainty().level
-            return self._finish(compare_at_point(self, said, other, **of, confidence=level))
+            table_words = {word: value for word, value in words.items() if word in TABLE_WORDS}
+            differences = compare_at_point(
+                self,
+                table_words,
+                other,
+                match=cast("Matched", match),  # rules refuse other= without it
+                metrics=metrics,
+                etas=question.eta.list_numbers("match="),
+                confidence=question.require_certainty().level,
+            )
+            return self._finish(differences)
         # The best and the worst of several were picked for their distance, so theirs is adjusted.
         adjust = "models" if worst else adjust
         examples = question.find_shared_examples(paired=paired)
         table = question.read()
-        grid = read_eta(eta, table, compares_models=True, confidence=question.level)
-        target = read_one_target(table, **question.targets)
-        certainty = question.require_certainty()
-        asked = Comparison(table, grid, [], None, certainty, examples, adjust)
-        query = build_compare_table(asked, metrics, target, worst=worst)
+        grid = question.build_grid(table, compares_models=True)
+        targets, certainty = read_one_target(table, **question.targets), question.require_certainty()
+        comparison = Comparison(table, grid, [], None, certainty, examples, adjust)
+        query = build_compare_table(comparison, metrics, targets, worst=worst)
         return self._finish(query, table, grid, pairs=True)
 
     def ranking(
@@ -239,7 +245,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         coarse = read_flag("coarse=", coarse)
         question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
         table = question.read()
-        grid = read_eta(eta, table, compares_models=True, confidence=question.level)
+        grid = question.build_grid(table, compares_models=True)
         asked = default_curve_metric(question.columns.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, **question.targets)
         if not table.counts_negatives:

@@ -27,7 +27,6 @@ from polars_prcurve.core.curves.decision_curves import (
     PROBABILITIES,
     build_decision_table,
 )
-from polars_prcurve.core.curves.field_intervals import read_field
 from polars_prcurve.core.curves.guarantees import promise_and_join
 from polars_prcurve.core.curves.operating_points import (
     build_points_table,
@@ -391,12 +390,12 @@ class CurveMethods(BoundTable[F], path="prc"):
         )
         bands = question.read_bands([])
         table = cast("ScoreTable", question.read(posteriors=True))
+        etas = question.eta.list_numbers("decision_curve")
         if question.has_parts:
-            table = read_field(question.find_eta(), table, question.level)
-            eta = None
+            table = cast("ScoreTable", question.place_at_etas(table)[0])
         if bands is not None:
             table.require_example_counts()
-        return self._finish(build_decision_table(table, eta, probabilities, eta_train, bands))
+        return self._finish(build_decision_table(table, etas, probabilities, eta_train, bands))
 
     def summary(
         self,

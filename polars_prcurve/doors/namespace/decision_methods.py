@@ -22,7 +22,6 @@ from polars_prcurve.core.judging.decision_request import (
 )
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
 from polars_prcurve.core.prevalence.eta_argument import Eta
-from polars_prcurve.core.prevalence.fields import Field
 from polars_prcurve.view.report.decision import Decision
 from polars_prcurve.view.verdicts.findings import decide
 
@@ -100,13 +99,13 @@ class DecisionMethods(BoundTable[F], path="prc"):
         goal = read_goal(question, guarantee)
         table = question.read()
         check_groups(table)
-        if not isinstance(eta, BoundTable):  # whose scores are counted
+        if not question.eta.is_estimated:  # scores are counted
             question.place_at_etas(table)  # raises for wrong prevalences before any work
-        check_goal(question, goal, eta)
+        check_goal(question, goal)
         with warnings.catch_warnings():
             warnings.simplefilter("error", PrcWarning)
             try:
-                return Decision(decide(self._collect_request(question, eta, words, goal)))
+                return Decision(decide(self._collect_request(question, words, goal)))
             except PrcWarning as refuted:  # the prevalence, by its own test
                 raise PrcError(
                     f"{refuted}; nothing can be decided there; pass a prevalence that you know"
@@ -165,7 +164,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
         decision = self._decide("report", eta, words, guarantee, confidence)
         return decision.report(path, title=title, date=date, notes=notes)
 
-    def _collect_request(self, question: Question, eta: Any, words: Any, goal: Goal) -> DecisionRequest:
+    def _collect_request(self, question: Question, words: Any, goal: Goal) -> DecisionRequest:
         """Return the table in memory, whose methods are asked, and that whose models are ranked."""
         table_words = {name: value for name, value in words.items() if name not in TARGET_WORDS}
         bound: Any = self(**table_words)
@@ -175,7 +174,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             bound = bound(model=columns.model)
         request = DecisionRequest(
             bound,
-            eta,
+            question.eta.value,
             goal,
             question.require_certainty().level,
             None if columns.model is None else name_column(columns.model),
@@ -186,6 +185,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             is_published=columns.points is not None,
             unweighted_table=None if columns.weight is None else bound(weight=None),
         )
-        if not isinstance(eta, Field):
+        if not question.eta.is_field:
             return request
-        return weigh_field(request, question, pl.DataFrame(question.find_eta().lazy().collect()))
+        etas = question.eta.find_etas(question.level)
+        return weigh_field(request, question, pl.DataFrame(etas.lazy().collect()))

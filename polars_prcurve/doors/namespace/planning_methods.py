@@ -32,7 +32,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_checks import SCORE_DTYPES, run_query
 from polars_prcurve.core.inputs.column_reader import ColumnReader
 from polars_prcurve.core.inputs.table_reader import read_part_labelled, read_parts, read_reference
-from polars_prcurve.core.prevalence.eta_argument import Eta, read_eta
+from polars_prcurve.core.prevalence.eta_argument import Eta
 from polars_prcurve.core.prevalence.field_parts import build_reweighted_table
 from polars_prcurve.core.prevalence.fields import Field
 from polars_prcurve.core.prevalence.prior_shift import (
@@ -103,7 +103,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         certainty = question.require_certainty()
         table = question.read()
         targets = read_targets(table, at_eta=False, **question.targets)
-        grid = None if eta is None else read_eta(eta, table).require_exact("sample_size()")
+        grid = None if eta is None else question.build_grid(table).require_exact("sample_size()")
         at_eta = eta is not None
         options = read_size_options(delta, certainty, assurance, relative=relative, at_eta=at_eta)
         query = build_sample_size_table(table, grid, targets, options)
@@ -188,7 +188,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """
         question = self._ask("subsample_negatives", words, eta=eta, collects=True)
         table = question.read()
-        grid = read_eta(eta, table).require_exact("subsample_negatives()")
+        grid = question.build_grid(table).require_exact("subsample_negatives()")
         return run_query(
             build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
         )
@@ -290,7 +290,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         scores = words.get("score", self._words.get("score"))
         question = self._ask("reweight", {**words, "score": None}, eta=eta)
         table, parts = read_parts(self._frame, replace(question.columns, score=scores))
-        return self._finish(build_reweighted_table(table, parts, question.find_eta(), name=name))
+        etas = question.eta.find_etas(question.level)
+        return self._finish(build_reweighted_table(table, parts, etas, name=name))
 
     def sampling_plan(
         self, threshold: Any, *, budget: int, strata: int = 7, **words: Unpack[ScoreWords]

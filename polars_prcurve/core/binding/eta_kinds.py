@@ -1,0 +1,254 @@
+"""What `eta=` of a call says: numbers, a frame, a field, a class mix, or the scores of a field.
+
+It is read once, at the call. Each kind tells the rules what it is, and places a table at prevalences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import polars as pl
+
+from polars_prcurve.core.curves.field_intervals import build_field_grid, read_field
+from polars_prcurve.core.ground.argument_checks import select_column, take_frame
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.inputs.column_reader import Column
+from polars_prcurve.core.inputs.score_and_rate_tables import InputTable, ScoreTable
+from polars_prcurve.core.inputs.wide_tables import read_classes
+from polars_prcurve.core.prevalence.eta_argument import (
+    EtaTable,
+    build_number_grid,
+    read_eta_frame,
+    read_eta_list,
+)
+from polars_prcurve.core.prevalence.fields import ClassMix, Field
+from polars_prcurve.core.prevalence.sampled_eta import eta_from_sample
+
+_TRUE_CLASS = "true class"
+"""The group column of a class mix that tells its parts apart, as errors name it."""
+_LEVEL = 0.95
+"""The level of the interval of k of n where a call has no level: that of most methods."""
+
+
+@dataclass(frozen=True, eq=False)
+class EtaArgument:
+    """What `eta=` of a call says."""
+
+    value: Any
+    """The argument as it was passed, with which other methods are asked the same."""
+
+    @property
+    def facts(self) -> set[str]:
+        """What rules say of it."""
+        return {"eta="}
+
+    @property
+    def parts(self) -> tuple[Column, ...]:
+        """The columns that tell the parts of a field apart; none unless there are several parts."""
+        return ()
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether prevalences are estimated with the very table that is asked."""
+        return False
+
+    @property
+    def is_field(self) -> bool:
+        """Whether it is a field whose parts columns of the table tell apart."""
+        return False
+
+    @property
+    def is_of_classes(self) -> bool:
+        """Whether it says the shares of classes, which a wide table has a column of scores for."""
+        return False
+
+    def find_numbers(self) -> list[float]:
+        """Return the prevalences that the call names as numbers."""
+        return []
+
+    def find_etas(self, confidence: float | None) -> pl.DataFrame | pl.LazyFrame:
+        """Return the frame of the parts of a field with their prevalences."""
+        raise NotImplementedError(confidence)
+
+    def build_field(
+        self, label: str, dtype: pl.DataType, scores: Mapping[Any, str]
+    ) -> tuple[EtaArgument, pl.Expr]:
+        """Return the field of the classes of a label, and the column of its parts."""
+        raise NotImplementedError(label, dtype, scores)
+
+    def list_numbers(self, method: str) -> list[float | None]:
+        """Return the prevalences, in which None is the own one; raise for what holds no numbers."""
+        raise PrcError(
+            f"{method} takes eta= as numbers, not as a frame; call it once for each prevalence"
+        )
+
+    def build_grid(
+        self, table: InputTable, confidence: float | None, *, compares_models: bool = False
+    ) -> EtaTable:
+        """Return the prevalences of the groups of a table; models may have to share theirs."""
+        raise NotImplementedError(compares_models)
+
+    def place(self, table: InputTable, confidence: float | None) -> tuple[InputTable, EtaTable]:
+        """Return the table whose groups stand at prevalences, and these."""
+        return table, self.build_grid(table, confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class EtaNumbers(EtaArgument):
+    """One prevalence or several, for all groups."""
+
+    @cached_property
+    def numbers(self) -> list[float | None]:
+        """The prevalences, in which None is the own one; raise for what is none."""
+        return read_eta_list(self.value)
+
+    @property
+    def facts(self) -> set[str]:
+        """What rules say of it: nothing of own prevalences alone."""
+        try:
+            return set() if set(self.numbers) == {None} else {"eta="}
+        except PrcError:  # which is told in its turn, after mistakes in the columns
+            return {"eta="}
+
+    def find_numbers(self) -> list[float]:
+        """Return the prevalences that the call names as numbers."""
+        return [eta for eta in self.numbers if eta is not None]
+
+    def list_numbers(self, method: str) -> list[float | None]:
+        """Return the prevalences, in which None is the own one."""
+        return self.numbers
+
+    def build_grid(
+        self, table: InputTable, confidence: float | None, *, compares_models: bool = False
+    ) -> EtaTable:
+        """Return the same prevalences for each group."""
+        return build_number_grid(self.numbers, table, compares_models=compares_models)
+
+
+@dataclass(frozen=True, eq=False)
+class EtaFrame(EtaArgument):
+    """A frame of prevalences, which may differ between groups and be estimates."""
+
+    value: pl.DataFrame | pl.LazyFrame
+
+    def build_grid(
+        self, table: InputTable, confidence: float | None, *, compares_models: bool = False
+    ) -> EtaTable:
+        """Return the prevalences of the frame, joined with groups by name."""
+        return read_eta_frame(self.value, table, confidence, compares_models=compares_models)
+
+
+@dataclass(frozen=True, eq=False)
+class EtaField(EtaArgument):
+    """A field of several parts, each with a prevalence and a share."""
+
+    value: Field | ClassMix
+    field: Field
+
+    @property
+    def facts(self) -> set[str]:
+        """What rules say of it."""
+        return {"eta=", "field()"}
+
+    @property
+    def parts(self) -> tuple[Column, ...]:
+        """The columns that tell the parts apart."""
+        return self.field.parts
+
+    @property
+    def is_field(self) -> bool:
+        """Whether columns of the table tell the parts apart, and not its classes."""
+        return self.value is self.field
+
+    def list_numbers(self, method: str) -> list[float | None]:
+        """Return the one prevalence of the whole field, which is the own one of its weighted rows."""
+        return [None]
+
+    def find_etas(self, confidence: float | None) -> pl.DataFrame | pl.LazyFrame:
+        """Return the frame of the parts with their prevalences; k of n become eta."""
+        frame = self.field.frame
+        if "eta" in frame.lazy().collect_schema():
+            return frame
+        level = _LEVEL if confidence is None else confidence
+        sample: Any = frame
+        etas: pl.DataFrame | pl.LazyFrame = eta_from_sample(sample, k="k", n="n", confidence=level)
+        return etas
+
+    def place(self, table: InputTable, confidence: float | None) -> tuple[InputTable, EtaTable]:
+        """Return the table of fields: rows of a part have weights by its prevalence and its share."""
+        examples = cast("ScoreTable", table)  # rules refuse rates= and cells= beside a field
+        fields = read_field(self.find_etas(confidence), examples, confidence)
+        return fields, build_field_grid(fields)
+
+
+@dataclass(frozen=True, eq=False)
+class EtaClassMix(EtaArgument):
+    """The share of each class in a field; it becomes a field when a wide table is made long."""
+
+    value: ClassMix
+
+    @property
+    def facts(self) -> set[str]:
+        """What rules say of it."""
+        return {"eta=", "class_mix()"}
+
+    @property
+    def is_of_classes(self) -> bool:
+        """Whether it says the shares of classes: always."""
+        return True
+
+    def build_field(
+        self, label: str, dtype: pl.DataType, scores: Mapping[Any, str]
+    ) -> tuple[EtaArgument, pl.Expr]:
+        """Return the field for classes of a label, one against the rest, and the column of its parts."""
+        # True classes are the parts of a field: all of the class itself is positive, and no other.
+        shares = self.value.shares
+        true_classes = read_classes(label, dtype, list(shares)).alias(_TRUE_CLASS)
+        parts = pl.DataFrame([true_classes, pl.Series("share", list(shares.values()))])
+        classes = read_classes(label, dtype, list(scores)).alias("class").to_frame()
+        is_positive = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
+        etas = classes.join(parts, how="cross").with_columns(is_positive.alias("eta"))
+        part = select_column(label).alias(_TRUE_CLASS)
+        return EtaField(self.value, Field(etas, (_TRUE_CLASS,))), part
+
+
+@dataclass(frozen=True, eq=False)
+class EtaOfScores(EtaArgument):
+    """Rows without labels, whose prevalence is estimated with the table that is asked."""
+
+    unlabelled: ScoreTable
+
+    @property
+    def facts(self) -> set[str]:
+        """What rules say of it."""
+        return {"eta=", "eta= of scores"}
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether prevalences are estimated with the very table that is asked."""
+        return True
+
+    def build_grid(
+        self, table: InputTable, confidence: float | None, *, compares_models: bool = False
+    ) -> EtaTable:
+        """Return the estimates, one for each group."""
+        from polars_prcurve.core.sweep.unlabelled_prevalence import build_estimated_grid
+
+        examples = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
+        return build_estimated_grid(self.unlabelled, examples, confidence)
+
+
+def read_eta_argument(eta: Any) -> EtaArgument:
+    """Return what `eta=` says, of all that it takes but a bound table."""
+    eta = take_frame(eta)
+    match eta:
+        case Field():
+            return EtaField(eta, eta)
+        case ClassMix():
+            return EtaClassMix(eta)
+        case pl.DataFrame() | pl.LazyFrame():
+            return EtaFrame(eta)
+    return EtaNumbers(eta)
