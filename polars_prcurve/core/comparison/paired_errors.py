@@ -13,7 +13,7 @@ McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -64,6 +64,12 @@ _AMOUNT = f"{RESERVED}amount"  # what an example counts, or the examples of a ce
 _SHARE = f"{RESERVED}share"  # of the examples of a class that a cell holds
 _FIRST, _LAST = f"{RESERVED}first", f"{RESERVED}last"  # model of a group
 _IS_POS = f"{RESERVED}is_pos"  # whether a cell holds positives
+_POWERS = {
+    False: {"pos": ("pos", 2), "neg": ("neg", 2)},
+    True: {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)},
+}
+"""The sums of powers of differences that an error reads, without clusters and with them: by the ending
+of its column the class of the size that it is over, and the power."""
 
 
 # Of curve metrics, from influences -------------------------------------------------------------
@@ -117,45 +123,59 @@ def add_pair_variances(
 ) -> pl.LazyFrame:
     """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
     by, clustered, n_etas = of.table.group_columns, is_clustered(of.table), of.grid.etas_per_group
-    sums = {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)}
-    sums = sums if clustered else {"pos": ("pos", 2), "neg": ("neg", 2)}
-    for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
-        # Read for the sizes and for the list, and Polars would compute it anew for each.
-        influences = found._replace(frame=found.frame.cache())
-        key, names = influences.key, influences.lanes.list_names(influences.names)
-        step = [ETA_NUMBER] if key == Pair.NUMBER else []
-        listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
-        joined = cells
-        # Model a brings a row for some prevalences; model b is joined at the same ones.
-        for side, own, shared in ((A, [key, *names], []), (B, names, step)):
-            columns = dict.fromkeys((Group.NUMBER, _INFLUENCE, *own))
-            named = listed.select(*step, *(pl.col(name).alias(side + name) for name in columns))
-            joined = joined.join(
-                named, on=[*(side + name for name in (Group.NUMBER, _INFLUENCE)), *shared]
-            )
-        key_a, group_b = keys = [A + key, B + Group.NUMBER]
-        gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
-        if clustered:  # the shares of both classes add up to 2
-            terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
-            totals = add_up_clusters(joined, keys, terms)
-        else:
-            squares = {n: to_whole_shares(gap**2 * pl.col(_SHARE)) for n, gap in gaps.items()}
-            variances = {n: sum_shares(pl.col(n)) for n in names}
-            both = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
-            totals = both.group_by(keys).agg(
-                pl.col(name).filter(members).sum().alias(f"{name}_{side}")
-                for name in names
-                for side, members in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
-            )
-        totals = totals.join(sizes, left_on=key_a, right_on=key).with_columns(
+    for influences in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=n_etas):
+        keys = [A + influences.key, B + Group.NUMBER]
+        totals = _sum_squared_gaps(cells, influences, keys, by, clustered=clustered)
+        columns = [f"{name}_{kind}" for name in influences.names for kind in _POWERS[clustered]]
+        differences = differences.join(
+            influences.lanes.unpack(totals, columns, *keys), on=keys, how="left"
+        )
+    return differences
+
+
+def _sum_squared_gaps(
+    cells: pl.LazyFrame,
+    influences: InfluenceTable,
+    keys: Sequence[str],
+    by: Iterable[str],
+    *,
+    clustered: bool,
+) -> pl.LazyFrame:
+    """Return variances, or sums over clusters, in lanes, by the key of model a and group of model b."""
+    # Read for the sizes and for the list, and Polars would compute it anew for each.
+    influences = influences._replace(frame=influences.frame.cache())
+    key, names = influences.key, influences.lanes.list_names(influences.names)
+    step = [ETA_NUMBER] if key == Pair.NUMBER else []
+    listed, sizes = _list_influences(influences, [*by, *step], clustered=clustered)
+    joined = cells
+    # Model a brings a row for some prevalences; model b is joined at the same ones.
+    for side, columns, shared in ((A, [key, *names], []), (B, names, step)):
+        renamed = dict.fromkeys((Group.NUMBER, _INFLUENCE, *columns))
+        of_side = listed.select(*step, *(pl.col(name).alias(side + name) for name in renamed))
+        places = [side + name for name in (Group.NUMBER, _INFLUENCE)]
+        joined = joined.join(of_side, on=[*places, *shared])
+    gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
+    if clustered:  # the shares of both classes add up to 2
+        terms = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
+        totals = add_up_clusters(joined, keys, terms)
+    else:
+        squares = {n: to_whole_shares(gap**2 * pl.col(_SHARE)) for n, gap in gaps.items()}
+        variances = {n: sum_shares(pl.col(n)) for n in names}
+        by_class = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
+        totals = by_class.group_by(keys).agg(
+            pl.col(name).filter(members).sum().alias(f"{name}_{side}")
+            for name in names
+            for side, members in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
+        )
+    totals = totals.join(sizes, left_on=keys[0], right_on=key)
+    return totals.select(
+        *keys,
+        *(
             pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
             for name in names
-            for kind, (side, power) in sums.items()
-        )
-        columns_of = [f"{name}_{kind}" for name in influences.names for kind in sums]
-        unpacked = influences.lanes.unpack(totals, columns_of, key_a, group_b)
-        differences = differences.join(unpacked, on=keys, how="left")
-    return differences
+            for kind, (side, power) in _POWERS[clustered].items()
+        ),
+    )
 
 
 def _list_influences(

@@ -19,7 +19,8 @@ example.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -39,7 +40,7 @@ from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.internal_names import RESERVED
 from polars_prcurve.core.inputs.row_columns import Group, Row
 from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, Rows, Step
+from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, Rows
 from polars_prcurve.core.metrics.segment_columns import Segment, Unseen
 from polars_prcurve.core.prevalence.pair_columns import Pair
 from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
@@ -58,9 +59,8 @@ IS_TIED = f"{RESERVED}is_tied"  # the column that tells whether an example has t
 class InfluenceTable(NamedTuple):
     """The influences of metrics that go by one key, less their means."""
 
-    key: (
-        str  # Group.NUMBER for metrics that do not depend on prevalence, Pair.NUMBER for metrics that do
-    )
+    key: str
+    """Group.NUMBER of metrics that do not depend on prevalence, Pair.NUMBER of metrics that do."""
     names: list[str]  # the names of the metrics
     # One row per key and score of positives, from the highest down, and for the last score, with
     # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
@@ -92,46 +92,54 @@ def build_influences(
             (pl.col(SquareSegment.FPR_BEFORE) - above).alias(SquareSegment.FPR_GAP)
         )
     for key, depends_on_eta in ((Group.NUMBER, False), (Pair.NUMBER, True)):
-        chosen = {
+        influences = {
             name: metric.recipe.influence
             for name, metric in metrics.items()
             if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
         }
-        if chosen:
-            lanes = EtaLanes(etas_per_group if depends_on_eta else None, curves.of_pair)
+        if influences:
+            lanes = _plan_lanes(curves, influences, etas_per_group if depends_on_eta else None)
             frame = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
-                packed = lanes.pack(pairs, also)
+                columns = (*_PAIR_COLUMNS, *curves.of_pair)
+                packed = lanes.pack(pairs, columns, (Group.NUMBER, Pair.NUMBER, *also))
                 frame = packed.join(segments, on=Group.NUMBER, maintain_order="left_right")
-            rows = [curves.make_rows(column) for column in lanes.column_readers()]
-            frame = add_influences(frame, lanes, rows, key, chosen)
-            frame = subtract_means(frame, key, lanes.list_names(chosen))
-            yield InfluenceTable(key, list(chosen), frame, curves.design, lanes)
+            readers = (partial(lanes.read_column, lane) for lane in range(lanes.width))
+            frame = add_influences(frame, list(map(curves.make_rows, readers)), key, influences)
+            frame = subtract_means(frame, key, lanes.list_names(influences))
+            yield InfluenceTable(key, list(influences), frame, curves.design, lanes)
+
+
+def _plan_lanes(
+    curves: CurveSegments, influences: Mapping[str, Influence], etas_per_group: int | None
+) -> EtaLanes:
+    """Return the lanes of as many prevalences; one if groups differ in their number, which is None."""
+    rows = curves.make_rows(pl.col)
+    sums = (name for influence in influences.values() for name in influence.sums(rows))
+    return EtaLanes(etas_per_group or 1, frozenset((*_PAIR_COLUMNS, *curves.of_pair, *sums)))
 
 
 def add_influences(
-    frame: pl.LazyFrame,
-    lanes: EtaLanes,
-    rows: Sequence[Rows],
-    key: str,
-    metrics: Mapping[str, Influence],
+    frame: pl.LazyFrame, lanes: Sequence[Rows], key: str, influences: Mapping[str, Influence]
 ) -> pl.LazyFrame:
-    """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row."""
-
-    def compute_influences(rows: Rows) -> dict[str, pl.Expr]:
-        terms = {name: zip(_KINDS, of[:3], strict=True) for name, of in metrics.items()}
-        return {f"{name}_{kind}": term(rows) for name in terms for kind, term in terms[name]}
-
-    for influence in metrics.values():
-        terms = lanes.compute(influence.sums, rows)
-        frame = frame.with_columns(**terms).with_columns(
+    """Add `<name>_pos`, `<name>_neg` and `<name>_gap` in each lane: influences of examples of a row."""
+    columns: dict[str, pl.Expr] = {}
+    for name, influence in influences.items():
+        sums: dict[str, pl.Expr] = {}
+        terms = {"pos": influence.positive, "neg": influence.negative, "gap": influence.between}
+        for lane, rows in enumerate(lanes):
+            sums |= {_name_in_lane(sum_name, lane): e for sum_name, e in influence.sums(rows).items()}
+            columns |= {
+                _name_in_lane(f"{name}_{kind}", lane): term(rows) for kind, term in terms.items()
+            }
+        frame = frame.with_columns(**sums).with_columns(
             # The influence sums over this score and lower ones: a constant minus the sum over higher
             # ones, and constants do not change a variance.
-            pl.col(name).cum_sum().shift(1, fill_value=0.0).over(key)
-            for name in terms
+            pl.col(sum_name).cum_sum().shift(1, fill_value=0.0).over(key)
+            for sum_name in sums
         )
-    return frame.with_columns(**lanes.compute(compute_influences, rows))
+    return frame.with_columns(**columns)
 
 
 def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
@@ -459,66 +467,52 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
 # lane k it is called `_prc_k_<name>`. The formulas of metrics do not know of lanes: they ask for a
 # column by name, and get that of the lane at hand. Values are the same to the last bit without lanes.
 
-_PAIR_COLUMNS = ("eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR)
-_MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
+_PAIR_COLUMNS = ("eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR)  # what formulas read of pairs
+_MOST_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
 
 
+@dataclass(frozen=True)
 class EtaLanes:
-    """How many prevalences share a row, and which columns each of them has for itself."""
+    """How many prevalences share a row, and the names of columns that each of them has for itself."""
 
-    def __init__(self, etas_per_group: int | None, of_pair: Sequence[str]) -> None:
-        # The pairs of a group follow one another in the order of NUMBER; None if groups differ in their
-        # number. There are as many lanes as are nearly all in use.
-        self.etas_per_group = etas_per_group or 1
-        rows = math.ceil(self.etas_per_group / _MAX_LANES)
-        self.width = math.ceil(self.etas_per_group / rows)
-        # Columns that exist once per lane: those of a pair, and whatever is computed from them.
-        self.of_pair = (*_PAIR_COLUMNS, *of_pair)
-        self.laned = {*self.of_pair}
+    etas_per_group: int  # the pairs of a group follow one another in the order of NUMBER
+    names: frozenset[str]  # of columns of pairs, and of those that are computed from them
 
-    def column_readers(self) -> list[Callable[[str], pl.Expr]]:
-        """Return for each lane a function from the name of a column to its expression there."""
+    @property
+    def width(self) -> int:
+        """The number of lanes: as many as are nearly all in use."""
+        n_rows = math.ceil(self.etas_per_group / _MOST_LANES)
+        return math.ceil(self.etas_per_group / n_rows)
 
-        def read(lane: int, name: str) -> pl.Expr:
-            return pl.col(_name_in_lane(name, lane) if name in self.laned else name)
-
-        return [partial(read, lane) for lane in range(self.width)]
-
-    def compute(self, make: Step, rows: Sequence[Rows]) -> dict[str, pl.Expr]:
-        """Return the columns that `make` gives for the rows of each lane, under their names there."""
-        columns = [make(of_lane) for of_lane in rows]
-        self.laned.update(*columns)
-        return {
-            _name_in_lane(name, lane): value
-            for lane, values in enumerate(columns)
-            for name, value in values.items()
-        }
+    def read_column(self, lane: int, name: str) -> pl.Expr:
+        """Return the column of a lane that formulas know by this name."""
+        return pl.col(_name_in_lane(name, lane) if name in self.names else name)
 
     def list_names(self, names: Iterable[str]) -> list[str]:
         """Return the names that columns have in all lanes."""
         return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
 
-    def pack(self, pairs: pl.LazyFrame, also: Sequence[str]) -> pl.LazyFrame:
-        """Return one row for every `width` pairs: NUMBER and the columns `also` are those of lane 0."""
+    def pack(self, pairs: pl.LazyFrame, columns: Iterable[str], others: Iterable[str]) -> pl.LazyFrame:
+        """Return one row for every `width` pairs: `others` are columns of the pair in lane 0."""
         # The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
         # drops them.
-        first_in_row = pl.col(Pair.NUMBER) % self.etas_per_group % self.width == 0
-        columns = [
-            pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
+        is_first = pl.col(Pair.NUMBER) % self.etas_per_group % self.width == 0
+        laned = (
+            pl.col(name).shift(-lane).alias(_name_in_lane(name, lane))
             for lane in range(self.width)
-            for name in self.of_pair
-        ]
-        return pairs.select(Group.NUMBER, Pair.NUMBER, *also, *columns).filter(first_in_row)
+            for name in columns
+        )
+        return pairs.select(*others, *laned).filter(is_first)
 
-    def unpack(self, totals: pl.LazyFrame, names: Sequence[str], pair: str, also: str) -> pl.LazyFrame:
-        """Return a row per pair, with `names` and `also`; the number `pair` of unused lanes is null."""
+    def unpack(self, totals: pl.LazyFrame, names: Iterable[str], pair: str, other: str) -> pl.LazyFrame:
+        """Return a row per pair, with `names` and `other`; the number `pair` of unused lanes is null."""
         if self.width == 1:
             return totals
         number, lanes = pl.col(pair) % self.etas_per_group, range(self.width)
-        in_use = [pl.when(number + lane < self.etas_per_group) for lane in lanes]
-        lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(in_use))}
+        is_used = [pl.when(number + lane < self.etas_per_group) for lane in lanes]
+        lists = {pair: pl.concat_list(used.then(pl.col(pair) + i) for i, used in enumerate(is_used))}
         lists |= {name: pl.concat_list(_name_in_lane(name, lane) for lane in lanes) for name in names}
-        return totals.select(also, **lists).explode(*lists)
+        return totals.select(other, **lists).explode(*lists)
 
 
 def _name_in_lane(name: str, lane: int) -> str:
